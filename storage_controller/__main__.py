@@ -129,6 +129,8 @@ def main() -> int:
         regulation.counts_transfers,
         hosted=regulation.hosted,
         traffic=regulation.traffic,
+        of_signers=regulation.of_signers,
+        of_nodes=regulation.of_nodes,
         caches=regulation.caches,
         silent_s=regulation.silent_s,
         silent_nodes_s=regulation.silent_nodes_s,

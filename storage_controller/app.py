@@ -99,7 +99,7 @@ def make_app(
         locality_routes(works),
         storage_policy_routes(works),
         extension_routes(ledger, works),
-        traffic_routes(works.traffic, *collectors),
+        traffic_routes(works.traffic, works.of_signers, works.of_nodes, *collectors),
         node_routes(works.nodes),
         standing_slo_routes(ledger, works.promisable),
         filter_cores_routes(ledger, works.cpu_bounds),

@@ -97,6 +97,8 @@ class Works:
         done: Done = _not_told,
         hosted: Callable[[], Collection[str]] = lambda: KINDS,
         traffic: Traffic | None = None,
+        of_signers: Traffic | None = None,
+        of_nodes: Traffic | None = None,
         caches: Callable[[], Mapping[str, Mapping[str, tuple[int, int]]]] = dict,
         silent_s: Callable[[], Mapping[str, float]] = dict,
         silent_nodes_s: Callable[[], Mapping[str, float]] = dict,
@@ -123,7 +125,7 @@ class Works:
         self.counts_transfers = counts_transfers
         self.done = done
         self.hosted = hosted
-        self.traffic = traffic or Traffic(str)
+        self.traffic, self.of_signers, self.of_nodes = (one or Traffic(str) for one in (traffic, of_signers, of_nodes))
         self.caches = caches
         self.silent_s = silent_s
         self.silent_nodes_s = silent_nodes_s

@@ -110,7 +110,7 @@ class Regulation:
         self._caches: dict[str, CacheCounts] = {}
         self._rule_book: Mapping[str, Any] | None = None
         self._told_rule_book: Mapping[str, Any] | None = None
-        self.traffic = Traffic(self._tenant)
+        self.traffic, self.of_signers, self.of_nodes = (Traffic(self._tenant) for _ in range(3))
         self.judge = RuleJudge(self._controllers, self._supervisor, self.traffic)
         servers = (*places.proxies, *places.object_servers)
         self._newest = {server: NewestMessage(settings.hold_s) for server in servers}
@@ -270,9 +270,13 @@ class Regulation:
             now_s = time.monotonic()
             if self._newest[found.server].outdated(found.order, now_s):
                 return None
-            self.traffic.hear(found.server, found.requests, found.computed)
             if found.server in self._of_clients:
+                self.traffic.hear(found.server, found.requests, found.computed)
+                self.of_signers.hear(found.server, found.signers)
                 self._book.hear(found.server, found.moved, found.settled, found.uses)
+            else:  # what they serve was counted by a proxy, but not what they compute
+                self.traffic.hear(found.server, {}, found.computed)
+                self.of_nodes.hear(found.server, found.requests, found.computed)
         except (BadReport, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a server: %s", error)
             return None

@@ -24,7 +24,7 @@ class ServerReport:
     """One report. order: the epoch of the server and the number of the report. clients: what was moved, by address.
 
     operations: by rule and direction. hosted: filters that the server has; lacks: modules that it needs. cache: how
-    often, and bytes, by name. requests, computed, moved, settled, uses: counters as they are sent.
+    often, and bytes, by name. requests, signers, computed, moved, settled, uses: counters as they are sent.
     """
 
     server: str
@@ -36,6 +36,7 @@ class ServerReport:
     lacks: frozenset[str]
     cache: Mapping[str, tuple[int, int]]
     requests: Mapping[str, Sequence[int]]
+    signers: Mapping[str, Sequence[int]]
     computed: Mapping[str, Sequence[int]]
     moved: Any
     settled: Sequence[Any]
@@ -61,6 +62,7 @@ def read_report(message: bytes, tenant: Callable[[str], str]) -> ServerReport:
             frozenset(map(str, fields.get("lacks", ()))),
             {str(name): (int(counts[0]), int(counts[1])) for name, counts in cache},
             dict(fields.get("requests", {})),
+            dict(fields.get("signers", {})),
             dict(fields.get("computed", {})),
             fields.get("moved"),
             fields.get("settled", ()),

@@ -118,8 +118,8 @@ class ControllerSettings(FileSettings):
     filter_cores: float | None = Field(
         default=None,
         ge=CORES_LEAST,
-        description="Cores that filters and views of a tenant may take at each proxy and object server: CPU seconds per "
-        "second, over all of its requests there (default: no bound).",
+        description="Cores that filters and views of a tenant may take at each proxy and object server: CPU seconds "
+        "per second, over all of its requests there (default: no bound).",
     )
     filter_cores_of: dict[str, Annotated[float, Field(ge=CORES_LEAST)]] = Field(
         default={}, description="The same for tenants by name, instead of `filter_cores`."

@@ -2,8 +2,8 @@
 
 An execution that signs in as one (`execution_auth.py`) is limited and counted apart from the rest of its account. What
 each credential of an execution moved is kept for good (`transfer_counters.py`): the bytes of bodies, not of headers,
-that its successful requests got, and that it sent. All requests are counted by method, account and container
-(`request_counters.py`).
+that its successful requests got, and that it sent. All requests are counted by method, account and container, and
+by who signs them (`request_counters.py`).
 
     [pipeline:main]
     pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
@@ -39,13 +39,21 @@ from swift.common.utils import close_if_possible, config_true_value, get_logger
 from storage_filters.computing import Computing
 from storage_filters.controller_connection import ControllerConnection
 from storage_filters.cpu_budget import CpuBudget, Took
-from storage_filters.execution_auth import caller_of, credential_of, execution_of
+from storage_filters.execution_auth import caller_of, credential_of, execution_of, signer_of
 from storage_filters.execution_names import ExecutionUser
 from storage_filters.limits import LimitsAgent
 from storage_filters.pacing import PIECE_BYTES, PacedInput, paced
 from storage_filters.rate_table import Direction, RateTable, belonging_to, name_in_table
 from storage_filters.request_computing import attached, of_execution
-from storage_filters.request_counters import Also, CountedRequest, RequestCounters, request_name, requests_file
+from storage_filters.request_counters import (
+    Also,
+    CountedRequest,
+    Counter,
+    RequestCounters,
+    request_name,
+    requests_file,
+    signers_file,
+)
 from storage_filters.transfer_counters import StoreWait, TransferCounters, counters_file, name_of
 from storage_filters.use_counters import UseCounters, uses_file
 
@@ -70,10 +78,11 @@ class Bandwidth:
         self._clients = RateTable(rates_file.with_suffix(".clients"))
         self._counters = TransferCounters(counters_file(rates_file))
         self._requests = RequestCounters(requests_file(rates_file))
+        self._signers = RequestCounters(signers_file(rates_file))
         self._uses = UseCounters(uses_file(rates_file))
         self._budget = CpuBudget(rates_file)
         if config_true_value(conf.get("connected", "limits_from" in conf)):
-            counted = self._counters, self._requests, self._uses, self._budget
+            counted = self._counters, self._requests, self._signers, self._uses, self._budget
             name = conf.get("proxy_name", socket.gethostname())
             agent = LimitsAgent(self._table, self._clients, *counted, conf["rates_file"], name)
             spawn_n(ControllerConnection(agent, name, conf, self._logger).run)
@@ -92,11 +101,8 @@ class Bandwidth:
         container = "" if user is None else self._seen_container(user, parts[2:])
         took = None if user is None else self._took_by(user, env["REQUEST_METHOD"], container)
         computing = attached(env, self._budget.of_request(name, parts[2], took))
-        request = CountedRequest(
-            self._requests,
-            name,
-            None if user is None else self._by_execution(user, env["REQUEST_METHOD"], container, waited),
-        )
+        also = None if user is None else self._by_execution(user, env["REQUEST_METHOD"], container, waited)
+        request = CountedRequest((self._requests, name), self._of_signer(env, parts[2]), also=also)
         counted = StoreWait(self._counters, name_of(user) if user is not None else "", request)
         if env["REQUEST_METHOD"] in ("PUT", "POST"):
             stream, server_input = env["wsgi.input"], env.get("eventlet.input")
@@ -108,7 +114,8 @@ class Bandwidth:
         def started(status: str, *more: Any) -> Any:
             statuses.append(status)
             if status.startswith(_NOT_ALLOWED) and parts[2] != (caller := caller_of(env, self._prefix)):
-                request.of(_counter_of(env["REQUEST_METHOD"], [caller]) if caller else "")
+                own = (self._requests, _counter_of(env["REQUEST_METHOD"], [caller])), self._of_signer(env, caller)
+                request.of(*(own if caller else ()))
             request.answered(status)
             return start_response(status, *more)
 
@@ -161,6 +168,11 @@ class Bandwidth:
             request.ended(whole)
             computing.close()
             close_if_possible(body)
+
+    def _of_signer(self, env: Environ, account: str) -> Counter:
+        """Return the counter of who signs a request for an account, as WSGI has it."""
+        signer = wsgi_to_str(signer_of(env)).replace("/", "%2F")
+        return self._signers, request_name(env["REQUEST_METHOD"], wsgi_to_str(account), signer)
 
     def _seen_container(self, user: ExecutionUser, parts: Sequence[str]) -> str:
         """Return the container of a request in the history of its execution; of others' accounts, it may open none.

@@ -43,6 +43,8 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 EXECUTION = "zoe.execution"
 """Where requests have the id of the execution that makes them."""
+EXECUTIONS = "executions"
+"""Stands for all executions among those who sign requests."""
 _TOKEN_LIFE_S = 86400
 _TOKEN_HEADERS = ("HTTP_X_AUTH_TOKEN", "HTTP_X_STORAGE_TOKEN")
 _ACCOUNT_PARTS = 3
@@ -186,6 +188,17 @@ def caller_of(env: Environ, prefix: str) -> str:
     groups = str(env.get("REMOTE_USER") or "").split(",")
     tenant = tenant or (groups[0] if len(groups) > 1 else "")
     return prefix + tenant if tenant else ""
+
+
+def signer_of(env: Environ) -> str:
+    """Return the name of who signs a request, as WSGI has it: a user, or `executions` for each of them; empty if nobody
+    has signed in.
+    """
+    if credential_of(env) is not None:
+        return EXECUTIONS
+    named = (env.get("keystone.identity") or {}).get("user", ("", ""))
+    groups = str(env.get("REMOTE_USER") or "").split(",")
+    return str(named[-1] or "") or (groups[1] if len(groups) > 1 else "")
 
 
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], ExecutionAuth]:

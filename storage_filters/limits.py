@@ -70,6 +70,7 @@ class LimitsAgent:
         clients: RateTable,
         counters: TransferCounters,
         requests: RequestCounters,
+        signers: RequestCounters,
         uses: UseCounters,
         budget: CpuBudget,
         rates_file: str,
@@ -78,6 +79,7 @@ class LimitsAgent:
         self._table = table
         self._counters = counters
         self._requests = requests
+        self._signers = signers
         self._uses = uses
         self._budget = budget
         self._asked: Collection[str] = ()
@@ -91,6 +93,7 @@ class LimitsAgent:
         self._at_s = time.monotonic()
         self._told: Mapping[str, Any] = {}
         self._requests_told: dict[str, Any] = {}
+        self._signers_told: dict[str, Any] = {}
         self._uses_told: dict[str, Any] = {}
         self._computed_told: dict[str, Any] = {}
 
@@ -118,6 +121,7 @@ class LimitsAgent:
         if again:
             self._told = {}
             self._requests_told.clear()
+            self._signers_told.clear()
             self._uses_told.clear()
             self._computed_told.clear()
         accounts, now = self._of_accounts.since(now_s)
@@ -137,6 +141,7 @@ class LimitsAgent:
         }
         if number % REPORTS_A_LIST == 0:
             report["requests"] = changed_counts(self._requests_told, self._requests.counts())
+            report["signers"] = changed_counts(self._signers_told, self._signers.counts())
             report["uses"] = changed_counts(self._uses_told, self._uses.counts())
             report["computed"] = changed_counts(self._computed_told, self._budget.counts())
         self._at_s, self._told = now_s, counts

@@ -1,4 +1,5 @@
-"""A filter of the object server: bytes per second of each account at this server, and what filters compute here for it.
+"""A filter of the object server: bytes per second of each account at this server, its requests, and what filters
+compute here for it.
 
     [pipeline:main]
     pipeline = healthcheck recon zoe_node_bandwidth zoe_replication zoe_pushdown zoe_object_filters object-server
@@ -34,15 +35,22 @@ from storage_filters.controller_connection import ControllerConnection
 from storage_filters.cpu_budget import CpuBudget
 from storage_filters.headers import NODE_EXECUTION, environ_key
 from storage_filters.limits import REPORTS_A_LIST, MovedBytes, take_bounds, take_rates, waiting
-from storage_filters.pacing import PIECE_BYTES, PacedInput, Uncounted, paced
+from storage_filters.pacing import PIECE_BYTES, PacedInput, paced
 from storage_filters.rate_table import RateTable, belonging_to, name_in_table
 from storage_filters.request_computing import attached
-from storage_filters.request_counters import changed_counts, request_name
+from storage_filters.request_counters import (
+    CountedRequest,
+    RequestCounters,
+    changed_counts,
+    request_name,
+    requests_file,
+)
 from storage_filters.wsgi_names import text_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 _OBJECT_PATH_PARTS = 5
+_METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE")
 _BY_SERVERS = "HTTP_X_BACKEND_REPLICATION"
 
 
@@ -54,45 +62,51 @@ class NodeBandwidth:
         rates_file = Path(conf["rates_file"])
         self._table = RateTable(rates_file, float(conf.get("burst_s", "0.5")))
         self._budget = CpuBudget(rates_file)
+        self._requests = RequestCounters(requests_file(rates_file))
         if conf.get("limits_from"):
             name = conf.get("node_name", socket.gethostname())
-            agent = NodeAgent(self._table, self._budget, name)
+            agent = NodeAgent(self._table, self._budget, self._requests, name)
             logger = get_logger(dict(conf), log_route="zoe-node-bandwidth")
             spawn_n(ControllerConnection(agent, name, conf, logger).run)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Pace what is read and written of an account's objects."""
+        """Count requests of objects, and pace what is read and written of an account's."""
         execution = str(env.pop(environ_key(NODE_EXECUTION), ""))
         parts, method = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS), env["REQUEST_METHOD"]
         of_servers = config_true_value(env.get(_BY_SERVERS, ""))
-        if len(parts) <= _OBJECT_PATH_PARTS or method not in ("GET", "PUT") or of_servers:
+        if len(parts) <= _OBJECT_PATH_PARTS or method not in _METHODS or of_servers:
             passed: Iterable[bytes] = self._app(env, start_response)
             return passed
-        account, container = text_of(parts[3]), text_of(parts[4])
-        name = name_in_table(account, execution)
-        computing = attached(env, self._budget.of_request(request_name(method, account, container), account))
+        account, counter = text_of(parts[3]), request_name(method, text_of(parts[3]), text_of(parts[4]))
+        name, request = name_in_table(account, execution), CountedRequest((self._requests, counter))
+        computing = attached(env, self._budget.of_request(counter, account))
         if method == "PUT":
             env["wsgi.input"] = PacedInput(
                 env["wsgi.input"],
                 env.get("eventlet.input"),
                 lambda length, its_turn: paced(self._table, name, "put", length, its_turn),
-                Uncounted(),
+                _Sent(request),
             )
         statuses: list[str] = []
 
         def started(status: str, *more: Any) -> Any:
             statuses.append(status)
+            request.answered(status)
             return start_response(status, *more)
 
         try:
             body = self._app(env, started)
         except BaseException:
+            request.ended()
             computing.close()
             raise
-        return self._paced(body, name, statuses, computing)
+        return self._paced(body, name, statuses, request, computing)
 
-    def _paced(self, body: Iterable[bytes], name: str, statuses: list[str], computing: Computing) -> Iterator[bytes]:
+    def _paced(
+        self, body: Iterable[bytes], name: str, statuses: list[str], request: CountedRequest, computing: Computing
+    ) -> Iterator[bytes]:
         """Pace a body; only successful answers count."""
+        whole = False
         try:
             for chunk in body:
                 if not statuses or not statuses[-1].startswith("2"):
@@ -101,21 +115,36 @@ class NodeBandwidth:
                 for start in range(0, len(chunk), PIECE_BYTES):
                     piece = chunk[start : start + PIECE_BYTES]
                     paced(self._table, name, "get", len(piece))
+                    request.moved("get", len(piece))
                     yield piece
+            whole = True
         finally:
+            request.ended(whole)
             computing.close()
             close_if_possible(body)
+
+
+class _Sent:
+    """Counts what a body moves for its request."""
+
+    def __init__(self, request: CountedRequest) -> None:
+        self.moved = request.moved
+
+    def begins(self) -> None:
+        """Do nothing: nobody asks how long the server waited for the proxy."""
 
 
 class NodeAgent:
     """What an object server tells, and takes in."""
 
-    def __init__(self, table: RateTable, budget: CpuBudget, name: str) -> None:
+    def __init__(self, table: RateTable, budget: CpuBudget, requests: RequestCounters, name: str) -> None:
         self._table = table
         self._budget = budget
+        self._requests = requests
         self._name = name
         self._moved = MovedBytes(table)
         self._at_s = time.monotonic()
+        self._requests_told: dict[str, Any] = {}
         self._computed_told: dict[str, Any] = {}
 
     def take_any(self, message: Mapping[str, Any]) -> None:
@@ -128,13 +157,15 @@ class NodeAgent:
         return True
 
     def report(self, number: int, again: bool) -> Mapping[str, Any]:
-        """Return what was moved and computed."""
+        """Return what was moved, counted and computed."""
         now_s = time.monotonic()
         if again:
+            self._requests_told.clear()
             self._computed_told.clear()
         accounts, now = self._moved.since(now_s)
         report = {"seconds": now_s - self._at_s, "accounts": accounts, "waiting": waiting(now)}
         if number % REPORTS_A_LIST == 0:
+            report["requests"] = changed_counts(self._requests_told, self._requests.counts())
             report["computed"] = changed_counts(self._computed_told, self._budget.counts())
         self._at_s = now_s
         return report

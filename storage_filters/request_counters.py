@@ -1,4 +1,8 @@
-"""Requests of clients, counted by a proxy for each method, account and container, in memory shared by its workers."""
+"""Requests of clients, counted by a proxy for each method, account and container, in memory shared by its workers.
+
+They are counted once more by who signs them, whose name stands in place of the container. Object servers count those
+that reach them, by method, account and container.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +41,11 @@ _GONE = "499"  # Swift's status for a client that went away while it sent a body
 def requests_file(rates_file: str | Path) -> Path:
     """Return the place of the counters, beside that of the rates."""
     return Path(rates_file).with_suffix(".requests")
+
+
+def signers_file(rates_file: str | Path) -> Path:
+    """Return the place of the counters by who signs."""
+    return Path(rates_file).with_suffix(".signers")
 
 
 def request_name(method: str, account: str, container: str) -> str:
@@ -103,24 +112,27 @@ Also = Callable[[bool, tuple[int, int]], None]
 """Hears of a request at its end: whether it was served whole, and the bytes that it read and wrote."""
 
 
-class CountedRequest:
-    """One request, from its begin to its end. also: counts it by its execution."""
+Counter = tuple[RequestCounters, str]
+"""Where a request is counted, and under which name; empty: not there."""
 
-    def __init__(self, counters: RequestCounters, name: str, also: Also | None = None) -> None:
+
+class CountedRequest:
+    """One request, from its begin to its end. counters: it is counted by each. also: counts it by its execution."""
+
+    def __init__(self, *counters: Counter, also: Also | None = None) -> None:
         self._also = also
         self._counters = counters
-        self._name = name
         self._known = False
         self._began_s = time.monotonic()
         self._head_s: float | None = None
         self._status = ""
         self._read = self._written = 0
 
-    def of(self, name: str) -> None:
-        """Count it by another counter, that of a client who is known, or by none without a name. So those who ask for
-        what they may not have do not change what is said of its owner.
+    def of(self, *counters: Counter) -> None:
+        """Count it by other counters, those of a client who is known, or by none. So those who ask for what they may
+        not have do not change what is said of its owner.
         """
-        self._name, self._known = name, True
+        self._counters, self._known = counters, True
 
     def answered(self, status: str) -> None:
         """Take in the head of the answer; the last one counts."""
@@ -139,10 +151,10 @@ class CountedRequest:
         moved = self._read, self._written
         if self._also is not None:
             self._also(whole and self._status[:1] in ("2", "3"), moved)
-        if not self._name:
-            return
         latency_s = (self._head_s or time.monotonic()) - self._began_s
-        self._counters.count(self._name, self._status, moved, latency_s, whole, self._known)
+        for counters, name in self._counters:
+            if name:
+                counters.count(name, self._status, moved, latency_s, whole, self._known)
 
 
 def changed_counts(told: dict[str, Numbers], now: Mapping[str, Numbers]) -> dict[str, Numbers]:

@@ -146,7 +146,8 @@ class StorageCalls(Transport):
         self, by: Sequence[str] = ("tenant", "container", "method"), seconds: float = 10.0, tenant: str | None = None
     ) -> wire.StorageTrafficView:
         """Return rates of the last seconds' requests at the object store's proxies, those that move most first; `by`:
-        any of tenant, container, method and proxy.
+        any of tenant, container, method and proxy; `key`, who signs them, instead of the container; or `node`, an
+        object server, instead of the proxy.
         """
         parameters = {"by": ",".join(by), "seconds": seconds, "tenant": tenant}
         return self.call(wire.StorageTrafficView, "GET", "/storage/traffic", parameters=parameters)

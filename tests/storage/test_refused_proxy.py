@@ -104,10 +104,10 @@ address = "tcp://127.0.0.1:%d" % listener.getsockname()[1]
 directory = Path(sys.argv[1])
 tables = [rate_table.RateTable(directory / name) for name in ("rates", "clients")]
 moved = transfer_counters.TransferCounters(directory / "moved")
-asked = request_counters.RequestCounters(directory / "asked")
+asked, signed = (request_counters.RequestCounters(directory / name) for name in ("asked", "signed"))
 uses, budget = use_counters.UseCounters(directory / "uses"), cpu_budget.CpuBudget(directory / "rates")
 conf = {"rates_file": str(directory / "rates"), "key_file": sys.argv[2], "limits_from": address, "usage_to": address}
-agent = limits.LimitsAgent(*tables, moved, asked, uses, budget, conf["rates_file"], "proxy")
+agent = limits.LimitsAgent(*tables, moved, asked, signed, uses, budget, conf["rates_file"], "proxy")
 eventlet.spawn_n(connection.ControllerConnection(agent, "proxy", conf, logging.getLogger()).run)
 eventlet.sleep(2)
 early = len(attempts)

@@ -14,10 +14,12 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from storage_bridge.model import BandwidthSlo, StoreExecution
 from tests.support.api import Api
 from tests.support.object_store import Person, logged_in
 from tests.support.people import make_token
 from tests.support.s3 import s3_client
+from tests.support.store_executions import sign_in
 from tests.support.waiting import until
 from tests.support.whole_storage import TOKEN, Whole, installation_with
 from zoe_embedded.runtime import CLONE
@@ -140,6 +142,51 @@ def test_rates_are_of_the_last_seconds(whole: Whole, ann: Person) -> None:
         assert answer.status_code == 400, query
 
 
+def test_requests_are_counted_by_who_signs_them_and_by_object_servers(whole: Whole, ann: Person) -> None:
+    ann.put("signed", **{"X-Container-Read": ".r:*"})
+    ann.put("signed/a", BODY)
+    with s3_client(whole.store, "acme:ann") as s3:
+        assert s3.call("GET", "signed/a").content == BODY
+    assert httpx.get(f"{ann.account_url}/signed/a").content == BODY
+    with logged_in(whole.store, "beta:bob") as bob:
+        asked = {"X-Auth-Token": bob.token}
+        assert httpx.delete(f"{ann.account_url}/signed/a", headers=asked).status_code == 403
+    token = execution_token(whole)
+    assert httpx.get(f"{ann.account_url}/signed/a", headers={"X-Auth-Token": token}).content == BODY
+
+    def by_key(method: str) -> dict[tuple[str, str], float]:
+        rows = rates(whole, by=["tenant", "key", "method"], seconds=60)
+        return {(row["tenant"], row["key"]): row["requests_per_s"] for row in rows if row["method"] == method}
+
+    until(lambda: by_key("GET").keys() >= {("acme", "acme:ann"), ("acme", ""), ("acme", "executions")})
+    until(lambda: ("beta", "beta:bob") in by_key("DELETE"))
+    assert ("acme", "beta:bob") not in by_key("DELETE"), "who may not is counted for an account of its own"
+    counted = totals(whole, tenant="acme", key="executions", method="GET")
+    assert counted["zoe_object_store_key_requests_total answered"] == 1
+    assert counted["zoe_object_store_key_bytes_total read"] == len(BODY)
+
+    def at_nodes() -> dict[str, float]:
+        return totals(whole, tenant="acme", container="signed", node="object-1", method="GET")
+
+    read = until(lambda: (found := at_nodes()).get("zoe_object_store_node_requests_total answered") == 3 and found)
+    assert read["zoe_object_store_node_bytes_total read"] == 3 * len(BODY)
+    [row] = [
+        row for row in rates(whole, by=["container", "method", "node"], seconds=60)
+        if (row["container"], row["method"]) == ("signed", "PUT")
+    ]  # fmt: skip
+    assert (row["node"], row["requests_per_s"] > 0) == ("object-1", True)
+    for by in (["key", "container"], ["key", "node"], ["node", "proxy"]):
+        answer = httpx.get(f"{whole.url}/v1/traffic", params={"by": by}, headers={"X-Auth-Token": TOKEN})
+        assert answer.status_code == 422, by
+    whole.controller.drop_execution("signs")
+
+
+def execution_token(whole: Whole) -> str:
+    credential = whole.controller.set_execution(StoreExecution("signs", "acme", BandwidthSlo()))
+    until(lambda: sign_in(whole.store, credential.user, credential.key).status_code == 200)
+    return str(sign_in(whole.store, credential.user, credential.key).headers["X-Auth-Token"])
+
+
 def test_zoe_storage_top(whole: Whole, database: str, ann: Person, tmp_path: Path) -> None:
     with installation_with(whole, database, tmp_path) as installation:
         api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, master_timeout_s=4.0)
@@ -176,8 +223,11 @@ def test_zoe_storage_top(whole: Whole, database: str, ann: Person, tmp_path: Pat
             assert "No requests in the last" in said
             assert top("--tenant", "acme", token=eves)[0] == 4
             assert "topped" in top("--seconds", "60", "--tenant", "acme", token=api.admin)[1]
-            refused = api.http(anns).get("/api/v1/storage/traffic", params={"by": "tenant,colour"})
-            assert refused.status_code == 422
+            printed = top("--seconds", "60", "--by", "key", "--by", "method", token=anns)[1]
+            assert any(line.split()[:2] == ["acme:ann", "PUT"] for line in printed.splitlines()), printed
+            for by in ("tenant,colour", "key,container"):
+                refused = api.http(anns).get("/api/v1/storage/traffic", params={"by": by})
+                assert refused.status_code == 422, refused.text
         finally:
             api.close()
 

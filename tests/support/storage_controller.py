@@ -75,6 +75,8 @@ class Served:
     views: KeptViews = field(init=False)
     sampled: ViewSample = field(default_factory=lambda: SAMPLE)
     traffic: Traffic = field(default_factory=lambda: Traffic(lambda account: account))
+    of_signers: Traffic = field(default_factory=lambda: Traffic(lambda account: account))
+    of_nodes: Traffic = field(default_factory=lambda: Traffic(lambda account: account))
 
     def counts(self) -> bool:
         return self.counting()
@@ -138,6 +140,8 @@ def served_controller(
         achieved_by_execution=lambda: served.achieved,
         counts_transfers=served.counts,
         traffic=served.traffic,
+        of_signers=served.of_signers,
+        of_nodes=served.of_nodes,
         prometheus_url=prometheus_url,
         hosted_by=lambda: served.hosted_by,
         silent_s=lambda: served.silent_s,

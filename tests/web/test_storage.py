@@ -134,6 +134,9 @@ def test_operators_see_who_asks_for_how_much(admin: Visitor, controller: Served)
     }
     computed = {request_name("GET", FIRST_TENANT, "meters"): [time.time_ns(), 5_000_000, 1_000_000]}
     controller.traffic.hear("proxy", counters, computed)
+    signed = request_name("GET", FIRST_TENANT, f"{FIRST_TENANT}:ann")
+    controller.of_signers.hear("proxy", {signed: [time.time_ns(), 5, *[0] * 11]})
+    controller.of_nodes.hear("object-1", counters)
     page = admin.open("/cluster/storage")
     table = page.get_by_label("Requests", exact=True)
     expect(table.get_by_role("row").nth(1)).to_have_text(
@@ -141,6 +144,10 @@ def test_operators_see_who_asks_for_how_much(admin: Visitor, controller: Served)
     )
     table.get_by_label("By").select_option(label="proxy and method")
     expect(table.get_by_role("row").nth(2)).to_have_text(re.compile("^PUTproxy|^proxyPUT"))
+    table.get_by_label("By").select_option(label="who signs and method")
+    expect(table.get_by_role("row").nth(1)).to_contain_text(f"{FIRST_TENANT}:ann")
+    table.get_by_label("By").select_option(label="object server and method")
+    expect(table.get_by_role("row").nth(1)).to_contain_text("object-1")
     assert admin.violations() == []
 
 

@@ -25,8 +25,8 @@ from zoe_lib.domain.sharing import ALL, ExecutionShares
 from zoe_lib.store.people import Principal
 
 router = api_router(tag="storage")
-_DIMENSION = "(tenant|container|method|proxy)"
-_BY = f"^{_DIMENSION}(,{_DIMENSION}){{0,3}}$"
+_DIMENSION = "(tenant|key|container|method|proxy|node)"
+_BY = f"^{_DIMENSION}(,{_DIMENSION}){{0,5}}$"
 
 
 @router.get("/storage", response_model=StorageView)
@@ -77,13 +77,20 @@ def storage_traffic(
     principal: Reader,
     master: MasterDep,
     request: Request,
-    by: Annotated[str, Query(description="What to add up by, with commas.", pattern=_BY)] = "tenant,container,method",
+    by: Annotated[
+        str,
+        Query(
+            description="What to add up by, with commas: `key`, who signs them, without `container` and `node`; "
+            "`node`, an object server, without `proxy`.",
+            pattern=_BY,
+        ),
+    ] = "tenant,container,method",
     seconds: Annotated[float, Query(description="Of the last minute.", gt=0, le=60, allow_inf_nan=False)] = 10.0,
     tenant: Annotated[
         str | None, Query(description="Only this tenant; another tenant than your own needs an operator.")
     ] = None,
 ) -> StorageTrafficView:
-    """Return rates of requests at the proxies, of your tenant (or all tenants, for operators)."""
+    """Return rates of requests at the proxies, or by object servers, of your tenant (or all tenants, for operators)."""
     asked = {"do": "traffic", "by": by.split(","), "seconds": seconds, "tenant": _seen_by(principal, tenant) or ""}
     return StorageTrafficView(**ask(master, "storage_rules", asked, request, principal.user))
 

@@ -23,9 +23,11 @@ class Dimension(StrEnum):
     """What rates are added up by."""
 
     TENANT = "tenant"
+    KEY = "key"
     CONTAINER = "container"
     METHOD = "method"
     PROXY = "proxy"
+    NODE = "node"
 
 
 class Order(StrEnum):
@@ -51,7 +53,7 @@ def top(
     context: typer.Context,
     by: Annotated[
         list[Dimension] | None,
-        typer.Option(help="Add up by this; may be repeated (default: tenant, container and method)."),
+        typer.Option(help="Add up by this; may be repeated (default: tenant, container and method). key: who signs."),
     ] = None,
     seconds: Annotated[float, typer.Option(min=1, max=60, help="Of how many of the last seconds.")] = 10.0,
     sort: Annotated[Order, typer.Option(help="What comes first.")] = Order.BYTES,

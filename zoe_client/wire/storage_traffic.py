@@ -8,14 +8,18 @@ from zoe_client.wire.base import Wire
 
 
 class StorageTrafficRow(Wire):
-    """Rates of one tenant, container, method or proxy, whichever were asked for; the others are null."""
+    """Rates of one tenant, key, container, method, proxy or node, whichever were asked for; the others are null."""
 
     tenant: str | None = None
+    key: str | None = Field(
+        default=None, description="Who signs them: a user of the store, or `executions`; empty for nobody."
+    )
     container: str | None = Field(
         default=None, description="Empty for requests of the account itself; `*` for names that are too long."
     )
     method: str | None = None
     proxy: str | None = None
+    node: str | None = Field(default=None, description="An object server, which counts each copy that it stores.")
     requests_per_s: float
     refused_per_s: float = Field(description="Answered with 4xx.")
     failed_per_s: float = Field(description="Answered with 5xx, or ended early.")

@@ -102,7 +102,7 @@ def test_a_client_that_takes_its_time_does_not_make_the_store_slow(
 ) -> None:
     now_s = [100.0]
     monkeypatch.setattr("storage_filters.transfer_counters.time.monotonic", lambda: now_s[0])
-    request = CountedRequest(RequestCounters(tmp_path / "requests"), request_name("GET", "AUTH_acme", "meters"))
+    request = CountedRequest((RequestCounters(tmp_path / "requests"), request_name("GET", "AUTH_acme", "meters")))
     wait, nobody = StoreWait(counters, ONE, request), StoreWait(counters, "", request)
     now_s[0] += 0.5
     wait.moved("get", 64)

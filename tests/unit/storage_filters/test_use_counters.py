@@ -52,11 +52,10 @@ def test_a_request_that_no_counter_of_its_owner_has_counts_for_the_execution(
     counters: UseCounters, tmp_path: Path
 ) -> None:
     request = CountedRequest(
-        RequestCounters(tmp_path / "requests"),
-        "GET/AUTH_beta/c",
-        lambda served, moved: counters.request(ANN, "GET", "c", served, moved, False),
+        (RequestCounters(tmp_path / "requests"), "GET/AUTH_beta/c"),
+        also=lambda served, moved: counters.request(ANN, "GET", "c", served, moved, False),
     )
     request.answered("403 Forbidden")
-    request.of("")
+    request.of()
     request.ended()
     assert amounts(counters) == {("x1", 7, "request/GET/c"): (0, 1, 0, 0)}

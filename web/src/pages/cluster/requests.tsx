@@ -11,7 +11,9 @@ const VIEWS = {
   "tenant,container,method": "container and method",
   tenant: "tenant",
   "tenant,method": "tenant and method",
+  "tenant,key,method": "who signs and method",
   "proxy,method": "proxy and method",
+  "method,node": "object server and method",
 } as const;
 
 /** Cores that filters and views take; what waits for the tenant's bound is told beside it. */
@@ -30,7 +32,7 @@ export function Requests() {
     refetchInterval: ASK_AGAIN_MS,
     retry: false,
   });
-  const names = by.split(",") as ("tenant" | "container" | "method" | "proxy")[];
+  const names = by.split(",") as ("tenant" | "key" | "container" | "method" | "proxy" | "node")[];
   const rows = data?.rows ?? [];
   return (
     <section className="card" aria-label="Requests">
