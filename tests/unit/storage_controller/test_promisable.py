@@ -52,3 +52,27 @@ def test_what_lost_proxies_could_move_is_not_promised(spare: int, promised: int)
 def test_some_proxy_is_left() -> None:
     with pytest.raises(ValidationError, match="less than the number of proxies, 1"):
         settings(5, 5, spare=1, p=300)
+
+
+def test_where_object_servers_hold_bandwidth_no_more_is_promised_than_they_move(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What is written passes them as often as there are replicas."""
+    held: Any = {"bandwidth_nodes": {"o1": 10**7, "o2": 10**7}, "bandwidth_replicas": 2}
+    found = promisable_by(settings(10**8, 10**8, p=10**9).model_copy(update=held), lambda _: True)
+    assert found.capacity == BandwidthSlo(2 * 10**7, 10**7)
+    assert "promises are limited to" in caplog.text
+    assert found.check("acme", BandwidthSlo(10**7, 5 * 10**6)) == {}
+    assert "what is written 2 times" in found.check("acme", BandwidthSlo(10**7, 6 * 10**6))["Warning"]
+
+
+def test_a_proxy_and_an_object_server_have_names_of_their_own() -> None:
+    with pytest.raises(ValidationError, match="p is the name of a proxy and of an object server"):
+        ControllerSettings(
+            token_file="/none",  # type: ignore[arg-type]
+            key_file="/none",  # type: ignore[arg-type]
+            read_bytes_per_s=1,
+            write_bytes_per_s=1,
+            proxies={"p": 1},
+            bandwidth_nodes={"p": 10**6},
+        )
