@@ -60,7 +60,9 @@ sync_method = ssync
 recon_cache_path = {recon}
 """
 
-SWIFTS_OWN = "use = egg:swift#proxy"
+# By default a proxy waits half a second for the object servers beyond a quorum. On a busy machine, who reads next could
+# meet one that has not written yet.
+SWIFTS_OWN = "use = egg:swift#proxy\npost_quorum_timeout = 3"
 GATEWAY = """\
 paste.app_factory = storage_gateway.application:app_factory
 store_protocol = {protocol}
