@@ -20,7 +20,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort by what a hash makes of the seed and the names: of the module first, then of the test."""
     seed = os.environ.get(ORDER)
     if seed:
-        items.sort(key=lambda item: (_place(seed, item.nodeid.partition("::")[0]), _place(seed, item.nodeid)))
+        items.sort(key=lambda item: _order(seed, item))
+
+
+def _order(seed: str, item: pytest.Item) -> tuple[bytes, bool, bytes]:
+    """Return the place of a test's module, whether it ends what the others use (mark `last`), and the test's own."""
+    module = item.nodeid.partition("::")[0]
+    return _place(seed, module), item.get_closest_marker("last") is not None, _place(seed, item.nodeid)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

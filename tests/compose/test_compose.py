@@ -181,8 +181,10 @@ def test_up_again_changes_nothing(deployment: Deployment) -> None:
     }
 
 
+@pytest.mark.last
 def test_down_leaves_only_data_and_then_nothing(deployment: Deployment) -> None:
-    """The last one: what it takes down stays down."""
+    """What it takes down stays down."""
+    deployment.zoe("run", "--wait", "app_descriptions/batch.json")
     ids = [one["id"] for one in json.loads(deployment.zoe("ls", "-o", "json"))["executions"]]
     assert ids
     deployment.make("down")

@@ -199,7 +199,8 @@ def test_ports_of_another_user(stack: Stack, users: dict[str, Client]) -> None:
 def test_a_secret_that_is_removed_while_it_is_used(users: dict[str, Client]) -> None:
     """What runs keeps its file; what waits says so; what starts fails with the reason."""
     ada = users["ada"]
-    ada.set_secret("gone", VALUE)
+    value = "another-secret, which its program tells"
+    ada.set_secret("gone", value)
     application = job("sh", "-c", "sleep 2; cat {secrets}/gone")
     application["components"][0]["secrets"] = [{"name": "gone"}]
     running = ada.submit(application)
@@ -207,7 +208,7 @@ def test_a_secret_that_is_removed_while_it_is_used(users: dict[str, Client]) -> 
     waiting = ada.submit(application, hold=True)  # a full node would depend on what other programs use
     ada.remove_secret("gone")
     assert "has the secret gone" in ada.explain(waiting.id).missing_secrets
-    assert VALUE.encode() in b"".join(ada.follow_logs(running.id, running.services[0].id))
+    assert value.encode() in b"".join(ada.follow_logs(running.id, running.services[0].id))
     ada.release(waiting.id)
     ended = ada.wait(waiting.id, 60)
     assert ended.state is ExecutionState.FAILED

@@ -37,7 +37,7 @@ class Repository:
         git("checkout", "-q", "-B", branch, at=self._work)
         (self._work / "hello.sh").write_text(f"echo {text}\n")
         git("add", ".", at=self._work)
-        git("commit", "-q", "-m", text, at=self._work)
+        git("commit", "-q", "--allow-empty", "-m", text, at=self._work)
         if tag:
             git("tag", tag, at=self._work)
         git("push", "-q", "--tags", "origin", branch, at=self._work)
