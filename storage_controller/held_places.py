@@ -10,7 +10,7 @@ from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind
 
 @dataclass(frozen=True, slots=True)
 class HeldPlaces:
-    """proxies, nodes: bytes per second of each, by name. Without nodes, the proxies hold bandwidth. replicas: how often
+    """Without nodes, the proxies hold bandwidth. proxies, nodes: bytes per second of each, by name. replicas: how often
     an object is stored. further: object servers that report and hold nothing back.
     """
 

@@ -48,9 +48,11 @@ def looping(places: HeldPlaces) -> Iterator[Loop]:
     endpoints = Endpoints(limits, told, *server, frozenset({client[0]}))
     regulation = Regulation(ledger, places, endpoints, "AUTH_", RateSettings(), lambda: 1)
     regulation.begin()
-    with line(told, server[0], client) as proxy:
-        yield Loop(regulation, limits, told, server[0], proxy, client)
-    regulation.close()
+    try:
+        with line(told, server[0], client) as proxy:
+            yield Loop(regulation, limits, told, server[0], proxy, client)
+    finally:
+        regulation.close()
 
 
 @pytest.fixture
