@@ -28,7 +28,7 @@ def nothing_left(stack: Stack) -> Iterator[None]:
 @pytest.fixture
 def long(tmp_path: Path) -> str:
     """A description that runs for 4,000 s, as it declares."""
-    document = {**json.loads(BATCH.read_text()), "name": "long", "size": {"run_time_s": 4000}}
+    document = {**json.loads(BATCH.read_text()), "name": "takes-4000-s", "size": {"run_time_s": 4000}}
     del document["time_limit_s"]
     document["components"][0]["command"] = ["sleep", "4000"]
     path = tmp_path / "long.json"
@@ -48,7 +48,9 @@ def test_what_cannot_be_met_is_said_before_it_is_submitted(zoe: Zoe, long: str, 
     assert zoe("plan", long, "--deadline", "+2d").code == 0
     answer = json.loads(zoe("plan", long, "--deadline", "+2h", "-o", "json").out)["deadline"]
     assert (answer["outlook"], answer["run_s"], answer["run_time_source"]) == ("at_risk", 4000, "declared")
-    unknown = zoe("plan", str(BATCH), "--deadline", "+30s")
+    fresh = tmp_path / "fresh.json"
+    fresh.write_text(json.dumps({**json.loads(BATCH.read_text()), "name": "never-ran"}))
+    unknown = zoe("plan", str(fresh), "--deadline", "+30s")
     assert unknown.code == 0
     assert "can be met is not known: its run time is not known" in unknown.out
     document = {**json.loads(Path(long).read_text()), "deadline_s": 30}
