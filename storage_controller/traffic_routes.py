@@ -29,7 +29,11 @@ def traffic_routes(traffic: Traffic, of_signers: Traffic, of_nodes: Traffic, *fu
     """
     routes = APIRouter()
     registry = CollectorRegistry()
-    own = TrafficCollector(traffic), KeyCollector(of_signers), NodeCollector(of_nodes)
+    own = (
+        TrafficCollector(traffic),
+        CountsCollector(of_signers, "key_", "by who signs them", ("tenant", "key", "method", "proxy")),
+        CountsCollector(of_nodes, "node_", "at object servers", ("tenant", "container", "method", "node")),
+    )
     for collector in (*own, *further):
         registry.register(collector)
 
@@ -125,28 +129,16 @@ class TrafficCollector(Collector):
         yield from (*_amounts("", "at proxies", DIMENSIONS, rows), cpu, waited, latency)
 
 
-class KeyCollector(Collector):
-    """The same by who signs requests."""
+class CountsCollector(Collector):
+    """Requests and bytes alone, of counters in which others stand for containers or proxies, as the labels say."""
 
-    def __init__(self, of_signers: Traffic) -> None:
-        self._of_signers = of_signers
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield the metrics."""
-        labels = ("tenant", "key", "method", "proxy")
-        yield from _amounts("key_", "by who signs them", labels, _named(self._of_signers.totals()))
-
-
-class NodeCollector(Collector):
-    """The same at object servers."""
-
-    def __init__(self, of_nodes: Traffic) -> None:
-        self._of_nodes = of_nodes
+    def __init__(self, traffic: Traffic, prefix: str, where: str, labels: Sequence[str]) -> None:
+        self._traffic = traffic
+        self._told = prefix, where, labels
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
-        labels = ("tenant", "container", "method", "node")
-        yield from _amounts("node_", "at object servers", labels, _named(self._of_nodes.totals()))
+        yield from _amounts(*self._told, _named(self._traffic.totals()))
 
 
 _Rows = Sequence[tuple[tuple[str, ...], Requests]]
