@@ -40,6 +40,7 @@ from storage_controller.rewrite_ledger import RewriteLedger
 from storage_controller.rewriter import Rewriter
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.settings import ControllerSettings
+from storage_controller.storage_policies import PolicyMaker
 from storage_controller.supervision import Supervisor
 from storage_controller.sweeper import ViewSweeper
 from storage_controller.swift_done import done_at
@@ -144,6 +145,7 @@ def main() -> int:
         rewrite_bytes_per_s=settings.rewrite_bytes_per_s,
         replication_bytes_per_s=settings.replication_bytes_per_s,
         cpu_bounds=bounds,
+        policy_maker=PolicyMaker(settings.swift_policy_command, settings.swift_policy_s),
         nodes=StoreNodes(
             watch.nodes, NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon)
         ),

@@ -15,7 +15,7 @@ from storage_controller.controller_metrics import ControllerCollector
 from storage_controller.controller_routes import Controllers, controller_routes
 from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys, execution_routes, transfer_routes
-from storage_controller.extensions import Works, extension_routes, locality_routes, storage_policy_routes
+from storage_controller.extensions import Works, extension_routes, locality_routes, told_places
 from storage_controller.filter_core_routes import filter_cores_routes
 from storage_controller.filter_words import filter_word_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, project_routes
@@ -35,6 +35,7 @@ from storage_controller.rule_routes import own_rule_routes, rule_routes
 from storage_controller.rule_words import word_routes
 from storage_controller.slos import appendix_routes, later_routes
 from storage_controller.standing_slos import standing_slo_routes
+from storage_controller.storage_policies import storage_policy_routes
 from storage_controller.traffic_routes import traffic_routes
 
 _OPEN, _METRICS = "/health", "/metrics"
@@ -97,7 +98,7 @@ def make_app(
         module_routes(modules, rules),
         project_routes(ledger),
         locality_routes(works),
-        storage_policy_routes(works),
+        storage_policy_routes(lambda: told_places(works).storage_policies(), works.policy_maker),
         extension_routes(ledger, works),
         traffic_routes(works.traffic, works.of_signers, works.of_nodes, *collectors),
         node_routes(works.nodes),

@@ -30,6 +30,7 @@ from storage_controller.metric_routes import Readings
 from storage_controller.node_restarts import NodeRestarts
 from storage_controller.node_routes import StoreNodes
 from storage_controller.rule_routes import Done
+from storage_controller.storage_policies import PolicyMaker
 from storage_controller.supervision import Supervisor
 from storage_controller.swift_objects import SwiftObjects
 from storage_controller.swift_places import SwiftPlaces
@@ -113,6 +114,7 @@ class Works:
         nodes: StoreNodes | None = None,
         replication_bytes_per_s: int | None = None,
         cpu_bounds: CpuBounds | None = None,
+        policy_maker: PolicyMaker | None = None,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -138,6 +140,7 @@ class Works:
         self.objects = objects
         self.replication_bytes_per_s = replication_bytes_per_s
         self.cpu_bounds = cpu_bounds or CpuBounds()
+        self.policy_maker = policy_maker or PolicyMaker((), 1.0)
         self.nodes = nodes or StoreNodes(list, NodeRestarts({}, 1.0))
         self.rewrite_bytes_per_s = rewrite_bytes_per_s
 
@@ -236,7 +239,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
     @routes.get("/locality")
     def locality(tenant: Name, source: Source, token: Token = "") -> dict[str, Any]:
-        return asdict(_told(works).places(tenant, source, token))
+        return asdict(told_places(works).places(tenant, source, token))
 
     add_views(routes, ledger, works)
     return routes
@@ -248,27 +251,13 @@ def locality_routes(works: Works) -> APIRouter:
 
     @routes.get("/swift/locality/{account}/{path:path}")
     def locality(account: str, path: str) -> Mapping[str, Any]:
-        return _told(works).endpoints(account, path.removesuffix("/"))
+        return told_places(works).endpoints(account, path.removesuffix("/"))
 
     return routes
 
 
-def storage_policy_routes(works: Works) -> APIRouter:
-    """Swift's storage policies, as Swift tells them; they are made in its rings, by who operates it."""
-    routes = APIRouter()
-
-    @routes.get("/swift/storage_policies")
-    def policies() -> list[Mapping[str, Any]]:
-        return _told(works).storage_policies()
-
-    @routes.post("/swift/spolicies")
-    def make() -> None:
-        raise Refused(409, "a storage policy is made in Swift's rings and swift.conf; then it is listed here")
-
-    return routes
-
-
-def _told(works: Works) -> SwiftPlaces:
+def told_places(works: Works) -> SwiftPlaces:
+    """Return what Swift is asked by; Refused if the controller is not connected to it."""
     if works.places is None:
         raise Refused(409, "cannot tell where objects lie: the controller is not connected to Swift")
     return works.places

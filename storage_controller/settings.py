@@ -160,6 +160,15 @@ class ControllerSettings(FileSettings):
     swift_fragmented_policies: list[int] = Field(
         default=[], description="Indexes of Swift's erasure-coded storage policies: no host holds their objects."
     )
+    swift_policy_command: list[Annotated[str, StringConstraints(max_length=4096)]] = Field(
+        default=[],
+        max_length=100,
+        description="Program and arguments that make a storage policy, run without a shell by the controller's user, "
+        "with the policy as JSON in a last argument; without them, none is made from here.",
+    )
+    swift_policy_s: float = Field(
+        default=300.0, gt=0, le=3600, description="How long it may take; then the program is killed."
+    )
     swift_nodes: dict[NodeName, NodeSettings] = Field(
         default={}, max_length=1000, description="Servers of Swift whose health is asked, by name."
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import quote
 
 from zoe_client import wire
 from zoe_client.transport import Transport, path_part
@@ -97,11 +96,11 @@ class StorageCalls(Transport):
     def set_storage_slo(self, tenant: str, wanted: wire.StorageSloRequest) -> wire.StorageSloView:
         """Guarantee bandwidth to a tenant until it is removed. None removes a rate; one that is not given stays."""
         rates = wanted.model_dump(mode="json", exclude_unset=True)
-        return self.call(wire.StorageSloView, "PUT", f"/storage/slos/{quote(tenant, safe='')}", json=rates)
+        return self.call(wire.StorageSloView, "PUT", f"/storage/slos/{path_part(tenant)}", json=rates)
 
     def remove_storage_slo(self, tenant: str) -> None:
         """Remove what a tenant is guaranteed for good."""
-        return self.do("DELETE", f"/storage/slos/{quote(tenant, safe='')}")
+        return self.do("DELETE", f"/storage/slos/{path_part(tenant)}")
 
     def storage_cores(self) -> wire.StorageCoresList:
         """List the cores that filters and views of tenants may take at each proxy; for admins."""
@@ -109,11 +108,11 @@ class StorageCalls(Transport):
 
     def set_storage_cores(self, tenant: str, wanted: wire.StorageCoresRequest) -> wire.StorageCoresView:
         """Bound the cores of a tenant's filters and views at each proxy until it is removed; `*`: of all others."""
-        return self.call(wire.StorageCoresView, "PUT", f"/storage/cores/{quote(tenant, safe='')}", body=wanted)
+        return self.call(wire.StorageCoresView, "PUT", f"/storage/cores/{path_part(tenant)}", body=wanted)
 
     def remove_storage_cores(self, tenant: str) -> None:
         """Remove what was set for a tenant; a setting of the storage controller holds again."""
-        return self.do("DELETE", f"/storage/cores/{quote(tenant, safe='')}")
+        return self.do("DELETE", f"/storage/cores/{path_part(tenant)}")
 
     def storage_rewrites(self) -> wire.StorageRewriteList:
         """List the jobs that store objects again by today's rules, and how far they are; for admins."""
@@ -133,7 +132,7 @@ class StorageCalls(Transport):
 
     def execution_storage(self, execution_id: str) -> wire.ExecutionStorageView:
         """Return what an execution asked of the object store, which rules it met, and its bytes over time."""
-        return self.call(wire.ExecutionStorageView, "GET", f"/executions/{quote(execution_id, safe='')}/storage")
+        return self.call(wire.ExecutionStorageView, "GET", f"/executions/{path_part(execution_id)}/storage")
 
     def storage_history(
         self, from_s: float, to_s: float | None = None, tenant: str | None = None

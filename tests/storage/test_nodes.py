@@ -17,8 +17,8 @@ from storage_controller.settings import NodeSettings
 from storage_controller.supervision import Mode, Supervisor
 from tests.support.object_store import object_store
 from tests.support.waiting import until
-from zoe_embedded.swift.restart_socket import RestartSocket
 from zoe_embedded.swift.store import ObjectStore
+from zoe_embedded.swift.store_socket import StoreSocket
 
 ROOMY = Bounds(slow_s=30.0, full=1.0)
 PATIENT_S = 60.0
@@ -104,8 +104,8 @@ def test_a_server_that_hangs_is_away_and_holds_up_no_other(store: ObjectStore) -
 
 
 def test_a_server_that_was_killed_is_away_until_an_admin_restarts_it(store: ObjectStore) -> None:
-    with RestartSocket(store) as socket, watch(store) as all_nodes:
-        restarts = NodeRestarts(nodes_of(store, socket.command), 120.0, all_nodes.look_soon)
+    with StoreSocket(store) as socket, watch(store) as all_nodes:
+        restarts = NodeRestarts(nodes_of(store, socket.restarts), 120.0, all_nodes.look_soon)
         store.signal("container-1", signal.SIGKILL)
         until(lambda: store.ended() == "container-1")
         gone = looked(all_nodes)["container-1"]
@@ -125,7 +125,7 @@ def test_a_server_that_was_killed_is_away_until_an_admin_restarts_it(store: Obje
         assert store.processes["container-1"] != before
         until(lambda: {one.state for one in all_nodes.nodes()} == {NodeState.UP})
         assert store.ended() is None
-        strange = NodeRestarts(nodes_of(store, lambda _: socket.command("object-9")), 120.0)
+        strange = NodeRestarts(nodes_of(store, lambda _: socket.restarts("object-9")), 120.0)
         strange.begin("object-1", None)
         until(lambda: (one := strange.last("object-1")) is not None and one.code == 1)
         one = strange.last("object-1")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import configparser
 import hashlib
+import io
 import json
 import os
 import tempfile
@@ -141,11 +143,13 @@ def _limits(directory: Path, configuration: StoreConfiguration) -> str:
 
 def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash_prefix: str) -> None:
     """Write all files into `directory`; rings are built from `rings.json`."""
+    further = _further_policies(directory / "swift.conf")
     (directory / "swift.conf").write_text(
         f"[swift-hash]\nswift_hash_path_prefix = {hash_prefix}\nswift_hash_path_suffix = zoe\n"
         "[storage-policy:0]\nname = standard\ndefault = yes\n"
         + (templates.ERASURE_CODED if configuration.erasure_coded else "")
         + _limits(directory, configuration)
+        + further
     )
     user = f"user = {configuration.run_as}" if configuration.run_as else ""
     for kind in KINDS:
@@ -182,6 +186,17 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
         _write_proxy(directory, configuration, replace(ports, proxy=port), user, hash_prefix, name)
     if configuration.behind is None:
         _write_rings(directory, configuration, ports)
+
+
+def _further_policies(file: Path) -> str:
+    """Return the sections of storage policies that were made since the store was."""
+    before, after = configparser.ConfigParser(interpolation=None), configparser.ConfigParser(interpolation=None)
+    before.read(file)
+    names = (one for one in before.sections() if one.startswith("storage-policy:") and one != "storage-policy:0")
+    after.read_dict({name: dict(before[name]) for name in names})
+    text = io.StringIO()
+    after.write(text)
+    return text.getvalue()
 
 
 def _replication(directory: Path, configuration: StoreConfiguration, node: int, recon: Path) -> str:

@@ -1,6 +1,7 @@
 """Build the rings of a store; run by the interpreter of Swift's environment, with the path of `rings.json`.
 
-The seed is fixed, so that the same devices get the same partitions when ports change.
+The seed is fixed, so that the same devices get the same partitions when ports change. Rings of storage policies that
+were made later keep their builder files, and get the present addresses of their devices.
 """
 
 from __future__ import annotations
@@ -29,6 +30,15 @@ def build(plan: Path) -> None:
             builder.add_dev({"id": number, **device, **place})
         builder.rebalance(seed=_SEED)
         builder.get_ring().save(str(Path(wanted["directory"]) / f"{kind}.ring.gz"))
+    now = {device["device"]: device for device in wanted["devices"]["object"]}
+    for file in Path(wanted["directory"]).glob("object-*.builder"):
+        builder = RingBuilder.load(str(file))
+        for device in filter(None, builder.devs):
+            place = now.get(device["device"], {})
+            device.update(place)
+            device.update({f"replication_{name}": place[name] for name in ("ip", "port") if name in place})
+        builder.save(str(file))
+        builder.get_ring().save(str(file.with_suffix(".ring.gz")))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.stack import Stack, alone
 from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
 from zoe_embedded.swift.controller import ControllerSite
-from zoe_embedded.swift.restart_socket import RestartSocket
 from zoe_embedded.swift.store import ObjectStore
+from zoe_embedded.swift.store_socket import StoreSocket
 from zoe_lib.api_tokens import FIRST_TENANT
 from zoe_lib.store.migrate import upgrade
 
@@ -74,7 +74,10 @@ def storage_site(
         )
         place = directory / ("swift" if configuration.behind is None else "gateway")
         store = undo.enter_context(ObjectStore(home, place, configuration))
-        controller.restart_command = undo.enter_context(RestartSocket(store)).command
+        asked = undo.enter_context(StoreSocket(store))
+        controller.restart_command = asked.restarts
+        if configuration.behind is None:
+            controller.further["swift_policy_command"] = asked.makes_policies
         settings: dict[str, object] = {
             **(given or {}),
             "storage_url": controller.url,

@@ -153,6 +153,23 @@ class ObjectStore:
             finally:
                 self._restarting = None
 
+    def make_policy(self, document: str) -> str:
+        """Make a storage policy, as `storage_filters/storage_policy.py` describes it, and restart the servers, which
+        read policies when they start; return a sentence. StoreError if there is none now.
+        """
+        if not self.configuration.own_nodes:
+            raise StoreError("the store behind a gateway has its own storage policies")
+        python = self._home.runtime / "swift" / "bin" / "python"
+        command = [str(python), "-m", "storage_filters.storage_policy", "--swift-dir", str(self.directory), document]
+        made = subprocess.run(
+            command, check=False, user=self._uid, group=self._gid, cwd="/", capture_output=True, text=True
+        )
+        if made.returncode:
+            raise StoreError((made.stdout or made.stderr).strip() or f"exit code {made.returncode}")
+        for name in [one for one in self._processes if one != "memcached"]:
+            self.restart(name)
+        return made.stdout.strip()
+
     def build_rings(self) -> None:
         """Build the rings of `rings.json`, which servers read again by themselves."""
         environment = self._home.runtime / "swift"
