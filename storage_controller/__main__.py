@@ -145,6 +145,7 @@ def main() -> int:
         rewrite_bytes_per_s=settings.rewrite_bytes_per_s,
         replication_bytes_per_s=settings.replication_bytes_per_s,
         cpu_bounds=bounds,
+        contents=regulation.contents,
         policy_maker=PolicyMaker(settings.swift_policy_command, settings.swift_policy_s),
         nodes=StoreNodes(
             watch.nodes, NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon)

@@ -36,7 +36,7 @@ from storage_controller.rule_words import word_routes
 from storage_controller.slos import appendix_routes, later_routes
 from storage_controller.standing_slos import standing_slo_routes
 from storage_controller.storage_policies import storage_policy_routes
-from storage_controller.traffic_routes import traffic_routes
+from storage_controller.traffic_routes import ContentsCollector, traffic_routes
 
 _OPEN, _METRICS = "/health", "/metrics"
 
@@ -82,7 +82,8 @@ def make_app(
     nodes = len(works.nodes.all())
     kept, pace = ControllerLedger(ledger), works.replication_bytes_per_s
     controllers = Controllers(kept, rules, metrics, works.supervisor, works.active, nodes, pace)
-    collectors = ControllerCollector(works.supervisor, works.active, works.readings), NodeCollector(works.nodes)
+    of_controllers = ControllerCollector(works.supervisor, works.active, works.readings)
+    collectors = of_controllers, NodeCollector(works.nodes), ContentsCollector(works.contents)
     for routes in (
         appendix_routes(ledger, works.promisable),
         rule_routes(rules, works.promisable),

@@ -22,6 +22,7 @@ from storage_bridge.model import (
     feasibility,
 )
 from storage_controller.answers import Promisable, Refused
+from storage_controller.contents import Contents
 from storage_controller.controller_routes import Active
 from storage_controller.filter_cores import CpuBounds
 from storage_controller.kept_views import KeptViews
@@ -115,6 +116,7 @@ class Works:
         replication_bytes_per_s: int | None = None,
         cpu_bounds: CpuBounds | None = None,
         policy_maker: PolicyMaker | None = None,
+        contents: Contents | None = None,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -140,6 +142,7 @@ class Works:
         self.objects = objects
         self.replication_bytes_per_s = replication_bytes_per_s
         self.cpu_bounds = cpu_bounds or CpuBounds()
+        self.contents = contents or Contents(str)
         self.policy_maker = policy_maker or PolicyMaker((), 1.0)
         self.nodes = nodes or StoreNodes(list, NodeRestarts({}, 1.0))
         self.rewrite_bytes_per_s = rewrite_bytes_per_s

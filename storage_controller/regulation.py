@@ -22,6 +22,7 @@ from storage_bridge.bandwidth.assignment import ClaimKey, TransferKind, claimant
 from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
+from storage_controller.contents import Contents
 from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
 from storage_controller.filter_cores import CoresLedger, CpuBounds
 from storage_controller.held_places import HeldPlaces
@@ -111,7 +112,8 @@ class Regulation:
         self._rule_book: Mapping[str, Any] | None = None
         self._told_rule_book: Mapping[str, Any] | None = None
         self.traffic, self.of_signers, self.of_nodes = (Traffic(self._tenant) for _ in range(3))
-        self.judge = RuleJudge(self._controllers, self._supervisor, self.traffic)
+        self.contents = Contents(self._tenant)
+        self.judge = RuleJudge(self._controllers, self._supervisor, self.traffic, self.contents)
         servers = (*places.proxies, *places.object_servers)
         self._newest = {server: NewestMessage(settings.hold_s) for server in servers}
         self._meters = {server: Meter(server) for server in servers}
@@ -273,6 +275,7 @@ class Regulation:
             if found.server in self._of_clients:
                 self.traffic.hear(found.server, found.requests, found.computed)
                 self.of_signers.hear(found.server, found.signers)
+                self.contents.hear(found.server, found.samples)
                 self._book.hear(found.server, found.moved, found.settled, found.uses)
             else:  # what they serve was counted by a proxy, but not what they compute
                 self.traffic.hear(found.server, {}, found.computed)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from storage_controller.answers import Refused
 from storage_controller.dsl import bandwidth_of
 from storage_controller.module_check import wrong_parameter
-from storage_filters.rule_metrics import METRICS
+from storage_filters.rule_metrics import COMPRESSIBILITY, METRICS
 from storage_filters.rules import (
     BANDWIDTH,
     CACHING,
@@ -61,11 +61,7 @@ def check(rule: Rule, types: Collection[str], groups: Collection[str], added: Co
             raise Refused(400, f"the object type {term.value} is not registered; known: {_listed(known)}")
         if term.name.upper() == OBJECT_SIZE and not float(number_of(term.value) or 0).is_integer():
             raise Refused(400, f"OBJECT_SIZE is compared with whole bytes, not with {term.value}")
-    measured = (*METRICS, *sorted(added))
-    if missing := [name for name in metrics_of(rule) if name not in measured]:
-        raise Refused(400, f"the metric {missing[0]} is not measured; measured are {', '.join(measured)}")
-    if metrics_of(rule) and any(action.duration == "PERSISTENT" for action in rule.actions):
-        raise Refused(400, "what a metric sets holds while the condition does: leave PERSISTENT out")
+    _check_metrics(rule, added)
     kinds = {verb: {action.kind for action in rule.actions if action.verb == verb} for verb in ("SET", "DELETE")}
     if both := sorted(kinds["SET"] & kinds["DELETE"]):
         raise Refused(400, f"it sets and deletes {both[0]}: leave one of them out")
@@ -81,6 +77,16 @@ def check(rule: Rule, types: Collection[str], groups: Collection[str], added: Co
 def not_carried_out(actions: Collection[Action], hosted: Collection[str]) -> list[str]:
     """Return the names of filters that are kept only, since proxies do not have them."""
     return sorted({action.filter for action in actions if action.kind not in (BANDWIDTH, *hosted)})
+
+
+def _check_metrics(rule: Rule, added: Collection[str]) -> None:
+    measured = (*METRICS, *sorted(added))
+    if missing := [name for name in metrics_of(rule) if name not in measured]:
+        raise Refused(400, f"the metric {missing[0]} is not measured; measured are {', '.join(measured)}")
+    if rule.target.kind is TargetKind.OBJECT and COMPRESSIBILITY in metrics_of(rule):
+        raise Refused(400, f"{COMPRESSIBILITY} is measured for containers, not for one object: name its container")
+    if metrics_of(rule) and any(action.duration == "PERSISTENT" for action in rule.actions):
+        raise Refused(400, "what a metric sets holds while the condition does: leave PERSISTENT out")
 
 
 def check_modules(rules: Collection[Rule], groups: Mapping[str, Collection[str]], file: ModuleFile) -> None:

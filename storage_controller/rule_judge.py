@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from sqlalchemy.exc import SQLAlchemyError
 
 from storage_controller.answers import Refused
+from storage_controller.contents import Contents
 from storage_controller.controller_ledger import ControllerLedger
 from storage_controller.operation_meter import Counts, OperationMeter
 from storage_controller.rule_ledger import RuleBooks
@@ -25,10 +26,11 @@ Added = Callable[[Rule, Mapping[str, frozenset[str]]], Values]
 class RuleJudge:
     """For the thread of the loop, but for `values` and `active`. added: to be set before it begins."""
 
-    def __init__(self, kept: ControllerLedger, supervisor: Supervisor, traffic: Traffic) -> None:
+    def __init__(self, kept: ControllerLedger, supervisor: Supervisor, traffic: Traffic, contents: Contents) -> None:
         self.added: Added = lambda *_: {}
         self._kept = kept
         self._traffic = traffic
+        self._contents = contents
         self._operations = OperationMeter()
         self._loops = RuleLoops(supervisor)
 
@@ -47,9 +49,13 @@ class RuleJudge:
     def judge(self, books: RuleBooks, now_s: float) -> Mapping[int, Values]:
         """Return the values for the rules of proxies; judge all rules by theirs, and store what was switched."""
         groups = books.held.groups
-        held = self._operations.metrics(books.held, now_s, lambda rule: self.added(rule, groups))
+
+        def further(rule: Rule) -> Values:
+            return {**self._contents.values(rule, groups), **self.added(rule, groups)}
+
+        held = self._operations.metrics(books.held, now_s, further)
         dry = {
-            rule.id: {**operations_by_traffic(rule, self._traffic, groups), **self.added(rule, groups)}
+            rule.id: {**operations_by_traffic(rule, self._traffic, groups), **further(rule)}
             for rule in books.dry
             if metrics_of(rule)
         }

@@ -24,7 +24,7 @@ class ServerReport:
     """One report. order: the epoch of the server and the number of the report. clients: what was moved, by address.
 
     operations: by rule and direction. hosted: filters that the server has; lacks: modules that it needs. cache: how
-    often, and bytes, by name. requests, signers, computed, moved, settled, uses: counters as they are sent.
+    often, and bytes, by name. requests, signers, computed, samples, moved, settled, uses: counters as they are sent.
     """
 
     server: str
@@ -38,6 +38,7 @@ class ServerReport:
     requests: Mapping[str, Sequence[int]]
     signers: Mapping[str, Sequence[int]]
     computed: Mapping[str, Sequence[int]]
+    samples: Mapping[str, Sequence[int]]
     moved: Any
     settled: Sequence[Any]
     uses: Any
@@ -64,6 +65,7 @@ def read_report(message: bytes, tenant: Callable[[str], str]) -> ServerReport:
             dict(fields.get("requests", {})),
             dict(fields.get("signers", {})),
             dict(fields.get("computed", {})),
+            dict(fields.get("samples", {})),
             fields.get("moved"),
             fields.get("settled", ()),
             fields.get("uses", {}),

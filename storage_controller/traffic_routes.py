@@ -11,6 +11,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, M
 from prometheus_client.registry import Collector
 
 from storage_controller.answers import Refused
+from storage_controller.contents import Contents
 from storage_controller.traffic import DIMENSIONS, WINDOW_S_MAX, Dimension, Requests, Subject, Traffic, grouped
 from storage_filters.request_counters import LATENCIES_S
 
@@ -127,6 +128,26 @@ class TrafficCollector(Collector):
         for latency_key, one in grouped(totals, ("tenant", "method")).items():
             latency.add_metric([*latency_key], _buckets(one), one.latency_us / 1e6)
         yield from (*_amounts("", "at proxies", DIMENSIONS, rows), cpu, waited, latency)
+
+
+class ContentsCollector(Collector):
+    """Samples of contents as metrics: those of the 2,000 containers with the most."""
+
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        names = ("sampled", "Bytes of samples of what is stored."), ("compressed", "What compression makes of them.")
+        sampled, compressed = (
+            CounterMetricFamily(f"zoe_object_store_content_{name}_bytes", text, labels=["tenant", "container"])
+            for name, text in names
+        )
+        rows = sorted(self._contents.totals().items(), key=lambda row: -row[1].sampled)
+        for place, one in rows[:_SERIES_MAX]:
+            sampled.add_metric(list(place), one.sampled)
+            compressed.add_metric(list(place), one.compressed)
+        yield from (sampled, compressed)
 
 
 class CountsCollector(Collector):

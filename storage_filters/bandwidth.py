@@ -3,7 +3,7 @@
 An execution that signs in as one (`execution_auth.py`) is limited and counted apart from the rest of its account. What
 each credential of an execution moved is kept for good (`transfer_counters.py`): the bytes of bodies, not of headers,
 that its successful requests got, and that it sent. All requests are counted by method, account and container, and
-by who signs them (`request_counters.py`).
+by who signs them (`request_counters.py`). Of what is stored, samples are looked at (`content_samples.py`).
 
     [pipeline:main]
     pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
@@ -37,6 +37,7 @@ from swift.common.swob import wsgi_to_str
 from swift.common.utils import close_if_possible, config_true_value, get_logger
 
 from storage_filters.computing import Computing
+from storage_filters.content_samples import ContentSamples
 from storage_filters.controller_connection import ControllerConnection
 from storage_filters.cpu_budget import CpuBudget, Took
 from storage_filters.execution_auth import caller_of, credential_of, execution_of, signer_of
@@ -63,6 +64,7 @@ StartResponse = Callable[..., Any]
 _ACCOUNT_PATH_PARTS = 3
 _VERSIONS = ("v1", "v1.0")
 _NOT_ALLOWED = ("401", "403")
+_MANIFEST = "multipart-manifest"
 
 
 class Bandwidth:
@@ -81,8 +83,9 @@ class Bandwidth:
         self._signers = RequestCounters(signers_file(rates_file))
         self._uses = UseCounters(uses_file(rates_file))
         self._budget = CpuBudget(rates_file)
+        self._samples = ContentSamples(rates_file)
         if config_true_value(conf.get("connected", "limits_from" in conf)):
-            counted = self._counters, self._requests, self._signers, self._uses, self._budget
+            counted = self._counters, self._requests, self._signers, self._uses, self._budget, self._samples
             name = conf.get("proxy_name", socket.gethostname())
             agent = LimitsAgent(self._table, self._clients, *counted, conf["rates_file"], name)
             spawn_n(ControllerConnection(agent, name, conf, self._logger).run)
@@ -104,10 +107,14 @@ class Bandwidth:
         also = None if user is None else self._by_execution(user, env["REQUEST_METHOD"], container, waited)
         request = CountedRequest((self._requests, name), self._of_signer(env, parts[2]), also=also)
         counted = StoreWait(self._counters, name_of(user) if user is not None else "", request)
+        sample = self._samples.begin(name) if _has_contents(env, parts) else None
         if env["REQUEST_METHOD"] in ("PUT", "POST"):
-            stream, server_input = env["wsgi.input"], env.get("eventlet.input")
             env["wsgi.input"] = PacedInput(
-                stream, server_input, lambda *piece: self._wait(account, client, waited, "put", *piece), counted
+                env["wsgi.input"],
+                env.get("eventlet.input"),
+                lambda *piece: self._wait(account, client, waited, "put", *piece),
+                counted,
+                see=sample.see if sample is not None else lambda _: None,
             )
         statuses: list[str] = []
 
@@ -117,6 +124,8 @@ class Bandwidth:
                 own = (self._requests, _counter_of(env["REQUEST_METHOD"], [caller])), self._of_signer(env, caller)
                 request.of(*(own if caller else ()))
             request.answered(status)
+            if sample is not None and status.startswith("2"):
+                computing.run(sample.count)
             return start_response(status, *more)
 
         try:
@@ -210,6 +219,12 @@ class Bandwidth:
 def _container_of(parts: Sequence[str]) -> str:
     """Return the container of what follows an account in a path, as WSGI has it."""
     return str(wsgi_to_str("".join(parts[:1]).partition("/")[0]))
+
+
+def _has_contents(env: Environ, parts: Sequence[str]) -> bool:
+    """Return whether a request stores an object's own bytes. parts: of the path."""
+    is_of_object = "/" in "".join(parts[_ACCOUNT_PATH_PARTS:])
+    return env["REQUEST_METHOD"] == "PUT" and is_of_object and _MANIFEST not in env.get("QUERY_STRING", "")
 
 
 def _counter_of(method: str, parts: Sequence[str]) -> str:

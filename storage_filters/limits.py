@@ -8,7 +8,7 @@ the store, and with the rules of the object store.
 What executions moved is reported as counters that never fall (`moved`): those that have changed, and those that the
 controller asks for, since their executions have ended (`settle`, answered by `settled`). Requests of clients are
 reported in the same way once a second (`requests`), so many counters at a time. So is the CPU time of filters and views
-(`computed`), which the controller bounds by cores of accounts (`cpu`).
+(`computed`), which the controller bounds by cores of accounts (`cpu`), and samples of contents (`samples`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 from eventlet import tpool
 
 from storage_filters.alive_executions import AliveFile, alive_file, read_alive
+from storage_filters.content_samples import ContentSamples
 from storage_filters.cpu_budget import CpuBudget
 from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
@@ -73,6 +74,7 @@ class LimitsAgent:
         signers: RequestCounters,
         uses: UseCounters,
         budget: CpuBudget,
+        samples: ContentSamples,
         rates_file: str,
         name: str,
     ) -> None:
@@ -82,6 +84,8 @@ class LimitsAgent:
         self._signers = signers
         self._uses = uses
         self._budget = budget
+        self._samples = samples
+        self._samples_told: dict[str, Any] = {}
         self._asked: Collection[str] = ()
         self._name = name
         self._modules = ModuleFiles(modules_directory(rates_file), tpool.execute)
@@ -124,6 +128,7 @@ class LimitsAgent:
             self._signers_told.clear()
             self._uses_told.clear()
             self._computed_told.clear()
+            self._samples_told.clear()
         accounts, now = self._of_accounts.since(now_s)
         counts = self._counters.counts()
         changed = {name for name, count in counts.items() if self._told.get(name) != count}
@@ -144,6 +149,7 @@ class LimitsAgent:
             report["signers"] = changed_counts(self._signers_told, self._signers.counts())
             report["uses"] = changed_counts(self._uses_told, self._uses.counts())
             report["computed"] = changed_counts(self._computed_told, self._budget.counts())
+            report["samples"] = changed_counts(self._samples_told, self._samples.counts())
         self._at_s, self._told = now_s, counts
         return report
 

@@ -73,7 +73,7 @@ class PacedInput:
     its sender has sent is what was counted, within a few pieces.
 
     server_input: the server's own stream, which knows the connection, if it is there. wait: takes the length of a piece
-    and whether it waits; returns whether there is a limit.
+    and whether it waits; returns whether there is a limit. see: gets what was read.
     """
 
     def __init__(
@@ -83,12 +83,14 @@ class PacedInput:
         wait: Callable[[int, bool], bool],
         counted: Counted,
         ahead_bytes: int = AHEAD_BYTES,
+        see: Callable[[bytes], object] = lambda _: None,
     ) -> None:
         self._counted = counted
         self._stream = stream
         self._server_input = server_input
         self._wait = wait
         self._ahead_bytes = ahead_bytes
+        self._see = see
         self._every = random.choice(_PIECES_A_TURN)
         self._pieces = 0
 
@@ -112,6 +114,7 @@ class PacedInput:
     def _waited(self, read: Callable[[], bytes]) -> bytes:
         self._counted.moved("put", 0)  # until now, the store was busy with what it has got
         data = read()
+        self._see(data)
         self._counted.begins()
         for start in range(0, len(data), PIECE_BYTES):
             self._pieces += 1

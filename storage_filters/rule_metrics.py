@@ -1,4 +1,5 @@
-"""Metrics in conditions of rules: operations per second on the objects of a rule's target, counted by proxies. Pure.
+"""Metrics in conditions of rules, counted by proxies: operations per second on the objects of a rule's target, and how
+much compression saves of them. Pure.
 
 A proxy counts for each rule with a metric, by the rule's number; the controller adds up what all proxies report, and
 sends the values with the rules when the truth of a comparison changes.
@@ -12,7 +13,9 @@ from storage_filters.chains import ObjectRequest, compare
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rules import STATIC_NAMES, Rule, comparisons, metrics_of
 
-METRICS = ("GETS_SEC", "PUTS_SEC", "OPS_SEC")
+COMPRESSIBILITY = "COMPRESSIBILITY"
+"""How much smaller compression makes what is stored, in percent; see `content_samples.py`."""
+METRICS = ("GETS_SEC", "PUTS_SEC", "OPS_SEC", COMPRESSIBILITY)
 WINDOW_S = 5.0
 """Operations are averaged over this time."""
 Values = Mapping[str, float]

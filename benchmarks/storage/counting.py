@@ -1,15 +1,17 @@
-"""What it costs to count and to bound the CPU time of filters: CPU microseconds of a request, with and without.
+"""What it costs to count and to bound the CPU time of filters, and to sample contents: CPU microseconds of a request.
 
     python -m benchmarks.storage.counting --runs 15
 
 A request passes its bytes, in pieces of 64 KiB, through a filter that changes nothing: uncounted, counted, and under a
 bound that it does not reach. Runs of 200 requests are interleaved. Printed are medians over runs of what a request
-costs more than an uncounted one of the same round, with the quartiles.
+costs more than an uncounted one of the same round, with the quartiles; and what one sample of 64 KiB takes, of text and
+of random bytes.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import tempfile
 import time
@@ -18,6 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from storage_filters.computing import Computing
+from storage_filters.content_samples import SAMPLE_BYTES, ContentSamples
 from storage_filters.cpu_budget import CpuBudget
 from storage_filters.request_counters import request_name
 from storage_filters.stream_filters import PIECE_BYTES, Noop
@@ -50,6 +53,28 @@ def main() -> None:
                 more = [one[name] - one["uncounted"] for one in rounds]
                 low, middle, high = statistics.quantiles(more, n=4)
                 print(f"{size:>7} {name:<8} {middle:8.1f} us more ({low:.1f} to {high:.1f})")
+        samples = ContentSamples(directory / "rates")
+        undo.callback(samples.close)
+        for kind, body in {"text": _text(SAMPLE_BYTES), "random": random.Random(1).randbytes(SAMPLE_BYTES)}.items():
+            low, middle, high = statistics.quantiles([_sample_us(samples, body) for _ in range(runs)], n=4)
+            print(f"a sample, {kind:<8} {middle:8.1f} us ({low:.1f} to {high:.1f})")
+
+
+def _text(length: int) -> bytes:
+    words = [word.encode() for word in str(__doc__).split()]
+    return b" ".join(random.Random(2).choices(words, k=length))[:length]
+
+
+def _sample_us(samples: ContentSamples, body: bytes) -> float:
+    """Return what a sample costs."""
+    began_ns = time.thread_time_ns()
+    for _ in range(_REQUESTS):
+        sample = None
+        while sample is None:
+            sample = samples.begin(_NAME)
+        sample.see(body)
+        sample.count()
+    return (time.thread_time_ns() - began_ns) / _REQUESTS / 1000
 
 
 def _cpu_us(make: Callable[[], Computing], pieces: list[bytes]) -> float:

@@ -100,7 +100,7 @@ def test_metrics_are_words_of_the_appendix_dialect(http: httpx.Client, expressio
     shown = http.get("/registry/metrics/put_active_requests").json()
     assert (shown["type"], shown["network_location"], shown["source"]) == ("integer", "tcp://127.0.0.1:6899", "none")
     names = [one["name"] for one in http.get("/registry/metrics").json()]
-    assert names == ["GETS_SEC", "PUTS_SEC", "OPS_SEC", "PUT_ACTIVE_REQUESTS"]
+    assert names == ["GETS_SEC", "PUTS_SEC", "OPS_SEC", "COMPRESSIBILITY", "PUT_ACTIVE_REQUESTS"]
     posted = http.post("/registry/dynamic_policy", content="FOR TENANT acme WHEN put_active_requests > 5 DO SET NOOP")
     assert posted.status_code == 201, posted.text
     refused(http.delete("/registry/metrics/put_active_requests"), 409, "uses put_active_requests: remove it first")

@@ -125,7 +125,11 @@ def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
         ("FOR CONTAINER:a/b/c DO SET NOOP", "a container is named tenant/container"),
         ("FOR OBJECT:a/b DO SET NOOP", "an object is named tenant/container/object"),
         ("FOR TENANT:a DO SET NOOP, DELETE NOOP", "it sets and deletes NOOP"),
-        ("FOR TENANT:a WHEN x > 3 DO SET y", "the metric X is not measured; measured are GETS_SEC, PUTS_SEC, OPS_SEC"),
+        (
+            "FOR TENANT:a WHEN x > 3 DO SET y",
+            "the metric X is not measured; measured are GETS_SEC, PUTS_SEC, OPS_SEC, C",
+        ),
+        ("FOR OBJECT:a/b/c WHEN COMPRESSIBILITY > 3 DO SET NOOP", "is measured for containers"),
         ("FOR TENANT:a WHEN GETS_SEC>3 DO SET NOOP PERSISTENT", "holds while the condition does"),
         ("FOR TENANT:a WHEN OBJECT_TYPE=SONGS DO SET y", "the object type SONGS is not registered; known: DOCS"),
         ("FOR TENANT:a WHEN OBJECT_SIZE<much DO SET y", "OBJECT_SIZE is compared with a number such as 5 or 10M"),

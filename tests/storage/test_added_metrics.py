@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,29 @@ def test_an_expression_turns_a_rule_on_and_off_again(
     for number in (rule["id"], other["id"]):
         controller.delete(f"/v1/rules/{number}")
     assert controller.delete("/v1/metrics/my_metric").status_code == 204
+
+
+def test_what_compression_saves_turns_a_rule_on(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+    text = "FOR CONTAINER acme/{} WHEN COMPRESSIBILITY > 20 DO SET COMPRESSION"
+    [texts] = added(controller, "/v1/rules", text=text.format("texts"))
+    [noise] = added(controller, "/v1/rules", text=text.format("noise"))
+    follows(ann, controller, "texts", ["COMPRESSION"])
+    ann.put("noise")
+    ann.put("noise/a", secrets.token_bytes(200_000))
+
+    def known() -> bool:
+        rows = {one["id"]: one["metrics"] for one in controller.get("/v1/rules").json()}
+        return "COMPRESSIBILITY" in rows[noise["id"]]
+
+    until(known)
+    judged = added_try(controller, "noise")
+    assert (judged["filters"], "COMPRESSIBILITY > 20: it is" in judged["verdicts"][0]["sentence"]) == ([], True)
+    assert (
+        'zoe_object_store_content_sampled_bytes_total{container="texts",tenant="acme"}'
+        in controller.get("/metrics").text
+    )
+    for rule in (texts, noise):
+        controller.delete(f"/v1/rules/{rule['id']}")
 
 
 def added_try(controller: httpx.Client, container: str) -> dict[str, Any]:

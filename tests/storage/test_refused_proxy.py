@@ -90,7 +90,8 @@ import logging, os, sys, time
 from pathlib import Path
 import eventlet
 from storage_filters import controller_connection as connection
-from storage_filters import cpu_budget, limits, rate_table, request_counters, transfer_counters, use_counters
+from storage_filters import content_samples, cpu_budget, limits, rate_table
+from storage_filters import request_counters, transfer_counters, use_counters
 connection._SILENCE_S, connection.REPORT_INTERVAL_S = 0.2, 0.02
 listener = eventlet.listen(("127.0.0.1", 0))
 attempts = []
@@ -106,8 +107,9 @@ tables = [rate_table.RateTable(directory / name) for name in ("rates", "clients"
 moved = transfer_counters.TransferCounters(directory / "moved")
 asked, signed = (request_counters.RequestCounters(directory / name) for name in ("asked", "signed"))
 uses, budget = use_counters.UseCounters(directory / "uses"), cpu_budget.CpuBudget(directory / "rates")
+samples = content_samples.ContentSamples(directory / "rates")
 conf = {"rates_file": str(directory / "rates"), "key_file": sys.argv[2], "limits_from": address, "usage_to": address}
-agent = limits.LimitsAgent(*tables, moved, asked, signed, uses, budget, conf["rates_file"], "proxy")
+agent = limits.LimitsAgent(*tables, moved, asked, signed, uses, budget, samples, conf["rates_file"], "proxy")
 eventlet.spawn_n(connection.ControllerConnection(agent, "proxy", conf, logging.getLogger()).run)
 eventlet.sleep(2)
 early = len(attempts)

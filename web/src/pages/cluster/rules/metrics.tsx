@@ -28,7 +28,7 @@ export function MetricsPart() {
     <>
       <ErrorBox error={remove.error} />
       {metrics.data?.metrics.length === 0 && (
-        <Empty>No metric was added. Rules compare what proxies count: GETS_SEC, PUTS_SEC and OPS_SEC.</Empty>
+        <Empty>No metric was added. Rules compare what proxies count: GETS_SEC, PUTS_SEC, OPS_SEC and COMPRESSIBILITY.</Empty>
       )}
       {metrics.data && metrics.data.metrics.length > 0 && (
         <section className="card" aria-label="Added metrics">

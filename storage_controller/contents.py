@@ -1,0 +1,117 @@
+"""What the proxies say of contents: how much smaller compression makes what is stored in each container.
+
+They report counters that never fall (`storage_filters/content_samples.py`). A value is of the last minute in which
+anything was sampled in a place, so that a container keeps it over nights without a client.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storage_filters.content_samples import SAMPLE_FIELDS
+from storage_filters.request_counters import parts_of
+from storage_filters.rule_metrics import COMPRESSIBILITY
+from storage_filters.rules import Rule, TargetKind, metrics_of
+
+PLACES_MAX = 10_000
+MINUTE_S = 60.0
+Place = tuple[str, str]
+"""Tenant and container."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Bytes of samples, and what they became."""
+
+    sampled: int = 0
+    compressed: int = 0
+
+    def __add__(self, other: Sampled) -> Sampled:
+        return Sampled(self.sampled + other.sampled, self.compressed + other.compressed)
+
+    def __sub__(self, other: Sampled) -> Sampled:
+        return Sampled(self.sampled - other.sampled, self.compressed - other.compressed)
+
+    @property
+    def saved_percent(self) -> float | None:
+        """Return how much smaller they became; None without a sample."""
+        return 100.0 * (1.0 - self.compressed / self.sampled) if self.sampled else None
+
+
+class Contents:
+    """Takes in the reports of proxies; any thread may ask. The places that are kept are bounded: the one that was heard
+    of longest ago is forgotten.
+    """
+
+    def __init__(self, tenant_of_account: Callable[[str], str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._tenant = tenant_of_account
+        self._clock = clock
+        self._known: dict[tuple[str, Place], tuple[int, Sampled]] = {}
+        self._minutes: dict[Place, tuple[float, Sampled, Sampled]] = {}
+        self._lock = threading.Lock()
+
+    def hear(self, proxy: str, samples: Mapping[str, Sequence[int]]) -> None:
+        """Take in a report. ValueError or TypeError, and nothing is taken in, if it is none."""
+        heard = [(self._place(name), *_read(name, numbers)) for name, numbers in samples.items()]
+        with self._lock:
+            for place, born, now in heard:
+                self._add(proxy, place, born, now)
+
+    def totals(self) -> Mapping[Place, Sampled]:
+        """Return what was sampled since each counter began."""
+        with self._lock:
+            found: dict[Place, Sampled] = {}
+            for (_, place), (_, now) in self._known.items():
+                found[place] = found.get(place, Sampled()) + now
+            return found
+
+    def values(self, rule: Rule, groups: Mapping[str, frozenset[str]]) -> dict[str, float]:
+        """Return the metric of contents for a rule's target, if its condition has it and anything is known; not of a
+        rule for one object.
+        """
+        target = rule.target
+        if COMPRESSIBILITY not in metrics_of(rule) or target.kind is TargetKind.OBJECT:
+            return {}
+        places = groups.get(target.tenant, frozenset()) if target.kind is TargetKind.GROUP else {target.name}
+        with self._lock:
+            sums = [
+                before + now
+                for (tenant, container), (_, before, now) in self._minutes.items()
+                if {tenant, f"{tenant}/{container}"} & places
+            ]
+        value = sum(sums, Sampled()).saved_percent
+        return {} if value is None else {COMPRESSIBILITY: round(value, 1)}
+
+    def _place(self, name: str) -> Place:
+        _, account, container = parts_of(name)
+        return self._tenant(account), container
+
+    def _add(self, proxy: str, place: Place, born: int, now: Sampled) -> None:
+        before = self._known.pop((proxy, place), None)
+        added = now - before[1] if before is not None and before[0] == born else now
+        if added.sampled < 0:
+            added = Sampled()  # an older report
+        self._known[proxy, place] = born, now
+        if added.sampled:
+            began_s, last, this = self._minutes.pop(place, (self._clock(), Sampled(), Sampled()))
+            if self._clock() - began_s > MINUTE_S:
+                began_s, last, this = self._clock(), this, Sampled()
+            self._minutes[place] = began_s, last, this + added
+        _forget(self._known)
+        _forget(self._minutes)
+
+
+def _forget(kept: dict[Any, Any]) -> None:
+    while len(kept) > PLACES_MAX:
+        del kept[next(iter(kept))]
+
+
+def _read(name: str, numbers: Sequence[int]) -> tuple[int, Sampled]:
+    whole = [int(number) for number in numbers]
+    if len(whole) != len(SAMPLE_FIELDS) or min(whole) < 0:
+        raise ValueError(f"the samples {name} are {whole}")
+    return whole[0], Sampled(*whole[1:])
