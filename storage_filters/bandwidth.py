@@ -28,7 +28,8 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,8 @@ class Bandwidth:
             request.ended()
             computing.close()
             raise
-        return self._paced(body, account, client, waited, statuses, counted, request, computing)
+        told = _Told(env["REQUEST_METHOD"], statuses, counted, request, computing)
+        return _PacedBody(body, lambda length: self._wait(account, client, waited, "get", length), told)
 
     def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pass on a request that names no account, such as a health check."""
@@ -145,38 +147,6 @@ class Bandwidth:
                 "S3 requests are not limited: put zoe_bandwidth after s3api and authentication in the pipeline"
             )
         return passed
-
-    def _paced(
-        self,
-        body: Iterable[bytes],
-        account: str,
-        client: str,
-        waited: list[bool],
-        statuses: list[str],
-        counted: StoreWait,
-        request: CountedRequest,
-        computing: Computing,
-    ) -> Iterator[bytes]:
-        """Pace a body. Only successful requests count, so that invented names get no place in the table."""
-        whole = False
-        try:
-            for chunk in body:
-                if not statuses or not statuses[-1].startswith("2"):
-                    yield chunk
-                    continue
-                for start in range(0, len(chunk), PIECE_BYTES):
-                    piece = chunk[start : start + PIECE_BYTES]
-                    self._wait(account, client, waited, "get", len(piece))
-                    counted.moved("get", len(piece))
-                    yield piece
-                    counted.begins()
-            if statuses and statuses[-1].startswith("2"):
-                counted.moved("get", 0)  # the store may have taken long to end, as after a PUT
-            whole = True
-        finally:
-            request.ended(whole)
-            computing.close()
-            close_if_possible(body)
 
     def _of_signer(self, env: Environ, account: str) -> Counter:
         """Return the counter of who signs a request for an account, as WSGI has it."""
@@ -214,6 +184,88 @@ class Bandwidth:
                 waited.append(True)
 
         return paced(self._table, account, direction, length, its_turn, waits)
+
+
+@dataclass
+class _Told:
+    """Counts a request at its end, once. statuses: of the answer, the last one counts."""
+
+    method: str
+    statuses: Sequence[str]
+    counted: StoreWait
+    request: CountedRequest
+    computing: Computing
+    _ended: bool = False
+
+    @property
+    def is_success(self) -> bool:
+        """Return whether the answer has what was asked for."""
+        return bool(self.statuses) and self.statuses[-1].startswith("2")
+
+    def end(self, whole: bool) -> None:
+        """Count the request. whole: its answer was sent to the end."""
+        if not self._ended:
+            self._ended = True
+            if whole and self.is_success:
+                self.counted.moved("get", 0)  # the store may have taken long to end, as after a PUT
+            self.request.ended(whole)
+            self.computing.close()
+
+
+class _PacedBody:
+    """The body of an answer, at the pace of its account. Only successful requests count, so that invented names get no
+    place in the table. wait: for a piece of that length.
+
+    The request is counted when all is read, or when it is closed or dropped: those that Swift's own filters make, as
+    for S3's HEAD, are neither read nor always closed.
+    """
+
+    def __init__(self, body: Iterable[bytes], wait: Callable[[int], object], told: _Told) -> None:
+        self._body = body
+        self._told = told
+        self._pieces = _paced(body, wait, told)
+        self._begun = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        self._begun = True
+        try:
+            return next(self._pieces)
+        except StopIteration:
+            self._told.end(whole=True)
+            raise
+        except BaseException:
+            self._told.end(whole=False)
+            raise
+
+    def close(self) -> None:
+        """Count the request, unless that was done, and close what is below."""
+        self._end_unread()
+        self._pieces.close()
+        close_if_possible(self._body)
+
+    def __del__(self) -> None:
+        self._end_unread()
+
+    def _end_unread(self) -> None:
+        """Count one whose body was not read to its end; of answers but to GET, nobody needs the body."""
+        self._told.end(whole=not self._begun and not (self._told.method == "GET" and self._told.is_success))
+
+
+def _paced(body: Iterable[bytes], wait: Callable[[int], object], told: _Told) -> Generator[bytes]:
+    """Yield a body in pieces. No method of the body's: a generator that knows its owner would keep it alive."""
+    for chunk in body:
+        if not told.is_success:
+            yield chunk
+            continue
+        for start in range(0, len(chunk), PIECE_BYTES):
+            piece = chunk[start : start + PIECE_BYTES]
+            wait(len(piece))
+            told.counted.moved("get", len(piece))
+            yield piece
+            told.counted.begins()
 
 
 def _container_of(parts: Sequence[str]) -> str:

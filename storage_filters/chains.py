@@ -20,7 +20,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 
 from storage_filters.displacing import Candidate, Displacing
-from storage_filters.rule_documents import RuleBook
+from storage_filters.rule_documents import RuleBook, whole_of
 from storage_filters.rules import (
     BANDWIDTH,
     CACHING,
@@ -119,7 +119,8 @@ def rank_of(target: Target, request: ObjectRequest, groups: Mapping[str, frozens
     """Return how specific a target is for a request that belongs to it."""
     if target.kind is not TargetKind.GROUP:
         return target.rank
-    return 2 if f"{request.tenant}/{request.container}" in groups[target.tenant] else 1
+    containers = request.container, whole_of(request.container, request.object)[0]
+    return 2 if {f"{request.tenant}/{one}" for one in containers} & groups[target.tenant] else 1
 
 
 def _order(one: Candidate) -> tuple[bool, int, tuple[int, int]]:
@@ -176,7 +177,8 @@ def compare(term: Comparison, value: float | None) -> bool:
 
 
 def _has_type(name: str, request: ObjectRequest, book: RuleBook) -> bool:
-    return PurePosixPath(request.object).suffix.lower().removeprefix(".") in book.types.get(name.upper(), frozenset())
+    name = whole_of(request.container, request.object)[1]
+    return PurePosixPath(name).suffix.lower().removeprefix(".") in book.types.get(name.upper(), frozenset())
 
 
 def _shown(term: Comparison) -> str:

@@ -12,7 +12,7 @@ The rules of the object store tell which filters an object gets; the file with t
 that of `zoe_bandwidth`. What was done is kept in the object's metadata, and by this it is read, whatever the rules are
 by then. Clients, listings, views and conditional requests see size and ETag of what was put. Its place is after
 everything that makes further requests on behalf of one, so that segments and copies are filtered like any other object.
-Manifests and symlinks have no bytes of their own and are not filtered.
+Manifests of static large objects, and what only stands for other objects, are not filtered (`manifests.py`).
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from storage_filters.execution_auth import credential_of
 from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import NODE_EXECUTION, NODE_STEPS, NODE_STORED, PUT_ETAG, PUT_SIZE, SELECTED, UNDONE
 from storage_filters.keyring import Keyring
+from storage_filters.manifests import check_manifest
 from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.placing import AT_OBJECT_SERVERS
@@ -68,7 +69,9 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 _OBJECT_PATH_PARTS = 4
 _TRIES = 5
-_MANIFESTS = ("X-Object-Manifest", "X-Static-Large-Object", "X-Symlink-Target", "X-Object-Sysmeta-Slo-Etag")
+_MANIFEST = "X-Static-Large-Object"
+_REFERS = ("X-Object-Manifest", "X-Symlink-Target")
+"""Of objects that stand for others, and have no bytes of their own unless their client sends some."""
 _OVERRIDES = (get_container_update_override_key("etag"), get_container_update_override_key("size"))
 _OF_BYTES = (200, 206, 416)
 _BY_S3 = "S3"
@@ -166,12 +169,16 @@ class FilterHost:
     def _store(self, request: Request, place: ObjectRequest) -> Response:
         length = request.content_length
         unsaid = length is None and "chunked" not in request.headers.get("Transfer-Encoding", "").lower()
-        if unsaid or any(header in request.headers for header in _MANIFESTS) or (length or 0) > self._size_max:
+        refers = length == 0 and any(header in request.headers for header in _REFERS)
+        if unsaid or refers or (length or 0) > self._size_max:
             return request.get_response(self._app)
         book, place = self._book(), replace(place, size=length, tags=tags_of(request.headers))
         modules, seen = self._modules(book, request), metadata_of(place, request.headers)
         its = stored_by(chain_of(book, place).steps, place.tenant, modules)
         if not its:
+            return request.get_response(self._app)
+        if _MANIFEST in request.headers:
+            check_manifest(request)
             return request.get_response(self._app)
         stages = self._stages.of(request, its, place.tenant, modules, seen)
         body = FilteredBody(request, stages.here, self._size_max, _OVERRIDES, stages.goes_on)
@@ -218,7 +225,7 @@ class FilterHost:
         size, etag = _put(answer)
         _drop(answer, (*OWN, *_OVERRIDES, UNDONE, NODE_STORED))
         answer.headers["Etag"] = etag
-        if why is not None:
+        if why is not None and _may_know(request.environ):
             answer.headers[WHY_HEADER] = done.told()
             answer.headers[STORED_HEADER] = stored_bytes
         if request.method == "HEAD" or answer.status_int not in _OF_BYTES:
@@ -272,6 +279,13 @@ def _refusal(request: Request, error: Exception) -> Response:
     if isinstance(error, DamagedObjectError):
         return HTTPUnprocessableEntity(body=f"the stored object is damaged: {error}\n", request=request)
     return HTTPServiceUnavailable(body=f"{error}\n", request=request)
+
+
+def _may_know(env: Environ) -> bool:
+    """Return whether who asks may learn names of keys and the stored size: owners of the account, and all where nobody
+    authorises.
+    """
+    return bool(env.get("swift_owner") or env.get("reseller_request")) or "swift.authorize" not in env
 
 
 def _drop(answer: Response, names: Iterable[str]) -> None:

@@ -64,7 +64,7 @@ class _Unlike(Exception):  # noqa: N818 - the name is the fact
 class PutBytes:
     """For swob. etag: of what was put. size: of that. whole: all that is stored, if it is there already. form: reads
     how an object is stored from an answer of the store; FilterRefused, DamagedObjectError. names: of the metadata that
-    tell the filters, and the ETag of what was put.
+    tell the filters, and the ETag of what was put. at_damage: called when it is found.
     """
 
     def __init__(
@@ -77,6 +77,7 @@ class PutBytes:
         whole: Any,
         form: Callable[[Response], Form],
         names: tuple[str, str] = (DONE, PUT_ETAG),
+        at_damage: Callable[[], object] = lambda: None,
     ) -> None:
         self._app = app
         self._request = request
@@ -86,6 +87,7 @@ class PutBytes:
         self._whole = whole
         self._form = form
         self._names = names
+        self._at_damage = at_damage
         self._begun: Iterator[bytes] = iter(())
         if whole is not None:
             self._iterator = self._all()
@@ -100,6 +102,9 @@ class PutBytes:
     def _all(self) -> Iterator[bytes]:
         try:
             yield from exactly(self._computed(self._whole, 0, None), self._size)
+        except DamagedObjectError:
+            self._at_damage()
+            raise
         finally:
             close_if_possible(self._whole)
 
@@ -113,6 +118,9 @@ class PutBytes:
         answer = self._answer(first, wanted)
         try:
             yield from exactly(self._computed(answer.app_iter, first, wanted), end - first)
+        except DamagedObjectError:
+            self._at_damage()
+            raise
         finally:
             close_if_possible(answer.app_iter)
 

@@ -41,10 +41,8 @@ from storage_filters.wsgi_names import tags_of
 
 _STORED_AT = "X-Backend-Data-Timestamp"
 # Who has one of these has no bytes of its own at this path.
-_MANIFESTS = (
-    *("X-Object-Manifest", "X-Static-Large-Object"),
-    *("X-Symlink-Target", "X-Object-Sysmeta-Symlink-Target", "Content-Location"),
-)
+_MANIFESTS = ("X-Static-Large-Object", "X-Object-Sysmeta-Symlink-Target", "Content-Location")
+_REFERS = ("X-Object-Manifest", "X-Symlink-Target")  # nor has an empty object with one of these
 _NOT_SYMLINK = "symlink=get"
 # What a store says of an answer; all else is what was put with the object.
 _OF_THE_ANSWER = frozenset(
@@ -211,7 +209,7 @@ class _Stored:
             return _Done(RewriteOutcome.GONE, "")
         if status != _OK:
             return _refused(self._answer)
-        if any(name in self._headers for name in _MANIFESTS):
+        if any(name in self._headers for name in (*_MANIFESTS, *(() if self.size else _REFERS))):
             return _Done(RewriteOutcome.MANIFEST, "")
         if not self._etag or self.size < 0:
             return _Done(RewriteOutcome.FAILED, "the stored object is damaged: its size is not known")

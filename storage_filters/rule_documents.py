@@ -27,6 +27,8 @@ RULES_MAX = 2000
 """All of them are sent to each proxy, again and again: some 300 bytes each."""
 
 
+_SEGMENTS = "+segments"
+_PART_NAMES = 2
 SHARED = ""
 """The tenant of modules that an admin uploaded for all."""
 
@@ -75,8 +77,10 @@ class RuleBook:
         """Return the rules whose target an object belongs to, with their places, in their order. The time that it
         takes does not grow with the rules for others.
         """
-        container = f"{tenant}/{container}"
-        places = (self._by_target.get(one, ()) for one in (tenant, container, f"{container}/{name}"))
+        names = {tenant}
+        for of, one in ((container, name), whole_of(container, name)):
+            names |= {f"{tenant}/{of}", f"{tenant}/{of}/{one}"}
+        places = (self._by_target.get(one, ()) for one in names)
         return sorted(dict(chain.from_iterable(places)).items(), key=itemgetter(0))  # a group may have several of them
 
     def module(self, tenant: str, kind: str) -> ModuleVersion | None:
@@ -87,6 +91,16 @@ class RuleBook:
             if (found := self.modules.get(owner, {}).get(kind)) is not None:
                 return found
         return None
+
+
+def whole_of(container: str, name: str) -> tuple[str, str]:
+    """Return container and name of the object of which this one is a part, if it is a part of a multipart upload by S3;
+    otherwise the same. Clients of S3 do not see where Swift keeps parts: in a container beside the bucket, named after
+    the object, the upload and the number of the part.
+    """
+    if container.endswith(_SEGMENTS) and name.count("/") >= _PART_NAMES:
+        return container.removesuffix(_SEGMENTS), name.rsplit("/", _PART_NAMES)[0]
+    return container, name
 
 
 def written(book: RuleBook) -> dict[str, Any]:

@@ -272,3 +272,26 @@ def test_what_a_client_ends_early_has_failed(whole: Whole, ann: Person) -> None:
     for method in ("PUT", "GET"):
         until(lambda method=method: totals(whole, container="cut", method=method).get(failed) == 1)
     assert totals(whole, container="cut", method="PUT")["zoe_object_store_requests_total refused"] == 0
+
+
+def test_requests_whose_answers_nobody_reads_are_counted(whole: Whole, ann: Person) -> None:
+    """Swift's own filters look at the head of some answers only: those of S3, and bulk deletes."""
+    with s3_client(whole.store, "acme:ann") as s3:
+        assert s3.call("PUT", "unread").status_code == 200
+        assert s3.call("PUT", "unread/a", content=BODY).status_code == 200
+        for _ in range(5):  # and one for each copy, which s3api asks for by itself
+            assert s3.call("HEAD", "unread/a").status_code == 200
+        for name in "bcd":
+            copied = s3.call("PUT", f"unread/{name}", headers={"x-amz-copy-source": "/unread/a"})
+            assert copied.status_code == 200, copied.text
+    removed = ann.call("POST", "?bulk-delete", content=b"unread/b\nunread/c", headers={"Content-Type": "text/plain"})
+    assert removed.status_code == 200, removed.text
+    answered, written = "zoe_object_store_requests_total answered", "zoe_object_store_bytes_total write"
+    for method, count in (("HEAD", 8), ("PUT", 5), ("DELETE", 2)):
+        until(
+            lambda method=method, count=count: totals(whole, container="unread", method=method).get(answered) == count,
+            lambda: {one: totals(whole, container="unread", method=one) for one in ("HEAD", "PUT", "DELETE", "GET")},
+            15.0,
+        )
+    assert totals(whole, container="unread", method="PUT")[written] == 4 * len(BODY)
+    assert totals(whole, container="unread", method="GET")["zoe_object_store_bytes_total read"] == 3 * len(BODY)
