@@ -71,6 +71,8 @@ class Promisable:
     def caveats(self, slo: BandwidthSlo) -> list[str]:
         """Return the caveats of a promise: a proxy moves no more than it can, and its reads and writes share that."""
         found = list(self.unkept())
+        if self.places is not None and self.places.nodes:
+            return found + self._of_disks(self.places, slo)
         if not self.proxies:
             return found
         one, all_of_them = max(self.proxies.values()), sum(self.proxies.values())
@@ -80,12 +82,10 @@ class Promisable:
             found.append(
                 f"the proxies move {all_of_them} bytes/s together: not as much can be read and written at once"
             )
-        return found + self._of_disks(slo)
+        return found
 
-    def _of_disks(self, slo: BandwidthSlo) -> list[str]:
-        if self.places is None or not self.places.nodes:
-            return []
-        disks, copies = sum(self.places.nodes.values()), self.places.copies
+    def _of_disks(self, places: HeldPlaces, slo: BandwidthSlo) -> list[str]:
+        disks, copies = sum(places.nodes.values()), places.copies
         if (slo.read_bytes_per_s or 0) + (slo.write_bytes_per_s or 0) * copies <= disks:
             return []
         return [

@@ -12,6 +12,8 @@ import httpx
 
 from storage_controller.node_health import Disk, Findings, NodeKind
 
+HEALTH_PATH = "/zoe-filters"
+"""Answered by `storage_filters/object_host.py`."""
 _ANSWER_BYTES_MAX = 1 << 20
 _OK, _BROKEN = 200, 500
 _TEXT_MAX = 80
@@ -39,7 +41,10 @@ def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float) -> Findi
     found = Findings(took_s=time.monotonic() - began_s)
     if status >= _BROKEN:
         return replace(found, wrong=f"it answers {status} to /healthcheck: {_shown(text)}".rstrip(": "))
-    return found if kind is NodeKind.PROXY else _recon(asked, kind, found)
+    if kind is NodeKind.PROXY:
+        return found
+    found = _recon(asked, kind, found)
+    return found if kind is not NodeKind.OBJECT or found.late else replace(found, filters=_filters(asked))
 
 
 class _Asked:
@@ -87,6 +92,15 @@ def _recon(asked: _Asked, kind: NodeKind, found: Findings) -> Findings:
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             return replace(found, recon=True, wrong=f"its answer to {path} cannot be understood")
     return found
+
+
+def _filters(asked: _Asked) -> str:
+    """Return why an object server does not store as rules say; empty if it does, or has no filters."""
+    try:
+        status, body = asked.get(HEALTH_PATH)
+        return _shown(str(json.loads(body)["problem"])) if status == _OK else ""
+    except (_LateError, httpx.HTTPError, OSError, ValueError, TypeError, KeyError, RecursionError):
+        return ""
 
 
 def _questions(kind: NodeKind) -> list[tuple[str, Callable[[Any], Mapping[str, Any]]]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from storage_controller.answers import Refused
 from storage_controller.rewrite_ledger import RewriteJob, RewriteLedger
@@ -23,6 +23,8 @@ _FIELDS = (
 
 class WantedRewrite(BaseModel):
     """Which objects, how, and how fast. container: empty for all of the tenant's."""
+
+    model_config = ConfigDict(extra="forbid")
 
     tenant: Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
     container: Annotated[str, StringConstraints(max_length=256, pattern=r"^[^\x00/]*$")] = ""

@@ -177,8 +177,8 @@ def compare(term: Comparison, value: float | None) -> bool:
 
 
 def _has_type(name: str, request: ObjectRequest, book: RuleBook) -> bool:
-    name = whole_of(request.container, request.object)[1]
-    return PurePosixPath(name).suffix.lower().removeprefix(".") in book.types.get(name.upper(), frozenset())
+    named = whole_of(request.container, request.object)[1]
+    return PurePosixPath(named).suffix.lower().removeprefix(".") in book.types.get(name.upper(), frozenset())
 
 
 def _shown(term: Comparison) -> str:

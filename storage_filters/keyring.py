@@ -46,18 +46,26 @@ class Keyring:
         self._version: tuple[int, int] | None = None
         self._tenants: Mapping[str, _Keys] = {}
 
+    def problem(self) -> str:
+        """Return why the file cannot be read; empty if it can, and for a server without keys."""
+        try:
+            self._of(_ANY)
+        except FilterAway as error:
+            return str(error)
+        return ""
+
     def current(self, tenant: str) -> Key:
         """Return the key with which a tenant's new objects are encrypted."""
         keys = self._of(tenant)
         if keys is None:
-            raise FilterRefused(f"no key encrypts objects of {tenant}: the keyring of this proxy names none")
+            raise FilterRefused(f"no key encrypts objects of {tenant}: the keyring of this server names none")
         return keys.keys[keys.current]
 
     def named(self, tenant: str, name: str) -> Key:
         """Return the key of that name."""
         keys = self._of(tenant)
         if keys is None or name not in keys.keys:
-            raise FilterRefused(f"this object is encrypted with key {name}, which the keyring of this proxy lacks")
+            raise FilterRefused(f"the keyring of this server lacks the key {name} of {tenant}")
         return keys.keys[name]
 
     def _of(self, tenant: str) -> _Keys | None:
@@ -72,7 +80,7 @@ class Keyring:
         except (OSError, ValueError) as error:
             self._version = None
             why = error.strerror if isinstance(error, OSError) else str(error)
-            raise FilterAway(f"the keyring of this proxy cannot be read: {why}") from None
+            raise FilterAway(f"the keyring of this server cannot be read: {why}") from None
         return self._tenants.get(tenant) or self._tenants.get(_ANY)
 
 

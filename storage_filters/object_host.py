@@ -15,6 +15,8 @@ What cannot be undone here, for want of a key, is answered as it is stored, and 
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +39,9 @@ from storage_filters.wsgi_names import text_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
+HEALTH_PATH = "/zoe-filters"
+"""What the storage controller asks for the health of nodes."""
+_REFUSAL_TOLD_S = 600.0
 _OBJECT_PATH_PARTS = 5
 _TRIES = 5
 _OK = 200
@@ -55,12 +60,16 @@ class ObjectHost:
         self._keyring = keyring
         self._prefix = prefix
         self._told = told
+        self._last_refusal, self._refused_s = "", 0.0
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Store and read objects; pass all else on, such as files that other object servers send."""
         parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
         method, request = env["REQUEST_METHOD"], Request(env)
         steps = request.headers.pop(NODE_STEPS, None)
+        if env["PATH_INFO"] == HEALTH_PATH and method == "GET":
+            told: Iterable[bytes] = self._health(request)(env, start_response)
+            return told
         if len(parts) <= _OBJECT_PATH_PARTS or method not in ("PUT", "GET", "HEAD"):
             passed: Iterable[bytes] = self._app(env, start_response)
             return passed
@@ -86,7 +95,16 @@ class ObjectHost:
             answer.headers["Etag"] = body.etag
         return answer
 
+    def _health(self, request: Request) -> Response:
+        """Tell whether objects are stored as rules say: with several replicas, clients do not see that one server
+        refuses them.
+        """
+        refused = self._last_refusal if time.monotonic() - self._refused_s < _REFUSAL_TOLD_S else ""
+        told = {"problem": self._keyring.problem() or refused}
+        return Response(request=request, body=json.dumps(told), content_type="application/json")
+
     def _refused(self, request: Request, why: str) -> Response:
+        self._last_refusal, self._refused_s = why, time.monotonic()
         self._told(f"{request.path} is not stored: {why}")
         return HTTPUnprocessableEntity(body=f"{why}\n", request=request)
 

@@ -194,7 +194,7 @@ def test_keys_rotate_and_missing_or_wrong_ones_are_named(tmp_path: Path) -> None
     _ring(tmp_path, {"acme": {"current": "a2", "keys": {"a1": first, "a2": second}}})
     assert (ring.current("acme").name, read()) == ("a2", b"secret")
     _ring(tmp_path, {"acme": {"current": "a2", "keys": {"a2": second}}})
-    with pytest.raises(FilterRefused, match="encrypted with key a1, which the keyring of this proxy lacks"):
+    with pytest.raises(FilterRefused, match="the keyring of this server lacks the key a1"):
         read()
     _ring(tmp_path, {"acme": {"current": "a1", "keys": {"a1": second}}})
     with pytest.raises(FilterRefused, match="key a1 is not the one"):
@@ -216,7 +216,7 @@ def test_keys_rotate_and_missing_or_wrong_ones_are_named(tmp_path: Path) -> None
     ],
 )
 def test_a_keyring_that_makes_no_sense_is_said_without_its_keys(tmp_path: Path, document: object) -> None:
-    with pytest.raises(FilterRefused, match=r"^(the keyring of this proxy cannot be read|no key encrypts)"):
+    with pytest.raises(FilterRefused, match=r"^(the keyring of this server cannot be read|no key encrypts)"):
         _ring(tmp_path, document).current("a")
 
 

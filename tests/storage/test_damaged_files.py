@@ -15,7 +15,8 @@ from zoe_embedded.swift.store import ObjectStore
 
 Site = tuple[ObjectStore, Pusher, Person, Person]
 BODY = TEXT * 200
-WHOLE, PART = {}, {"Range": f"bytes=1000-{len(BODY) - 1000}"}
+WHOLE: dict[str, str] = {}
+PART = {"Range": f"bytes=1000-{len(BODY) - 1000}"}
 
 
 @pytest.fixture(scope="module")

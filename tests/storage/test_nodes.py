@@ -6,17 +6,23 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from storage_controller.dsl import parse_rule
 from storage_controller.node_health import Bounds, NodeState
 from storage_controller.node_restarts import NodeRestarts
 from storage_controller.node_watch import NodeHealth, NodeWatch
 from storage_controller.settings import NodeSettings
 from storage_controller.supervision import Mode, Supervisor
-from tests.support.object_store import object_store
+from storage_filters.rule_documents import RuleBook, written
+from tests.storage.test_filter_host_at_swift import pushed
+from tests.support.object_store import logged_in, object_store
+from tests.support.pusher import pushed_store
 from tests.support.waiting import until
+from tests.support.whole_storage import keyring
 from zoe_embedded.swift.store import ObjectStore
 from zoe_embedded.swift.store_socket import StoreSocket
 
@@ -131,3 +137,18 @@ def test_a_server_that_was_killed_is_away_until_an_admin_restarts_it(store: Obje
         one = strange.last("object-1")
         assert one is not None
         assert one.output == "the store has no server 'object-9'"
+
+
+def test_an_object_server_that_cannot_encrypt_is_failing() -> None:
+    """With two replicas clients see nothing of it: one is stored."""
+    with pushed_store(nodes=2, replicas=2, keyring=keyring) as (store, pusher), logged_in(store, "acme:ann") as ann:
+        ann.put("c")
+        conf = store.directory / "object-1.conf"
+        conf.write_text(conf.read_text().replace("keyring_file = ", "keyring_file = /nonexistent"))
+        store.restart("object-1")
+        pushed(pusher, written(RuleBook((replace(parse_rule("FOR TENANT acme DO SET ENCRYPTION ON OBJECT"), id=1),))))
+        ann.put("c/o", b"secret")
+        with watch(store) as all_nodes:
+            found = looked(all_nodes)
+        assert (found["object-1"].state, found["object-2"].state) == (NodeState.FAILING, NodeState.UP)
+        assert "not stored as the rules say: the keyring of this server cannot be read" in found["object-1"].reason

@@ -276,6 +276,6 @@ def test_storage_policies_are_those_that_swift_tells(whole: Whole) -> None:
         assert told == [{"name": "standard", "aliases": "standard", "default": True}]
         device = {"r1z1-127.0.0.1:6200/d1": "100"}
         fields = {"policy_id": "1", "name": "fast", "partitions": "64", "replicas": "1", "time": "1"}
-        assert http.post("/swift/spolicies", json=fields).status_code == 422
+        assert http.post("/swift/spolicies", json=fields).status_code == 400
         refused = http.post("/swift/spolicies", json=fields | {"storage_node": device})
         assert (refused.status_code, "swift_policy_command" in refused.text) == (409, True)

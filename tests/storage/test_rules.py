@@ -310,7 +310,7 @@ def test_clients_of_s3_read_what_was_put(whole: Whole, ring: Path, ann: Person, 
             kept = ring.read_text()
             ring.write_text("{}")
             refused = by_s3.call("GET", "bucket/a")
-            assert (refused.status_code, "the keyring of this proxy lacks" in refused.text) == (400, True), refused.text
+            assert (refused.status_code, "keyring of this server lacks" in refused.text) == (400, True), refused.text
         finally:
             ring.write_text(kept)
 

@@ -21,6 +21,7 @@ def disks(*used: float | None) -> tuple[Disk, ...]:
         (OBJECT, Findings(away="connection refused"), NodeState.AWAY, "no answer for 12 s: connection refused"),
         (OBJECT, Findings(took_s=2.06), NodeState.SLOW, "it answered after 2.1 s"),
         (OBJECT, Findings(late="/recon/diskusage"), NodeState.SLOW, "it did not answer /recon/diskusage in time"),
+        (OBJECT, Findings(filters="no key"), NodeState.FAILING, "objects are not stored as the rules say: no key"),
         (OBJECT, Findings(disks=disks(0.2, 0.954)), NodeState.FAILING, "disk d2 95 % full"),
         (OBJECT, Findings(disks=disks(0.96, 0.99)), NodeState.FAILING, "disk d2 99 % full; disk d1 96 % full"),
         (OBJECT, Findings(disks=disks(None, 0.2)), NodeState.FAILING, "disk d1 is not mounted"),

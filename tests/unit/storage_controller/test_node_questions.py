@@ -25,6 +25,7 @@ HEALTHY = {
     "/recon/replication/object": (200, {"replication_last": 5.0, "object_replication_last": 7.5}),
     "/recon/replication/account": (200, {"replication_last": None}),
     "/recon/async": (200, {"async_pending": 4}),
+    "/zoe-filters": (200, {"problem": "no key"}),
 }
 
 
@@ -63,6 +64,7 @@ def test_all_that_a_server_tells(http: httpx.Client) -> None:
         found = ask(http, NodeKind.OBJECT, url, 30.0)
         assert (found.away, found.late, found.wrong, found.recon) == ("", "", "", True)
         assert (found.disks, found.quarantined, found.pending, found.replicated_s) == ((Disk("d1", 0.3),), 1, 4, 7.5)
+        assert found.filters == "no key"
         assert 0 < found.took_s < 30
         account = ask(http, NodeKind.ACCOUNT, url, 30.0)
         assert (account.quarantined, account.pending, account.replicated_s) == (3, None, None)
