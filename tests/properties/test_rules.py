@@ -200,8 +200,17 @@ def _ran(chain: Chain, rules: list[Rule]) -> list[tuple[int, int]]:
 
 
 @settings(max_examples=1000)
-@given(st.lists(SMALL_RULES, max_size=6), st.sampled_from([None, 10, 5000]), st.booleans(), st.sampled_from([0.0, 9.0]))
-def test_chains_follow_the_stated_rule(rules: list[Rule], size: int | None, tag: bool, gets: float) -> None:
+@given(
+    st.lists(SMALL_RULES, max_size=6),
+    st.sampled_from([None, 10, 5000]),
+    st.booleans(),
+    st.sampled_from([0.0, 9.0]),
+    st.sampled_from([("c", "o.txt"), ("c+segments", "o.txt/upload/1")]),
+)
+def test_chains_follow_the_stated_rule(
+    rules: list[Rule], size: int | None, tag: bool, gets: float, place: tuple[str, str]
+) -> None:
+    """Also for a part of an object that was uploaded in parts."""
     made = [
         Rule(
             r.target,
@@ -214,7 +223,7 @@ def test_chains_follow_the_stated_rule(rules: list[Rule], size: int | None, tag:
         for number, r in enumerate(rules)
     ]
     book = RuleBook(tuple(made), GROUPS, {"DOCS": frozenset({"txt"})}, {r.id: {"GETS_SEC": gets} for r in made})
-    request = ObjectRequest("t", "c", "o.txt", size, frozenset({"x"} if tag else ()))
+    request = ObjectRequest("t", *place, size, frozenset({"x"} if tag else ()))
     chain = chain_of(book, request)
     assert sorted(_ran(chain, made)) == sorted(_by_the_words(made, size, tag, gets))
     assert all(verdict.sentence for verdict in chain.verdicts)
