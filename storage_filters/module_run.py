@@ -7,8 +7,10 @@ its last line of `log` says why. Whatever a module does ends in bytes or in a Mo
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -173,7 +175,8 @@ class ModuleRun:
         self._store.set_fuel(fuel)
         self._store.set_epoch_deadline(EPOCHS_A_CALL)
         try:
-            return call()
+            with _garbage_waits():
+                return call()
         except (wasmtime.WasmtimeError, wasmtime.Trap) as error:
             raise ModuleFaultError(self._sentence(error)) from None
         finally:
@@ -189,6 +192,18 @@ class ModuleRun:
         if code is wasmtime.TrapCode.INTERRUPT:
             return "it computes longer for a piece than the 0.1 s that it may"
         return f"it fails: {reason(error)}" + (f"; it said: {self._exchange.said}" if self._exchange.said else "")
+
+
+@contextmanager
+def _garbage_waits() -> Iterator[None]:
+    """Collect no garbage meanwhile: in a large process, that takes longer than a module may."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def run(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import time
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 import wasmtime
@@ -129,6 +131,21 @@ def test_its_time_is_that_of_the_thread_that_runs_it_in_a_proxy_too() -> None:
         [python, "-W", "ignore", "-c", _GREEN, CLONE], input=endless, capture_output=True, timeout=60, check=True
     )
     assert b"computes longer for a piece" in ended.stdout
+
+
+def test_garbage_of_the_process_is_not_collected_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+    read = module_run._Exchange.read
+
+    def noted(exchange: module_run._Exchange, *arguments: Any) -> Any:
+        seen.append(gc.isenabled())
+        return read(exchange, *arguments)
+
+    monkeypatch.setattr(module_run._Exchange, "read", noted)
+    assert ran(b"abc", *FLIPPING)
+    assert seen
+    assert not any(seen)
+    assert gc.isenabled()
 
 
 def test_a_filter_that_does_not_give_back_what_was_put_stores_nothing() -> None:
