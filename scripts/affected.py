@@ -14,11 +14,14 @@ from scripts.parsed_needs import ParsedNeeds
 
 # A change of these can change the result of any test.
 REACH_EVERYTHING = (
+    ".pytest.ini",
     "conftest.py",
     PROJECT,
     "pytest.ini",
     "requirements/zoe.lock",
     "scripts/pytest_main.py",
+    "scripts/pytest_records.py",
+    "scripts/with_parent.py",
     "setup.cfg",
     "tests/conftest.py",
     "tox.ini",

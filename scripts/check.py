@@ -6,18 +6,26 @@ BASE=COMMIT selects another base.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
+
+import psutil
 
 from scripts.affected import ImportGraph, NotComparable, base_of, changed_files
 from scripts.changed_parts import changed_parts
+from scripts.pytest_run import OUTPUT_BYTES_MAX, PROGRESS_S, Cases, counted, progress, pytest_run, running
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
+WITH_PARENT = Path(__file__).with_name("with_parent.py")
 UNIT = "tests/unit"
 PARSED = "build/affected.json"
 LINT = (
@@ -30,6 +38,12 @@ WEB_LINT = ("python", "scripts/web.py", "check")
 WEB_SOURCES = ("web/", "docs/reference/openapi.json", "scripts/web.py")
 TESTS_NAMED_MAX = 10
 FEW_TESTS, GROUPS = 40, 5
+# The slowest unit test takes seconds; a machine that does ten other things as well, a minute.
+HANG_S = 300.0
+EXIT_S = "60"
+"""How long a process of tests may take to exit after the last one."""
+INTERRUPTED = 130
+_END_S = 10.0
 
 
 def main() -> int:
@@ -48,13 +62,99 @@ def check(root: Path, base: str) -> int:
     tests = ImportGraph(root, root / PARSED).affected(changed_parts(root, base, changed), UNIT)
     _say_what(base, changed, tests)
     lint = [*LINT, *([WEB_LINT] if _touches(changed, WEB_SOURCES) else [])]
-    with ThreadPoolExecutor(2) as pool:
-        # One core begins with the checks, and the other one with the tests; the first that is free goes on with those.
-        checks = pool.submit(lambda: [_run(root, command) for command in lint])
-        tested = [pool.submit(_test, root, some) for some in _shared_out(tests)]
-        failed = [*checks.result(), *(one.result() for one in tested)]
-    print(f"\n{'FAILED' if any(failed) else 'all well'}, {time.monotonic() - began_s:.1f} s")
-    return int(any(failed))
+    with tempfile.TemporaryDirectory(prefix="zoe-check-", ignore_cleanup_errors=True) as directory:
+        one = Check(root, Path(directory))
+        try:
+            result = one.run(lint, _shared_out(tests))
+        except KeyboardInterrupt:
+            ran = one.running()
+            one.end()
+            print(f"\ninterrupted{f', while {ran} ran' if ran else ''}", flush=True)
+            return INTERRUPTED
+    told = f"{counted(one.ran, 'test') if one.ran else 'no test'} ran"
+    print(f"\n{'all well' if result else 'FAILED'}, {told}, {time.monotonic() - began_s:.1f} s")
+    return int(not result)
+
+
+class Check:
+    """The commands of one check, two at a time."""
+
+    def __init__(self, root: Path, directory: Path) -> None:
+        self._root, self._directory = root, directory
+        self._ended = threading.Event()
+        self._futures: list[Future[bool]] = []
+        self.ran = 0
+        """How many tests have an outcome."""
+
+    def run(self, lint: list[tuple[str, ...]], groups: list[list[str]]) -> bool:
+        """Run the commands and the groups of tests; return whether all is well."""
+        progress_told = threading.Thread(target=self._tell_progress)
+        progress_told.start()
+        pool = ThreadPoolExecutor(2)
+        try:
+            # One core begins with the checks, and the other one with the tests; the first that is free goes on.
+            self._futures = [pool.submit(self._lint_all, lint)]
+            self._futures += [pool.submit(self._test, number, some) for number, some in enumerate(groups)]
+            return not {one.result() for one in self._futures} - {True}
+        finally:
+            self._ended.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            progress_told.join()
+
+    def running(self) -> str:
+        """Return the tests that run now."""
+        return ", ".join(filter(None, map(running, sorted(self._directory.glob("*.jsonl")))))
+
+    def end(self) -> None:
+        """End like Ctrl-C at a terminal, which reaches every process: tests clean up what they have started."""
+        for number in (signal.SIGINT, signal.SIGKILL):
+            for child in psutil.Process().children():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    child.send_signal(number)
+            with contextlib.suppress(KeyboardInterrupt):  # the second Ctrl-C waits no longer
+                wait(self._futures, _END_S)
+
+    def _tell_progress(self) -> None:
+        while not self._ended.wait(PROGRESS_S):
+            told = [said for path in sorted(self._directory.glob("*.jsonl")) if (said := progress(path))]
+            if told:
+                print(f"... tests: {', '.join(told)}", flush=True)
+
+    def _test(self, number: int, tests: list[str]) -> bool:
+        if self._ended.is_set():
+            return False
+        began_s = time.monotonic()
+        records = self._directory / f"{number}.jsonl"
+        cases = pytest_run(tests, self._directory / str(number), records, root=self._root, hang_s=HANG_S, exit_s=EXIT_S)
+        self.ran += len(cases.passed | cases.failed.keys())
+        self._say(f"pytest {' '.join(tests[:2])}{' ...' if len(tests) > 2 else ''}", began_s, _told(cases))
+        return cases.exit_code == 0 and not cases.failed
+
+    def _lint_all(self, commands: list[tuple[str, ...]]) -> bool:
+        """Run one after the other, also after one that fails."""
+        return not {self._lint(command) for command in commands} - {True}
+
+    def _lint(self, command: tuple[str, ...]) -> bool:
+        if self._ended.is_set():
+            return False
+        began_s = time.monotonic()
+        # Without bytecode, each process compiles what it imports.
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        done = subprocess.run(
+            [sys.executable, "-S", str(WITH_PARENT), str(BIN / command[0]), *command[1:]],
+            cwd=self._root, check=False, env=env,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        )  # fmt: skip
+        self._say(" ".join(command), began_s, done.stdout[-OUTPUT_BYTES_MAX:])
+        return done.returncode == 0
+
+    def _say(self, name: str, began_s: float, output: str) -> None:
+        if not self._ended.is_set():
+            print(f"\n=== {name} ({time.monotonic() - began_s:.1f} s)\n{output.strip()}", flush=True)
+
+
+def _told(cases: Cases) -> str:
+    return "\n".join([cases.output, *(f"FAILED {test}: {said}" for test, said in cases.untold.items())])
 
 
 def _say_what(base: str, changed: set[str], tests: list[str]) -> None:
@@ -74,23 +174,6 @@ def _shared_out(tests: list[str]) -> list[list[str]]:
     """Return the tests in groups for one process each; few make one, since a process takes seconds to begin."""
     groups = GROUPS if len(tests) >= FEW_TESTS else 1
     return [some for first in range(groups) if (some := tests[first::groups])]
-
-
-def _test(root: Path, tests: list[str]) -> int:
-    return _run(root, ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests))
-
-
-def _run(root: Path, command: tuple[str, ...]) -> int:
-    began_s = time.monotonic()
-    # Without bytecode, each pytest compiles what it imports: 2.0 CPU s to begin instead of 0.5.
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(
-        [str(BIN / command[0]), *command[1:]],
-        cwd=root, check=False, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-    )  # fmt: skip
-    name = " ".join(command[:4])
-    print(f"\n=== {name} ({time.monotonic() - began_s:.1f} s)\n{done.stdout.strip()}", flush=True)
-    return done.returncode
 
 
 if __name__ == "__main__":
