@@ -26,6 +26,15 @@ REACH_EVERYTHING = (
     "tests/conftest.py",
     "tox.ini",
 )
+TREE = "(which files there are)"
+"""Stands for the names of all files: changed if one is added, removed or renamed."""
+# These look over a folder, and find modules without an import or a name.
+LOOK_OVER = {
+    "tests/unit/test_layout.py": TREE,
+    "tests/unit/zoe_client/test_former_names.py": "zoe_client/wire/",
+    "tests/unit/zoe_client/test_plain_errors.py": "zoe_client/wire/",
+    "tests/unit/zoe_embedded/test_log_files.py": "zoe_embedded/",
+}
 CODE_FOLDERS = frozenset({"benchmarks", "scripts", "tests"})
 
 
@@ -36,6 +45,12 @@ class NotComparable(Exception):  # noqa: N818 - the name is the fact
 def changed_files(root: Path, base: str) -> set[str]:
     """Return the paths, relative to the root, that differ from the commit `base`; untracked files count."""
     differing = _paths(root, "diff", "--name-only", "--no-renames", "-z", f"{base}^{{commit}}", "--")
+    return {*differing, *_paths(root, "ls-files", "--others", "--exclude-standard", "-z")}
+
+
+def added_or_removed(root: Path, base: str) -> set[str]:
+    """Return those of the changed files that one of the two does not have; a renamed file counts with both names."""
+    differing = _paths(root, "diff", "--name-only", "--no-renames", "--diff-filter=AD", "-z", base, "--")
     return {*differing, *_paths(root, "ls-files", "--others", "--exclude-standard", "-z")}
 
 
@@ -59,14 +74,18 @@ class ImportGraph:
     string constants name: a module (for `python -m`) or a path (for data files). Imports inside functions count too.
     """
 
-    def __init__(self, root: Path, known: Path | None = None) -> None:
-        """Read the tree at `root`; the file `known` keeps what was parsed for the next time."""
+    def __init__(self, root: Path, known: Path | None = None, changed: Iterable[str] = ()) -> None:
+        """Read the tree at `root`; the file `known` keeps what was parsed for the next time.
+
+        Texts name folders that the change removed as well.
+        """
         self._root, self._known = root, known
         self._paths = {path for path in _tracked(root) if (root / path).is_file()}
-        self._tops = {path.split("/", 1)[0] for path in self._paths}
+        here_or_gone = {*self._paths, *changed}
+        self._tops = {path.split("/", 1)[0] for path in here_or_gone}
         # A bare word such as "scripts" does not stand for these folders; for other folders, this is how code finds its
         # data.
-        self._code = {top for top in self._tops if f"{top}/__init__.py" in self._paths} | CODE_FOLDERS
+        self._code = {top for top in self._tops if f"{top}/__init__.py" in here_or_gone} | CODE_FOLDERS
 
     def affected(self, changed: Iterable[str], candidates: str) -> list[str]:
         """Return the test files below the folder `candidates` that the changed files can affect."""
@@ -74,7 +93,8 @@ class ImportGraph:
         changed = set(changed)
         if changed.intersection(REACH_EVERYTHING):
             return tests
-        reached = self._closure(changed)
+        reached = self._closure(changed).union(*(_mirrored(path, candidates) for path in changed))
+        reached |= {test for test, place in LOOK_OVER.items() if any(path.startswith(place) for path in changed)}
         return [test for test in tests if test in reached]
 
     def needs(self, path: str) -> set[str]:
@@ -127,6 +147,14 @@ class ImportGraph:
                     needs.setdefault(node, set()).add(one)
         parsed.save()
         return needs
+
+
+def _mirrored(path: str, candidates: str) -> set[str]:
+    """Return where the unit test of a file stands, if it has one: it is tried, however it finds the file."""
+    file = PurePosixPath(path.removeprefix("tests/"))
+    file = file.parent if file.name in ("__init__.py", "*.py") else file
+    names = {file.stem, file.stem.lstrip("_")}
+    return {str(PurePosixPath(candidates, file.parent, f"test_{name}.py")) for name in names}
 
 
 def _inner_folders(path: str) -> list[PurePosixPath]:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psutil
 
-from scripts.affected import ImportGraph, NotComparable, base_of, changed_files
+from scripts.affected import TREE, ImportGraph, NotComparable, added_or_removed, base_of, changed_files
 from scripts.changed_parts import changed_parts
 from scripts.pytest_run import OUTPUT_BYTES_MAX, PROGRESS_S, Cases, counted, progress, pytest_run, running
 
@@ -59,7 +59,8 @@ def check(root: Path, base: str) -> int:
     """Print what is checked, then each command's output as it ends."""
     began_s = time.monotonic()
     changed = changed_files(root, base)
-    tests = ImportGraph(root, root / PARSED).affected(changed_parts(root, base, changed), UNIT)
+    listed = {TREE} if added_or_removed(root, base) else set()
+    tests = ImportGraph(root, root / PARSED, changed).affected(changed_parts(root, base, changed) | listed, UNIT)
     _say_what(base, changed, tests)
     lint = [*LINT, *([WEB_LINT] if _touches(changed, WEB_SOURCES) else [])]
     with tempfile.TemporaryDirectory(prefix="zoe-check-", ignore_cleanup_errors=True) as directory:

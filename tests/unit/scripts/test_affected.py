@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.affected import ImportGraph, NotComparable, base_of, changed_files
+from scripts.affected import LOOK_OVER, TREE, ImportGraph, NotComparable, added_or_removed, base_of, changed_files
 from scripts.changed_parts import changed_parts
 from scripts.check import PARSED
 
@@ -54,6 +54,16 @@ FILES = {
     "tests/unit/test_checked.py": "if TYPE_CHECKING:\n    import lib.low\nelse:\n    import lib.alone\n",
     "tests/unit/deep/conftest.py": "from lib import alone\n",
     "tests/unit/deep/test_deep.py": "",
+    "tests/unit/test_program.py": "'a docstring of lib.low'\n"
+    "PROGRAM = 'from sys import path\\nfrom lib.deep import sibling, x\\n'\n",
+    "tests/unit/test_command.py": "COMMAND = f'{PYTHON} -m lib.alone --all'\n",
+    "tests/unit/test_late_import.py": "CODE = f'{PATH}); import lib.alone'\n",
+    "tests/unit/test_script.py": "COMMAND = 'python3 scripts/tool.py -v'\n",
+    "tests/unit/test_layout.py": "",
+    "tests/unit/lib/test_unseen.py": "",
+    "tests/unit/lib/test_late.py": "",
+    "lib/_unseen.py": "",
+    "scripts/tool.py": "",
     "tests/api/test_api.py": "from lib.low import LOW\n",
 }
 
@@ -87,13 +97,16 @@ def commit(root: Path) -> None:
         ("lib/low.py", {"low", "high", "lazy", "process", "factory"}),
         ("lib/high.py", {"high", "lazy", "factory"}),
         ("lib/lazy.py", {"lazy"}),
-        ("lib/alone.py", {"deep", "relative", "later", "checked"}),
+        ("lib/alone.py", {"deep", "relative", "later", "checked", "command", "late_import"}),
         ("lib/late/one.py", {"one", "inner", "whole", "all", "star", "built"}),
         ("lib/late/two.py", {"two", "whole", "all", "star", "built"}),
-        ("lib/late/__init__.py", {"one", "two", "inner", "whole", "all", "star", "built"}),
+        ("lib/late/__init__.py", {"one", "two", "inner", "whole", "all", "star", "built", "late"}),
         ("lib/README.md", {"located"}),
-        ("lib/deep/sibling.py", {"relative"}),
-        ("lib/deep/more/values.json", {"relative"}),
+        ("lib/deep/sibling.py", {"relative", "program"}),
+        ("lib/_unseen.py", {"unseen"}),
+        ("scripts/tool.py", {"script"}),
+        (TREE, {"layout"}),
+        ("lib/deep/more/values.json", {"relative", "program"}),
         ("tests/unit/near/recorded/all.csv", {"recorded"}),
         ("lib/grün.py", {"größe"}),
         ("tests/unit/test_broken.py", {"broken"}),
@@ -112,7 +125,9 @@ def test_what_a_changed_file_reaches(tree: Path, changed: str, reached: set[str]
     assert {Path(path).stem.removeprefix("test_") for path in found} == reached
 
 
-@pytest.mark.parametrize("changed", ["pyproject.toml", "requirements/zoe.lock", "tests/conftest.py", "pytest.ini"])
+@pytest.mark.parametrize(
+    "changed", ["pyproject.toml", "requirements/zoe.lock", "tests/conftest.py", "pytest.ini", ".pytest.ini"]
+)
 def test_some_files_reach_all(tree: Path, changed: str) -> None:
     assert len(ImportGraph(tree).affected([changed], "tests/unit")) == len(UNIT)
 
@@ -129,12 +144,12 @@ PROJECT = "[project]\nname = 'x'\n[tool.ruff]\nline-length = 1\n"
         ("pyproject.toml", PROJECT.replace("'x'", "'y'"), None),
         ("pyproject.toml", PROJECT + "[tool.pytest.ini_options]\naddopts = '-x'\n", None),
         ("pyproject.toml", PROJECT + "[", None),
-        (LATE, FILES[LATE].replace("'Uno'", "'Eins'"), {"whole", "all", "star", "built"}),
-        (LATE, FILES[LATE].replace("'One', 'Uno'", "'Uno',"), {"one", "whole", "all", "star", "built"}),
-        (LATE, FILES[LATE].replace("'one':", "'uno':"), {"one", "whole", "all", "star", "built"}),
-        (LATE, FILES[LATE] + "print()\n", {"one", "two", "inner", "whole", "all", "star", "built"}),
-        (LATE, FILES[LATE] + "(", {"one", "two", "inner", "whole", "all", "star", "built"}),
-        ("lib/deep/__init__.py", "X = 1\n", {"relative"}),
+        (LATE, FILES[LATE].replace("'Uno'", "'Eins'"), {"whole", "all", "star", "built", "late"}),
+        (LATE, FILES[LATE].replace("'One', 'Uno'", "'Uno',"), {"one", "whole", "all", "star", "built", "late"}),
+        (LATE, FILES[LATE].replace("'one':", "'uno':"), {"one", "whole", "all", "star", "built", "late"}),
+        (LATE, FILES[LATE] + "print()\n", {"one", "two", "inner", "whole", "all", "star", "built", "late"}),
+        (LATE, FILES[LATE] + "(", {"one", "two", "inner", "whole", "all", "star", "built", "late"}),
+        ("lib/deep/__init__.py", "X = 1\n", {"relative", "program"}),
     ],
 )
 def test_what_a_changed_part_of_a_file_reaches(tree: Path, path: str, now: str, reached: set[str] | None) -> None:
@@ -164,6 +179,34 @@ def test_a_deleted_module_reaches_those_that_still_import_it(tree: Path) -> None
         assert {Path(path).stem for path in found} == {"test_high", "test_lazy", "test_factory"}
     finally:
         (tree / "lib/high.py").write_text(FILES["lib/high.py"])
+
+
+@pytest.mark.parametrize(
+    ("folder", "reached"),
+    [
+        ("data", {"reader"}),
+        ("scripts", {"script"}),
+        ("lib/deep", {"relative", "program"}),
+    ],
+)
+def test_a_renamed_folder_reaches_those_that_still_name_it(tree: Path, folder: str, reached: set[str]) -> None:
+    (tree / folder).rename(tree / "renamed")
+    try:
+        changed = changed_files(tree, "HEAD")
+        assert changed == added_or_removed(tree, "HEAD")
+        found = ImportGraph(tree, changed=changed).affected(changed, "tests/unit")
+        assert {Path(path).stem.removeprefix("test_") for path in found} == reached
+    finally:
+        (tree / "renamed").rename(tree / folder)
+
+
+def test_an_edit_adds_and_removes_nothing(tree: Path) -> None:
+    (tree / "lib/low.py").write_text("LOW = 3\n")
+    try:
+        assert changed_files(tree, "HEAD") == {"lib/low.py"}
+        assert added_or_removed(tree, "HEAD") == set()
+    finally:
+        (tree / "lib/low.py").write_text(FILES["lib/low.py"])
 
 
 def test_there_is_always_a_change_to_check(tree: Path) -> None:
@@ -203,3 +246,11 @@ def test_this_repository_is_read_whole() -> None:
     assert "zoe_api/main.py" not in needed
     wire = graph.affected(["zoe_client/wire/storage_nodes.py"], "tests/unit")
     assert 0 < len(wire) < 60  # the package of the wire imports its modules late
+    assert all((root / test).is_file() for test in LOOK_OVER)
+    for changed, test in {
+        "zoe_embedded/swift/new.py": "zoe_embedded/test_log_files.py",
+        "zoe_lib/telemetry.py": "zoe_lib/test_telemetry.py",
+        "zoe_lib/messaging/client.py": "zoe_lib/messaging/test_closing.py",
+        "scripts/setup.py": "zoe_embedded/test_pip_configuration.py",
+    }.items():
+        assert f"tests/unit/{test}" in graph.affected([changed], "tests/unit")
