@@ -39,18 +39,24 @@ CODE_FOLDERS = frozenset({"benchmarks", "scripts", "tests"})
 
 
 class NotComparable(Exception):  # noqa: N818 - the name is the fact
-    """Git cannot compare with that commit; the message is git's own."""
+    """Git cannot compare with that commit; the message says what to do."""
+
+
+SHALLOW = "this shallow clone: `git fetch --unshallow` gets all commits"
 
 
 def changed_files(root: Path, base: str) -> set[str]:
     """Return the paths, relative to the root, that differ from the commit `base`; untracked files count."""
-    differing = _paths(root, "diff", "--name-only", "--no-renames", "-z", f"{base}^{{commit}}", "--")
-    return {*differing, *_paths(root, "ls-files", "--others", "--exclude-standard", "-z")}
+    return _differing(root, base)
 
 
 def added_or_removed(root: Path, base: str) -> set[str]:
     """Return those of the changed files that one of the two does not have; a renamed file counts with both names."""
-    differing = _paths(root, "diff", "--name-only", "--no-renames", "--diff-filter=AD", "-z", base, "--")
+    return _differing(root, base, "--diff-filter=AD")
+
+
+def _differing(root: Path, base: str, *options: str) -> set[str]:
+    differing = _paths(root, "diff", "--name-only", "--no-renames", *options, "-z", _commit(root, base), "--")
     return {*differing, *_paths(root, "ls-files", "--others", "--exclude-standard", "-z")}
 
 
@@ -59,12 +65,37 @@ def base_of(root: Path) -> str:
 
     On main without uncommitted changes, that is HEAD itself, so use the last commit's parent: there is always a change.
     """
-    head = _commits(root, "rev-parse", "HEAD")
-    for branch in ("@{upstream}", "origin/HEAD", "origin/main", "main"):
-        found = _commits(root, "merge-base", "HEAD", branch)
+    head = _words(root, "rev-parse", "HEAD")
+    for branch in _where_work_began(root):
+        found = _words(root, "merge-base", "HEAD", branch)
         if found and (found != head or changed_files(root, found[0])):
             return found[0]
+        if not found and _words(root, "rev-parse", "--verify", "--quiet", branch) and _is_shallow(root):
+            raise NotComparable(f"the commit where this branch left {branch} is not in {SHALLOW}")
     return "HEAD~1"
+
+
+def _where_work_began(root: Path) -> list[str]:
+    """Return the branches to compare with, the first one first; what was pushed of a branch is still its own work."""
+    main = ["origin/HEAD", "origin/main", "main"]
+    branch, upstream = (_words(root, "rev-parse", "--abbrev-ref", name) for name in ("HEAD", "@{upstream}"))
+    own = bool(branch and upstream) and upstream[0].endswith(f"/{branch[0]}")
+    return [*main, "@{upstream}"] if own else ["@{upstream}", *main]
+
+
+def _commit(root: Path, name: str) -> str:
+    """Return the hash of the one commit that a name stands for."""
+    if not _words(root, "rev-parse", "--git-dir"):
+        raise NotComparable(f"{root} is no git repository, so there is nothing to compare with: clone Zoe with git")
+    found = _words(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}") if name else []
+    if len(found) != 1:
+        where = SHALLOW if _is_shallow(root) else "this clone: BASE=COMMIT names one commit, as git log shows it"
+        raise NotComparable(f"there is no commit {name!r} in {where}")
+    return found[0]
+
+
+def _is_shallow(root: Path) -> bool:
+    return _words(root, "rev-parse", "--is-shallow-repository") == ["true"]
 
 
 class ImportGraph:
@@ -168,13 +199,23 @@ def _tracked(root: Path) -> list[str]:
 
 
 def _paths(root: Path, *arguments: str) -> list[str]:
-    done = subprocess.run(["git", *arguments], cwd=root, check=False, capture_output=True, text=True)
+    done = _git(root, *arguments)
     if done.returncode != 0:
         raise NotComparable(done.stderr.strip())
     return [path for path in done.stdout.split("\0") if path]
 
 
-def _commits(root: Path, *arguments: str) -> list[str]:
+def _words(root: Path, *arguments: str) -> list[str]:
     """Return what git prints; nothing if it does not know such a commit."""
-    done = subprocess.run(["git", *arguments], cwd=root, check=False, capture_output=True, text=True)
+    done = _git(root, *arguments)
     return done.stdout.split() if done.returncode == 0 else []
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run git; names of files are bytes, which need not be UTF-8."""
+    try:
+        return subprocess.run(
+            ["git", *arguments], cwd=root, check=False, capture_output=True, encoding="utf-8", errors="surrogateescape"
+        )
+    except FileNotFoundError:
+        raise NotComparable("git, which says what has changed, is not installed: install it") from None

@@ -38,6 +38,22 @@ WEB_LINT = ("python", "scripts/web.py", "check")
 WEB_SOURCES = ("web/", "docs/reference/openapi.json", "scripts/web.py")
 TESTS_NAMED_MAX = 10
 FEW_TESTS, GROUPS = 40, 5
+RUN_PARTS = ".venv/bin/python -m scripts.run_tests"
+REACHED_BY = {
+    "alembic": "migration",
+    "deploy": "compose",
+    "docs": "docs",
+    "packaging": "package",
+    "storage_controller": "controller",
+    "storage_filters": "storage",
+    "storage_gateway": "storage",
+    "web": "web",
+    "zoe_api": "api",
+    "zoe_cli": "cli",
+    "zoe_client": "cli",
+    "zoe_simulator": "simulation",
+}
+"""Folder -> the part of the tests that is most about it."""
 # The slowest unit test takes seconds; a machine that does ten other things as well, a minute.
 HANG_S = 300.0
 EXIT_S = "60"
@@ -51,7 +67,7 @@ def main() -> int:
     try:
         return check(ROOT, os.environ.get("BASE") or base_of(ROOT))
     except NotComparable as error:
-        print(f"{error}\nBASE=COMMIT make check compares with another commit.", file=sys.stderr)
+        print(error, file=sys.stderr)
         return 2
 
 
@@ -68,7 +84,7 @@ def check(root: Path, base: str) -> int:
         try:
             result = one.run(lint, _shared_out(tests))
         except KeyboardInterrupt:
-            ran = one.running()
+            ran = _shown(one.running())
             one.end()
             print(f"\ninterrupted{f', while {ran} ran' if ran else ''}", flush=True)
             return INTERRUPTED
@@ -151,7 +167,7 @@ class Check:
 
     def _say(self, name: str, began_s: float, output: str) -> None:
         if not self._ended.is_set():
-            print(f"\n=== {name} ({time.monotonic() - began_s:.1f} s)\n{output.strip()}", flush=True)
+            print(_shown(f"\n=== {name} ({time.monotonic() - began_s:.1f} s)\n{output.strip()}"), flush=True)
 
 
 def _told(cases: Cases) -> str:
@@ -159,12 +175,25 @@ def _told(cases: Cases) -> str:
 
 
 def _say_what(base: str, changed: set[str], tests: list[str]) -> None:
-    print(f"{len(changed)} files differ from {base[:12]}; they reach {len(tests)} files of {UNIT}:")
-    print(*tests[:TESTS_NAMED_MAX], *(["..."] if len(tests) > TESTS_NAMED_MAX else []), sep="\n  ")
+    differ = f"{counted(len(changed), 'file')} differ{'s' if len(changed) == 1 else ''} from {base[:12]}"
+    if tests:
+        print(f"{differ}; {'it' if len(changed) == 1 else 'they'} can reach {counted(len(tests), 'file')} of {UNIT}:")
+        named = [*map(_shown, tests[:TESTS_NAMED_MAX]), *(["..."] if len(tests) > TESTS_NAMED_MAX else [])]
+        print(*(f"  {test}" for test in named), sep="\n")
+    else:
+        print(f"{differ}; no unit test reaches {'it' if len(changed) == 1 else 'them'}")
+        parts = sorted({REACHED_BY[top] for path in changed if (top := path.split("/")[0]) in REACHED_BY})
+        if parts:
+            print(f"others may: {RUN_PARTS} {' '.join(parts)}")
     elsewhere = sorted({path.split("/")[1] for path in changed if path.startswith("tests/") and path.count("/") > 1})
-    elsewhere = [name for name in elsewhere if name not in ("unit", "support")]
+    elsewhere = [_shown(name) for name in elsewhere if name not in ("unit", "support")]
     if elsewhere:
         print(f"not run here, and changed: {', '.join(f'tests/{name}' for name in elsewhere)}")
+
+
+def _shown(text: str) -> str:
+    """Return a text as a terminal can show it: names of files need not be UTF-8."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 def _touches(changed: set[str], prefixes: tuple[str, ...]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -231,10 +233,70 @@ def test_names_beyond_ascii_are_seen(tree: Path) -> None:
         (tree / "tests/unit/test_größe 2.py").unlink()
 
 
-@pytest.mark.parametrize("base", ["deadbeef", "--cached", ""])
-def test_what_is_no_commit_is_refused_in_gits_words(tree: Path, base: str) -> None:
-    with pytest.raises(NotComparable, match=r"fatal|error"):
+def test_names_that_are_not_utf_8_are_seen(tree: Path) -> None:
+    name = os.fsdecode(b"tests/unit/test_\xff.py")
+    (tree / name).write_text("")
+    (tree / os.fsdecode(b"\xfe")).write_text("")
+    try:
+        changed = changed_files(tree, "HEAD")
+        assert name in changed
+        assert ImportGraph(tree, tree / "build/known.json", changed).affected(changed, "tests/unit") == [name]
+    finally:
+        (tree / name).unlink()
+        (tree / os.fsdecode(b"\xfe")).unlink()
+        shutil.rmtree(tree / "build", ignore_errors=True)
+
+
+@pytest.mark.parametrize("base", ["deadbeef", "--cached", "", "HEAD..HEAD", "HEAD...HEAD", "HEAD^{tree}", "@{-9}"])
+def test_what_is_no_commit_is_refused_as_it_was_typed(tree: Path, base: str) -> None:
+    with pytest.raises(NotComparable) as refused:
         changed_files(tree, base)
+    said = f"there is no commit {base!r} in this clone: BASE=COMMIT names one commit, as git log shows it"
+    assert str(refused.value) == said
+
+
+def test_a_folder_without_git_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(NotComparable, match="is no git repository"):
+        changed_files(tmp_path, base_of(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NotComparable, match=r"^git, .* is not installed: install it$"):
+        base_of(tmp_path)
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Path:
+    """Two commits on main, and a branch with one more."""
+    root = tmp_path / "origin"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    commit(root)
+    commit(root)
+    git(root, "switch", "-q", "-c", "work")
+    (root / "one.py").write_text("")
+    commit(root)
+    git(root, "switch", "-q", "main")
+    return root
+
+
+def test_a_pushed_branch_is_compared_with_main(origin: Path, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(origin), str(clone))
+    git(clone, "switch", "-q", "work")
+    (clone / "two.py").write_text("")
+    assert changed_files(clone, base_of(clone)) == {"one.py", "two.py"}
+    git(clone, "switch", "-q", "-c", "more", "--track", "origin/work")  # begun from another one's branch
+    assert changed_files(clone, base_of(clone)) == {"two.py"}
+
+
+@pytest.mark.parametrize("branches", [["--branch", "main"], ["--branch", "work", "--no-single-branch"]])
+def test_a_clone_without_the_commit_to_compare_with_is_refused(
+    origin: Path, tmp_path: Path, branches: list[str]
+) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth=1", *branches, f"file://{origin}", str(clone))
+    with pytest.raises(NotComparable, match=r"in this shallow clone: `git fetch --unshallow` gets all commits$"):
+        changed_files(clone, base_of(clone))
 
 
 def test_this_repository_is_read_whole() -> None:

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from scripts import check, pytest_run
+from scripts.parts import PARTS
 from tests.support.waiting import until
 
 WAITS = "import threading\ndef wait(): threading.Event().wait()\n"
@@ -120,3 +121,32 @@ def test_a_check_that_is_killed_leaves_no_tests(waiting: subprocess.Popen[str]) 
     assert children
     waiting.kill()
     until(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children))
+
+
+def test_nonsense_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("BASE", "nonsense")
+    assert check.main() == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_no_unit_test_reaches_names_the_part_that_may(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "zoe_cli").mkdir()
+    (tree / "zoe_cli" / os.fsdecode(b"\xff.py")).write_text("")
+    assert check.check(tree, "HEAD") == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("1 file differs from HEAD; no unit test reaches it\n")
+    assert f"others may: {check.RUN_PARTS} cli\n" in printed
+
+
+def test_names_are_printed_that_are_not_utf_8(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add(tree, "def test_a(): pass\n")
+    (tree / "tests" / "unit" / os.fsdecode(b"test_\xff.py")).write_text("def test_b(): pass\n")
+    check.check(tree, "HEAD")  # pytest itself fails on such a name
+    printed = capsys.readouterr().out
+    assert printed.startswith("2 files differ from HEAD; they can reach 2 files of tests/unit:\n")
+    assert "\n  tests/unit/test_\\xff.py\n" in printed
+
+
+def test_the_parts_that_may_reach_a_folder_are_there() -> None:
+    assert set(check.REACHED_BY.values()) <= {part.name for part in PARTS}
+    assert all((check.ROOT / folder).is_dir() for folder in check.REACHED_BY)

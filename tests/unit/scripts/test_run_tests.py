@@ -168,6 +168,20 @@ def test_a_seed_orders_modules_and_their_tests_and_modules_stay_together(
     assert ran(tmp_path / "alone.jsonl") == [name for name in first if "test_c.py" in name]
 
 
+@pytest.mark.parametrize("seed", ["abc", "-1", "\u0663", "1.5"])
+def test_a_seed_is_a_number(
+    tmp_path: Path, seed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(ORDER, seed)
+    monkeypatch.setattr("sys.argv", ["run_tests", "unit"])
+    assert run_tests.main() == 2
+    said = f"{ORDER}={seed}: a seed is a number, such as 7\n"
+    assert capsys.readouterr().err == said
+    cases = pytest_run.pytest_run([str(tmp_path)], tmp_path, tmp_path / "records.jsonl")
+    assert said in cases.output
+    assert cases.failed == {"pytest": "pytest ended with exit code 4"}
+
+
 def test_in_random_order_nothing_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ORDER, "1")
     runs = Runs(monkeypatch, some_failed("chance"), Cases(0, passed={"chance"}))
@@ -242,7 +256,10 @@ def test_a_strict_run_fails_on_a_second_try(
     run_tests.KNOWN_SECOND_TRIES.write_text("| `test_chance` | once |", "utf-8")
     result = Result("swarm", passed=1, second_try={"tests/test_a.py::test_chance[1]": "E  assert False"})
     assert close([result], 1.0, 1.0) == code
-    assert "test_chance[1] (listed)\n      | E  assert False" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "test_chance[1] (listed)\n      | E  assert False" in printed
+    but = " (1 at the second try only: ZOE_STRICT=1 counts that as failed)" if code else ""
+    assert printed.endswith(f"\n1 passed{but}, 0 failed, 0 skipped\n")
 
 
 def test_results_stand_in_the_order_of_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
