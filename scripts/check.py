@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
@@ -69,6 +70,9 @@ def main() -> int:
     except NotComparable as error:
         print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted", flush=True)
+        return INTERRUPTED
 
 
 def check(root: Path, base: str) -> int:
@@ -100,6 +104,8 @@ class Check:
         self._root, self._directory = root, directory
         self._ended = threading.Event()
         self._futures: list[Future[bool]] = []
+        self._under_way: list[str | Path] = []
+        """Commands of lint, and records of tests."""
         self.ran = 0
         """How many tests have an outcome."""
 
@@ -119,7 +125,7 @@ class Check:
             progress_told.join()
 
     def running(self) -> str:
-        """Return the tests that run now."""
+        """Return the tests that run now, or ran when Ctrl-C ended their processes as well."""
         return ", ".join(filter(None, map(running, sorted(self._directory.glob("*.jsonl")))))
 
     def end(self) -> None:
@@ -133,16 +139,25 @@ class Check:
 
     def _tell_progress(self) -> None:
         while not self._ended.wait(PROGRESS_S):
-            told = [said for path in sorted(self._directory.glob("*.jsonl")) if (said := progress(path))]
-            if told:
-                print(f"... tests: {', '.join(told)}", flush=True)
+            told = [f"tests {progress(one)}" if isinstance(one, Path) else one for one in [*self._under_way]]
+            print(_shown(f"... {', '.join(told)}"), flush=True)
+
+    @contextlib.contextmanager
+    def _is_under_way(self, one: str | Path) -> Iterator[None]:
+        self._under_way.append(one)
+        try:
+            yield
+        finally:
+            self._under_way.remove(one)
 
     def _test(self, number: int, tests: list[str]) -> bool:
         if self._ended.is_set():
             return False
         began_s = time.monotonic()
         records = self._directory / f"{number}.jsonl"
-        cases = pytest_run(tests, self._directory / str(number), records, root=self._root, hang_s=HANG_S, exit_s=EXIT_S)
+        directory = self._directory / str(number)
+        with self._is_under_way(records):
+            cases = pytest_run(tests, directory, records, root=self._root, hang_s=HANG_S, exit_s=EXIT_S)
         self.ran += len(cases.passed | cases.failed.keys())
         self._say(f"pytest {' '.join(tests[:2])}{' ...' if len(tests) > 2 else ''}", began_s, _told(cases))
         return cases.exit_code == 0 and not cases.failed
@@ -157,12 +172,14 @@ class Check:
         began_s = time.monotonic()
         # Without bytecode, each process compiles what it imports.
         env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        done = subprocess.run(
-            [sys.executable, "-S", str(WITH_PARENT), str(BIN / command[0]), *command[1:]],
-            cwd=self._root, check=False, env=env,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-        )  # fmt: skip
-        self._say(" ".join(command), began_s, done.stdout[-OUTPUT_BYTES_MAX:])
+        name = " ".join(command)
+        with self._is_under_way(name):
+            done = subprocess.run(
+                [sys.executable, "-S", str(WITH_PARENT), str(BIN / command[0]), *command[1:]],
+                cwd=self._root, check=False, env=env,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+            )  # fmt: skip
+        self._say(name, began_s, done.stdout[-OUTPUT_BYTES_MAX:])
         return done.returncode == 0
 
     def _say(self, name: str, began_s: float, output: str) -> None:
