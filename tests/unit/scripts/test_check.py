@@ -157,3 +157,16 @@ def test_names_are_printed_that_are_not_utf_8(tree: Path, capsys: pytest.Capture
 def test_the_parts_that_may_reach_a_folder_are_there() -> None:
     assert set(check.REACHED_BY.values()) <= {part.name for part in PARTS}
     assert all((check.ROOT / folder).is_dir() for folder in check.REACHED_BY)
+
+
+def test_a_new_file_selects_the_tests_that_look_at_all_names(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "tests" / "unit" / "test_layout.py").write_text("def test_a(): pass\n")
+    (tree / "notes.txt").write_text("one")
+    for arguments in (["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "x"]):
+        subprocess.run(["git", *arguments], cwd=tree, check=True)
+    (tree / "notes.txt").write_text("two")
+    assert check.check(tree, "HEAD") == 0
+    assert "no test ran" in capsys.readouterr().out
+    (tree / "notes.txt").rename(tree / "more.txt")
+    assert check.check(tree, "HEAD") == 0
+    assert "1 test ran" in capsys.readouterr().out
