@@ -266,16 +266,17 @@ def test_a_folder_without_git_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def origin(tmp_path: Path) -> Path:
-    """Two commits on main, and a branch with one more."""
+    """A commit, and three each on main and on a branch that began there."""
     root = tmp_path / "origin"
     root.mkdir()
     git(root, "init", "-q", "-b", "main")
     commit(root)
-    commit(root)
     git(root, "switch", "-q", "-c", "work")
     (root / "one.py").write_text("")
-    commit(root)
-    git(root, "switch", "-q", "main")
+    for branch in ("work", "main"):
+        git(root, "switch", "-q", branch)
+        for _ in range(3):
+            commit(root)
     return root
 
 
@@ -289,12 +290,12 @@ def test_a_pushed_branch_is_compared_with_main(origin: Path, tmp_path: Path) -> 
     assert changed_files(clone, base_of(clone)) == {"two.py"}
 
 
-@pytest.mark.parametrize("branches", [["--branch", "main"], ["--branch", "work", "--no-single-branch"]])
+@pytest.mark.parametrize("branches", [["--depth=1"], ["--depth=2", "--branch", "work", "--no-single-branch"]])
 def test_a_clone_without_the_commit_to_compare_with_is_refused(
     origin: Path, tmp_path: Path, branches: list[str]
 ) -> None:
     clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", "--depth=1", *branches, f"file://{origin}", str(clone))
+    git(tmp_path, "clone", "-q", *branches, f"file://{origin}", str(clone))
     with pytest.raises(NotComparable, match=r"in this shallow clone: `git fetch --unshallow` gets all commits$"):
         changed_files(clone, base_of(clone))
 
