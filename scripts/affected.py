@@ -35,6 +35,8 @@ LOOK_OVER = {
     "tests/unit/zoe_client/test_plain_errors.py": "zoe_client/wire/",
     "tests/unit/zoe_embedded/test_log_files.py": "zoe_embedded/",
 }
+PARSED = "build/affected.json"
+"""Where a clone keeps what was parsed."""
 CODE_FOLDERS = frozenset({"benchmarks", "scripts", "tests"})
 
 

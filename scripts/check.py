@@ -20,15 +20,14 @@ from pathlib import Path
 
 import psutil
 
-from scripts.affected import TREE, ImportGraph, NotComparable, added_or_removed, base_of, changed_files
+from scripts import with_parent
+from scripts.affected import PARSED, TREE, ImportGraph, NotComparable, added_or_removed, base_of, changed_files
 from scripts.changed_parts import changed_parts
 from scripts.pytest_run import OUTPUT_BYTES_MAX, PROGRESS_S, Cases, counted, progress, pytest_run, running
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
-WITH_PARENT = Path(__file__).with_name("with_parent.py")
 UNIT = "tests/unit"
-PARSED = "build/affected.json"
 LINT = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
@@ -40,20 +39,12 @@ WEB_SOURCES = ("web/", "docs/reference/openapi.json", "scripts/web.py")
 TESTS_NAMED_MAX = 10
 FEW_TESTS, GROUPS = 40, 5
 RUN_PARTS = ".venv/bin/python -m scripts.run_tests"
-REACHED_BY = {
-    "alembic": "migration",
-    "deploy": "compose",
-    "docs": "docs",
-    "packaging": "package",
-    "storage_controller": "controller",
-    "storage_filters": "storage",
-    "storage_gateway": "storage",
-    "web": "web",
-    "zoe_api": "api",
-    "zoe_cli": "cli",
-    "zoe_client": "cli",
-    "zoe_simulator": "simulation",
-}
+# In one text: by names of folders on their own, the tests of this module would depend on all these.
+_REACHED_BY = """
+alembic:migration deploy:compose docs:docs packaging:package storage_controller:controller storage_filters:storage
+storage_gateway:storage web:web zoe_api:api zoe_cli:cli zoe_client:cli zoe_simulator:simulation
+"""
+REACHED_BY = dict(pair.split(":") for pair in _REACHED_BY.split())
 """Folder -> the part of the tests that is most about it."""
 # The slowest unit test takes seconds; a machine that does ten other things as well, a minute.
 HANG_S = 300.0
@@ -175,7 +166,7 @@ class Check:
         name = " ".join(command)
         with self._is_under_way(name):
             done = subprocess.run(
-                [sys.executable, "-S", str(WITH_PARENT), str(BIN / command[0]), *command[1:]],
+                [sys.executable, "-S", with_parent.__file__, str(BIN / command[0]), *command[1:]],
                 cwd=self._root, check=False, env=env,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
             )  # fmt: skip

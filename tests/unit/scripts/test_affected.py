@@ -9,9 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from scripts.affected import LOOK_OVER, TREE, ImportGraph, NotComparable, added_or_removed, base_of, changed_files
+from scripts.affected import (
+    LOOK_OVER,
+    PARSED,
+    TREE,
+    ImportGraph,
+    NotComparable,
+    added_or_removed,
+    base_of,
+    changed_files,
+)
 from scripts.changed_parts import changed_parts
-from scripts.check import PARSED
 
 FILES = {
     "lib/__init__.py": "",

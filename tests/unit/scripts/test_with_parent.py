@@ -7,14 +7,14 @@ import sys
 
 import psutil
 
-from scripts.check import WITH_PARENT
+from scripts import with_parent
 from tests.support.waiting import until
 
 PARENT = "import subprocess, sys\nsubprocess.run(sys.argv[1:])\n"
 
 
 def test_a_command_ends_with_the_process_that_started_it() -> None:
-    command = [sys.executable, "-S", str(WITH_PARENT), "/bin/sh", "-c", "echo begun; exec sleep 600"]
+    command = [sys.executable, "-S", with_parent.__file__, "/bin/sh", "-c", "echo begun; exec sleep 600"]
     parent = subprocess.Popen([sys.executable, "-c", PARENT, *command], stdout=subprocess.PIPE, text=True)
     with parent:
         assert parent.stdout is not None
@@ -25,5 +25,5 @@ def test_a_command_ends_with_the_process_that_started_it() -> None:
 
 
 def test_a_command_is_what_it_would_be_by_itself() -> None:
-    done = subprocess.run([sys.executable, "-S", str(WITH_PARENT), "/bin/sh", "-c", "exit 7"], check=False)
+    done = subprocess.run([sys.executable, "-S", with_parent.__file__, "/bin/sh", "-c", "exit 7"], check=False)
     assert done.returncode == 7
