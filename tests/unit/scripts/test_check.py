@@ -93,7 +93,7 @@ def test_the_last_line_says_how_many_tests_ran(tree: Path, exists: bool, capsys:
 
 
 @pytest.fixture
-def waiting(tree: Path) -> Iterator[subprocess.Popen[str]]:
+def waiting(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
     """A check whose only test waits for ever."""
     add(tree, f"{WAITS}from pathlib import Path\ndef test_waits():\n    Path('begun').touch()\n    wait()\n")
     process = subprocess.Popen(
@@ -102,6 +102,7 @@ def waiting(tree: Path) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        env={**os.environ, "TMPDIR": str(tmp_path_factory.mktemp("left"))},
     )
     until((tree / "begun").exists)
     yield process
