@@ -52,7 +52,7 @@ serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in 
 check: setup ## lint, and the unit tests that the present change can reach (BASE=COMMIT: since that commit)
 	@BASE=$(BASE) $(RUN) -m scripts.check
 
-test: setup web ## all tests, with a closing table of what was skipped and the time of each part (ZOE_STRICT=1: no second tries)
+test: setup web ## all tests, with a closing table of what was skipped and the time of each part (ZOE_STRICT=1: fail if a test passes at the second try only)
 	@$(RUN) -m scripts.run_tests
 
 test-python: setup ## the unit tests with another Python (VERSION=3.13), in an environment of its own (TESTS=long: also API, local back-end and the whole stack)
@@ -65,7 +65,7 @@ test-times: setup ## where the seconds of the last run went, by part, fixture an
 	@$(RUN) -m scripts.part_times
 
 test-unit: setup ## the tests that need no process and no database
-	@$(RUN) -m pytest -q tests/unit
+	@$(RUN) -m scripts.run_tests unit
 
 test-swarm: setup ## the Swarm back-end on three engines made for it, and Zoe in containers (as root)
 	@ZOE_TEST_GROUP=50 ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests swarm compose

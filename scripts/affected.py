@@ -14,25 +14,51 @@ from scripts.parsed_needs import ParsedNeeds
 
 # A change of these can change the result of any test.
 REACH_EVERYTHING = (
+    ".pytest.ini",
     "conftest.py",
     PROJECT,
     "pytest.ini",
     "requirements/zoe.lock",
     "scripts/pytest_main.py",
+    "scripts/pytest_records.py",
+    "scripts/with_parent.py",
     "setup.cfg",
     "tests/conftest.py",
     "tox.ini",
 )
+TREE = "(which files there are)"
+"""Stands for the names of all files: changed if one is added, removed or renamed."""
+# These look over a folder, and find modules without an import or a name.
+LOOK_OVER = {
+    "tests/unit/test_layout.py": TREE,
+    "tests/unit/zoe_client/test_former_names.py": "zoe_client/wire/",
+    "tests/unit/zoe_client/test_plain_errors.py": "zoe_client/wire/",
+    "tests/unit/zoe_embedded/test_log_files.py": "zoe_embedded/",
+}
+PARSED = "build/affected.json"
+"""Where a clone keeps what was parsed."""
 CODE_FOLDERS = frozenset({"benchmarks", "scripts", "tests"})
 
 
 class NotComparable(Exception):  # noqa: N818 - the name is the fact
-    """Git cannot compare with that commit; the message is git's own."""
+    """Git cannot compare with that commit; the message says what to do."""
+
+
+SHALLOW = "this shallow clone: `git fetch --unshallow` gets all commits"
 
 
 def changed_files(root: Path, base: str) -> set[str]:
     """Return the paths, relative to the root, that differ from the commit `base`; untracked files count."""
-    differing = _paths(root, "diff", "--name-only", "--no-renames", "-z", f"{base}^{{commit}}", "--")
+    return _differing(root, base)
+
+
+def added_or_removed(root: Path, base: str) -> set[str]:
+    """Return those of the changed files that one of the two does not have; a renamed file counts with both names."""
+    return _differing(root, base, "--diff-filter=AD")
+
+
+def _differing(root: Path, base: str, *options: str) -> set[str]:
+    differing = _paths(root, "diff", "--name-only", "--no-renames", *options, "-z", _commit(root, base), "--")
     return {*differing, *_paths(root, "ls-files", "--others", "--exclude-standard", "-z")}
 
 
@@ -41,12 +67,37 @@ def base_of(root: Path) -> str:
 
     On main without uncommitted changes, that is HEAD itself, so use the last commit's parent: there is always a change.
     """
-    head = _commits(root, "rev-parse", "HEAD")
-    for branch in ("@{upstream}", "origin/HEAD", "origin/main", "main"):
-        found = _commits(root, "merge-base", "HEAD", branch)
+    head = _words(root, "rev-parse", "HEAD")
+    for branch in _where_work_began(root):
+        found = _words(root, "merge-base", "HEAD", branch)
         if found and (found != head or changed_files(root, found[0])):
             return found[0]
+        if not found and _words(root, "rev-parse", "--verify", "--quiet", branch) and _is_shallow(root):
+            raise NotComparable(f"the commit where this branch left {branch} is not in {SHALLOW}")
     return "HEAD~1"
+
+
+def _where_work_began(root: Path) -> list[str]:
+    """Return the branches to compare with, the first one first; what was pushed of a branch is still its own work."""
+    main = ["origin/HEAD", "origin/main", "main"]
+    branch, upstream = (_words(root, "rev-parse", "--abbrev-ref", name) for name in ("HEAD", "@{upstream}"))
+    own = bool(branch and upstream) and upstream[0].endswith(f"/{branch[0]}")
+    return [*main, "@{upstream}"] if own else ["@{upstream}", *main]
+
+
+def _commit(root: Path, name: str) -> str:
+    """Return the hash of the one commit that a name stands for."""
+    if not _words(root, "rev-parse", "--git-dir"):
+        raise NotComparable(f"{root} is no git repository, so there is nothing to compare with: clone Zoe with git")
+    found = _words(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}") if name else []
+    if len(found) != 1:
+        where = SHALLOW if _is_shallow(root) else "this clone: BASE=COMMIT names one commit, as git log shows it"
+        raise NotComparable(f"there is no commit {name!r} in {where}")
+    return found[0]
+
+
+def _is_shallow(root: Path) -> bool:
+    return _words(root, "rev-parse", "--is-shallow-repository") == ["true"]
 
 
 class ImportGraph:
@@ -56,14 +107,18 @@ class ImportGraph:
     string constants name: a module (for `python -m`) or a path (for data files). Imports inside functions count too.
     """
 
-    def __init__(self, root: Path, known: Path | None = None) -> None:
-        """Read the tree at `root`; the file `known` keeps what was parsed for the next time."""
+    def __init__(self, root: Path, known: Path | None = None, changed: Iterable[str] = ()) -> None:
+        """Read the tree at `root`; the file `known` keeps what was parsed for the next time.
+
+        Texts name folders that the change removed as well.
+        """
         self._root, self._known = root, known
         self._paths = {path for path in _tracked(root) if (root / path).is_file()}
-        self._tops = {path.split("/", 1)[0] for path in self._paths}
+        here_or_gone = {*self._paths, *changed}
+        self._tops = {path.split("/", 1)[0] for path in here_or_gone}
         # A bare word such as "scripts" does not stand for these folders; for other folders, this is how code finds its
         # data.
-        self._code = {top for top in self._tops if f"{top}/__init__.py" in self._paths} | CODE_FOLDERS
+        self._code = {top for top in self._tops if f"{top}/__init__.py" in here_or_gone} | CODE_FOLDERS
 
     def affected(self, changed: Iterable[str], candidates: str) -> list[str]:
         """Return the test files below the folder `candidates` that the changed files can affect."""
@@ -71,7 +126,8 @@ class ImportGraph:
         changed = set(changed)
         if changed.intersection(REACH_EVERYTHING):
             return tests
-        reached = self._closure(changed)
+        reached = self._closure(changed).union(*(_mirrored(path, candidates) for path in changed))
+        reached |= {test for test, place in LOOK_OVER.items() if any(path.startswith(place) for path in changed)}
         return [test for test in tests if test in reached]
 
     def needs(self, path: str) -> set[str]:
@@ -126,6 +182,14 @@ class ImportGraph:
         return needs
 
 
+def _mirrored(path: str, candidates: str) -> set[str]:
+    """Return where the unit test of a file stands, if it has one: it is tried, however it finds the file."""
+    file = PurePosixPath(path.removeprefix("tests/"))
+    file = file.parent if file.name in ("__init__.py", "*.py") else file
+    names = {file.stem, file.stem.lstrip("_")}
+    return {str(PurePosixPath(candidates, file.parent, f"test_{name}.py")) for name in names}
+
+
 def _inner_folders(path: str) -> list[PurePosixPath]:
     """Return the two folders around a file by which code is likely to find it, except those that contain everything."""
     folders = list(PurePosixPath(path).parents)[:2]
@@ -137,13 +201,23 @@ def _tracked(root: Path) -> list[str]:
 
 
 def _paths(root: Path, *arguments: str) -> list[str]:
-    done = subprocess.run(["git", *arguments], cwd=root, check=False, capture_output=True, text=True)
+    done = _git(root, *arguments)
     if done.returncode != 0:
         raise NotComparable(done.stderr.strip())
     return [path for path in done.stdout.split("\0") if path]
 
 
-def _commits(root: Path, *arguments: str) -> list[str]:
+def _words(root: Path, *arguments: str) -> list[str]:
     """Return what git prints; nothing if it does not know such a commit."""
-    done = subprocess.run(["git", *arguments], cwd=root, check=False, capture_output=True, text=True)
+    done = _git(root, *arguments)
     return done.stdout.split() if done.returncode == 0 else []
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run git; names of files are bytes, which need not be UTF-8."""
+    try:
+        return subprocess.run(
+            ["git", *arguments], cwd=root, check=False, capture_output=True, encoding="utf-8", errors="surrogateescape"
+        )
+    except FileNotFoundError:
+        raise NotComparable("git, which says what has changed, is not installed: install it") from None

@@ -6,20 +6,28 @@ BASE=COMMIT selects another base.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from scripts.affected import ImportGraph, NotComparable, base_of, changed_files
+import psutil
+
+from scripts import with_parent
+from scripts.affected import PARSED, TREE, ImportGraph, NotComparable, added_or_removed, base_of, changed_files
 from scripts.changed_parts import changed_parts
+from scripts.pytest_run import OUTPUT_BYTES_MAX, PROGRESS_S, Cases, counted, progress, pytest_run, running
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 UNIT = "tests/unit"
-PARSED = "build/affected.json"
 LINT = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
@@ -30,6 +38,20 @@ WEB_LINT = ("python", "scripts/web.py", "check")
 WEB_SOURCES = ("web/", "docs/reference/openapi.json", "scripts/web.py")
 TESTS_NAMED_MAX = 10
 FEW_TESTS, GROUPS = 40, 5
+RUN_PARTS = ".venv/bin/python -m scripts.run_tests"
+# In one text: by names of folders on their own, the tests of this module would depend on all these.
+_REACHED_BY = """
+alembic:migration deploy:compose docs:docs packaging:package storage_controller:controller storage_filters:storage
+storage_gateway:storage web:web zoe_api:api zoe_cli:cli zoe_client:cli zoe_simulator:simulation
+"""
+REACHED_BY = dict(pair.split(":") for pair in _REACHED_BY.split())
+"""Folder -> the part of the tests that is most about it."""
+# The slowest unit test takes seconds; a machine that does ten other things as well, a minute.
+HANG_S = 300.0
+EXIT_S = "60"
+"""How long a process of tests may take to exit after the last one."""
+INTERRUPTED = 130
+_END_S = 10.0
 
 
 def main() -> int:
@@ -37,33 +59,149 @@ def main() -> int:
     try:
         return check(ROOT, os.environ.get("BASE") or base_of(ROOT))
     except NotComparable as error:
-        print(f"{error}\nBASE=COMMIT make check compares with another commit.", file=sys.stderr)
+        print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted", flush=True)
+        return INTERRUPTED
 
 
 def check(root: Path, base: str) -> int:
     """Print what is checked, then each command's output as it ends."""
     began_s = time.monotonic()
     changed = changed_files(root, base)
-    tests = ImportGraph(root, root / PARSED).affected(changed_parts(root, base, changed), UNIT)
+    listed = {TREE} if added_or_removed(root, base) else set()
+    tests = ImportGraph(root, root / PARSED, changed).affected(changed_parts(root, base, changed) | listed, UNIT)
     _say_what(base, changed, tests)
     lint = [*LINT, *([WEB_LINT] if _touches(changed, WEB_SOURCES) else [])]
-    with ThreadPoolExecutor(2) as pool:
-        # One core begins with the checks, and the other one with the tests; the first that is free goes on with those.
-        checks = pool.submit(lambda: [_run(root, command) for command in lint])
-        tested = [pool.submit(_test, root, some) for some in _shared_out(tests)]
-        failed = [*checks.result(), *(one.result() for one in tested)]
-    print(f"\n{'FAILED' if any(failed) else 'all well'}, {time.monotonic() - began_s:.1f} s")
-    return int(any(failed))
+    with tempfile.TemporaryDirectory(prefix="zoe-check-", ignore_cleanup_errors=True) as directory:
+        one = Check(root, Path(directory))
+        try:
+            result = one.run(lint, _shared_out(tests))
+        except KeyboardInterrupt:
+            ran = _shown(one.running())
+            one.end()
+            print(f"\ninterrupted{f', while {ran} ran' if ran else ''}", flush=True)
+            return INTERRUPTED
+    told = f"{counted(one.ran, 'test') if one.ran else 'no test'} ran"
+    print(f"\n{'all well' if result else 'FAILED'}, {told}, {time.monotonic() - began_s:.1f} s")
+    return int(not result)
+
+
+class Check:
+    """The commands of one check, two at a time."""
+
+    def __init__(self, root: Path, directory: Path) -> None:
+        self._root, self._directory = root, directory
+        self._ended = threading.Event()
+        self._futures: list[Future[bool]] = []
+        self._under_way: list[str | Path] = []
+        """Commands of lint, and records of tests."""
+        self.ran = 0
+        """How many tests have an outcome."""
+
+    def run(self, lint: list[tuple[str, ...]], groups: list[list[str]]) -> bool:
+        """Run the commands and the groups of tests; return whether all is well."""
+        progress_told = threading.Thread(target=self._tell_progress)
+        progress_told.start()
+        pool = ThreadPoolExecutor(2)
+        try:
+            # One core begins with the checks, and the other one with the tests; the first that is free goes on.
+            self._futures = [pool.submit(self._lint_all, lint)]
+            self._futures += [pool.submit(self._test, number, some) for number, some in enumerate(groups)]
+            return not {one.result() for one in self._futures} - {True}
+        finally:
+            self._ended.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            progress_told.join()
+
+    def running(self) -> str:
+        """Return the tests that run now, or ran when Ctrl-C ended their processes as well."""
+        return ", ".join(filter(None, map(running, sorted(self._directory.glob("*.jsonl")))))
+
+    def end(self) -> None:
+        """End like Ctrl-C at a terminal, which reaches every process: tests clean up what they have started."""
+        for number in (signal.SIGINT, signal.SIGKILL):
+            for child in psutil.Process().children():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    child.send_signal(number)
+            with contextlib.suppress(KeyboardInterrupt):  # the second Ctrl-C waits no longer
+                wait(self._futures, _END_S)
+
+    def _tell_progress(self) -> None:
+        while not self._ended.wait(PROGRESS_S):
+            told = [f"tests {progress(one)}" if isinstance(one, Path) else one for one in [*self._under_way]]
+            print(_shown(f"... {', '.join(told)}"), flush=True)
+
+    @contextlib.contextmanager
+    def _is_under_way(self, one: str | Path) -> Iterator[None]:
+        self._under_way.append(one)
+        try:
+            yield
+        finally:
+            self._under_way.remove(one)
+
+    def _test(self, number: int, tests: list[str]) -> bool:
+        if self._ended.is_set():
+            return False
+        began_s = time.monotonic()
+        records = self._directory / f"{number}.jsonl"
+        directory = self._directory / str(number)
+        with self._is_under_way(records):
+            cases = pytest_run(tests, directory, records, root=self._root, hang_s=HANG_S, exit_s=EXIT_S)
+        self.ran += len(cases.passed | cases.failed.keys())
+        self._say(f"pytest {' '.join(tests[:2])}{' ...' if len(tests) > 2 else ''}", began_s, _told(cases))
+        return cases.exit_code == 0 and not cases.failed
+
+    def _lint_all(self, commands: list[tuple[str, ...]]) -> bool:
+        """Run one after the other, also after one that fails."""
+        return not {self._lint(command) for command in commands} - {True}
+
+    def _lint(self, command: tuple[str, ...]) -> bool:
+        if self._ended.is_set():
+            return False
+        began_s = time.monotonic()
+        # Without bytecode, each process compiles what it imports.
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        name = " ".join(command)
+        with self._is_under_way(name):
+            done = subprocess.run(
+                [sys.executable, "-S", with_parent.__file__, str(BIN / command[0]), *command[1:]],
+                cwd=self._root, check=False, env=env,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+            )  # fmt: skip
+        self._say(name, began_s, done.stdout[-OUTPUT_BYTES_MAX:])
+        return done.returncode == 0
+
+    def _say(self, name: str, began_s: float, output: str) -> None:
+        if not self._ended.is_set():
+            print(_shown(f"\n=== {name} ({time.monotonic() - began_s:.1f} s)\n{output.strip()}"), flush=True)
+
+
+def _told(cases: Cases) -> str:
+    return "\n".join([cases.output, *(f"FAILED {test}: {said}" for test, said in cases.untold.items())])
 
 
 def _say_what(base: str, changed: set[str], tests: list[str]) -> None:
-    print(f"{len(changed)} files differ from {base[:12]}; they reach {len(tests)} files of {UNIT}:")
-    print(*tests[:TESTS_NAMED_MAX], *(["..."] if len(tests) > TESTS_NAMED_MAX else []), sep="\n  ")
+    differ = f"{counted(len(changed), 'file')} differ{'s' if len(changed) == 1 else ''} from {base[:12]}"
+    if tests:
+        print(f"{differ}; {'it' if len(changed) == 1 else 'they'} can reach {counted(len(tests), 'file')} of {UNIT}:")
+        named = [*map(_shown, tests[:TESTS_NAMED_MAX]), *(["..."] if len(tests) > TESTS_NAMED_MAX else [])]
+        print(*(f"  {test}" for test in named), sep="\n")
+    else:
+        print(f"{differ}; no unit test reaches {'it' if len(changed) == 1 else 'them'}")
+        parts = sorted({REACHED_BY[top] for path in changed if (top := path.split("/")[0]) in REACHED_BY})
+        if parts:
+            print(f"others may: {RUN_PARTS} {' '.join(parts)}")
     elsewhere = sorted({path.split("/")[1] for path in changed if path.startswith("tests/") and path.count("/") > 1})
-    elsewhere = [name for name in elsewhere if name not in ("unit", "support")]
+    elsewhere = [_shown(name) for name in elsewhere if name not in ("unit", "support")]
     if elsewhere:
         print(f"not run here, and changed: {', '.join(f'tests/{name}' for name in elsewhere)}")
+
+
+def _shown(text: str) -> str:
+    """Return a text as a terminal can show it: names of files need not be UTF-8."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 def _touches(changed: set[str], prefixes: tuple[str, ...]) -> bool:
@@ -74,23 +212,6 @@ def _shared_out(tests: list[str]) -> list[list[str]]:
     """Return the tests in groups for one process each; few make one, since a process takes seconds to begin."""
     groups = GROUPS if len(tests) >= FEW_TESTS else 1
     return [some for first in range(groups) if (some := tests[first::groups])]
-
-
-def _test(root: Path, tests: list[str]) -> int:
-    return _run(root, ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests))
-
-
-def _run(root: Path, command: tuple[str, ...]) -> int:
-    began_s = time.monotonic()
-    # Without bytecode, each pytest compiles what it imports: 2.0 CPU s to begin instead of 0.5.
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(
-        [str(BIN / command[0]), *command[1:]],
-        cwd=root, check=False, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-    )  # fmt: skip
-    name = " ".join(command[:4])
-    print(f"\n=== {name} ({time.monotonic() - began_s:.1f} s)\n{done.stdout.strip()}", flush=True)
-    return done.returncode
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ imports one such name needs one module, as at run time.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -17,6 +18,11 @@ LOCATES = "__file__"
 """Needed by each file that can find files from the place of a module."""
 _LOCATING = frozenset({"__file__", "__path__", "__spec__", "__loader__", "files", "get_data", "find_spec"})
 _LOCATING_MODULES = frozenset({"importlib.resources", "importlib.util", "inspect", "pkgutil"})
+# What a program in a text imports or runs, and which files a longer text names.
+_FROM = re.compile(r"\bfrom\s+([\w.]+)\s+import\s*(\([^)]*\)|[\w ,]+)")
+_IMPORT = re.compile(r"(?:\bimport|-m)\s+([\w.]+)")
+_DOTTED = re.compile(r"(?<![\w./-])[^\W\d]\w*\.[\w.]*")
+_PYTHON_FILE = re.compile(r"(?<![\w./-])[\w.-]+/[\w./-]+\.py\b")
 
 
 class DirectNeeds:
@@ -97,6 +103,23 @@ class DirectNeeds:
             yield f"{name.replace('.', '/')}/__main__.py"
         if len(text) < 200 and text.split("/", 1)[0] in self._tops and text not in self._code:  # paths are not longer
             yield text.rstrip("/")
+        yield from self._within(text)
+
+    def _within(self, text: str) -> Iterator[str]:
+        """Yield what a longer text names, such as a program that a test runs in another process."""
+        for module, names in _FROM.findall(text):
+            yield from self._code_module(module)
+            for name in re.findall(r"\w+", names):
+                yield from self._code_module(f"{module}.{name}", whole=True)
+        rest = _FROM.sub(" ", text)
+        for name in (*_IMPORT.findall(rest), *_DOTTED.findall(rest)):
+            yield from self._code_module(name, whole=True)
+            yield f"{name.replace('.', '/')}/__main__.py"
+        yield from (path for path in _PYTHON_FILE.findall(rest) if path.split("/", 1)[0] in self._code)
+
+    def _code_module(self, name: str, *, whole: bool = False) -> Iterator[str]:
+        if name.split(".", 1)[0] in self._code:
+            yield from self._module(name, whole=whole)
 
 
 def lazy_table(path: str, tree: ast.Module) -> dict[str, str]:
@@ -137,7 +160,12 @@ def _read_at_run_time(tree: ast.Module, known: bool) -> Iterator[ast.AST]:
         yield node
         checked = isinstance(node, ast.If) and for_type_checkers(node) and (known or not late)
         unread = node.body if isinstance(node, ast.If) and checked else []
-        waiting.extend(child for child in ast.iter_child_nodes(node) if child not in unread)
+        waiting.extend(child for child in ast.iter_child_nodes(node) if child not in unread and not _is_text(child))
+
+
+def _is_text(node: ast.AST) -> bool:
+    """Return whether this is a docstring: what it names is for people."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _absolute(path: str, node: ast.ImportFrom) -> str:

@@ -18,7 +18,7 @@ class ParsedNeeds:
     def __init__(self, file: Path | None, rules: Iterable[str]) -> None:
         """Use what the file has for these rules; None, or a file that cannot be used: begin with nothing."""
         self._file = file
-        self._rules = _hash("\0".join(rules).encode())
+        self._rules = _hash("\0".join(rules).encode(errors="surrogateescape"))
         self._known = self._read()
         self._used: dict[str, tuple[str, list[str]]] = {}
 

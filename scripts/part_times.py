@@ -68,6 +68,9 @@ def main() -> int:
     for path in files:
         parts[path.stem] = _read(path, fixtures, tests)
     print(HEAD.format(machine=machine()))
+    missing = [name for name in TAKES if name.replace(" ", "-") not in parts]
+    if missing:
+        print(f"\nThe last run was not a whole one: it left out {', '.join(missing)}.")
     print("\n| part | times | seconds | CPU s | with all |\n|---|---|---|---|---|")
     for name, total in _longest(parts.items(), len(parts)):
         with_all = "" if total.group_cpu_s is None else f"{total.group_cpu_s:.1f}"

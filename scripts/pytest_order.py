@@ -15,6 +15,18 @@ import pytest
 ORDER = "ZOE_RANDOM_ORDER"
 
 
+def wrong_order() -> str:
+    """Return what is wrong with the seed, as a sentence; "" if nothing is."""
+    seed = os.environ.get(ORDER, "")
+    return "" if not seed or (seed.isascii() and seed.isdecimal()) else f"{ORDER}={seed}: a seed is a number, such as 7"
+
+
+def pytest_configure() -> None:
+    """Refuse what is no seed."""
+    if wrong := wrong_order():
+        raise pytest.UsageError(wrong)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort by what a hash makes of the seed and the names: of the module first, then of the test."""

@@ -11,6 +11,7 @@ import atexit
 import json
 import os
 import resource
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,6 +43,7 @@ class Records:
         self._file: TextIO = path.open("a", encoding="utf-8", buffering=1)
         self._told_s = (0.0, 0.0)
         self._pid = os.getpid()
+        self._threads: dict[threading.Thread, str] = {}
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
@@ -53,8 +55,13 @@ class Records:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Time a test with its fixtures, from the first to the last moment."""
         self._write(kind="begin", name=item.nodeid)
-        with self._timed(kind="test", name=item.nodeid):
-            return (yield)
+        before = _threads()
+        try:
+            with self._timed(kind="test", name=item.nodeid):
+                return (yield)
+        finally:
+            begun = dict.fromkeys(_threads() - before, item.nodeid)
+            self._threads = {thread: test for thread, test in {**self._threads, **begun}.items() if thread.is_alive()}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Write the outcome of a phase if it decides that of the test, and the output of failures."""
@@ -75,7 +82,10 @@ class Records:
         self._write(kind="collected", count=len(session.items), cpu_s=sum(_cpu_s()))
 
     def pytest_unconfigure(self) -> None:
-        """Write what the whole process used until now."""
+        """Write which threads keep the process, by the test that began them, and what it used until now."""
+        left = {test: thread.name for thread, test in self._threads.items() if thread.is_alive()}
+        if left:
+            self._write(kind="left", threads=left)
         self._write_cpu("end")
 
     def exited(self) -> None:
@@ -100,6 +110,11 @@ class Records:
 
     def _write(self, **fields: object) -> None:
         self._file.write(json.dumps(fields) + "\n")
+
+
+def _threads() -> set[threading.Thread]:
+    """Return the threads for which the interpreter waits at its end."""
+    return {thread for thread in threading.enumerate() if not thread.daemon}
 
 
 def _cpu_s() -> tuple[float, float]:

@@ -33,6 +33,11 @@ def test_parts_tell_what_they_waited_for_and_all(printed: str) -> None:
     assert "| `local-back-end` | 1 | 2.0 | 1.5 |  |" in printed
 
 
+def test_a_run_of_some_parts_is_not_told_as_a_whole_one(printed: str) -> None:
+    left_out = ", ".join(name for name in TAKES if name not in ("api", "cli", "local back-end"))
+    assert f"\nThe last run was not a whole one: it left out {left_out}.\n" in printed
+
+
 def test_seconds_and_cores_are_written_as_the_runner_reads_them(printed: str) -> None:
     code = printed.partition("```python\n")[2].partition("```")[0]
     said: dict[str, object] = {}

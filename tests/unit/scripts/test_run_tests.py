@@ -11,7 +11,7 @@ import pytest
 from scripts import pytest_run, run_tests
 from scripts.parts import Part
 from scripts.pytest_order import ORDER
-from scripts.pytest_run import SOME_FAILED, Cases
+from scripts.pytest_run import ROOT, SOME_FAILED, Cases
 from scripts.run_tests import SECOND_TRIES_MAX, Result, close, run, suite
 
 # Passes, fails, fails once in its body and once while tidying up: one run of pytest for all of them.
@@ -75,6 +75,7 @@ def test_a_real_run_that_breaks_down_has_failed(tmp_path: Path) -> None:
     result = suite(Part("swarm", (str(tmp_path),), 1, 1))
     assert not result.ok
     assert result.second_try == {}
+    assert result.untold == {"pytest": "pytest ended with exit code 3"}
 
 
 def test_a_file_that_cannot_be_read_has_failed(tmp_path: Path) -> None:
@@ -100,7 +101,8 @@ def test_a_part_that_does_not_exit_has_failed_with_its_stacks(tmp_path: Path, mo
     waits = "import threading\ndef wait(): threading.Event().wait()\n"
     (tmp_path / "test_some.py").write_text(f"{waits}def test_leaves(): threading.Thread(target=wait).start()\n")
     result = suite(Part("swarm", (str(tmp_path),), 1, 1))
-    assert counts(result) == (1, 1, 0, False)
+    assert counts(result) == (0, 1, 0, False)
+    assert list(result.untold.values()) == ["its thread Thread-1 (wait) did not end"]
     assert "in wait" in (tmp_path / "swarm.jsonl.log").read_text()
 
 
@@ -166,6 +168,20 @@ def test_a_seed_orders_modules_and_their_tests_and_modules_stay_together(
     assert ran(tmp_path / "alone.jsonl") == [name for name in first if "test_c.py" in name]
 
 
+@pytest.mark.parametrize("seed", ["abc", "-1", "\u0663", "1.5"])
+def test_a_seed_is_a_number(
+    tmp_path: Path, seed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(ORDER, seed)
+    monkeypatch.setattr("sys.argv", ["run_tests", "unit"])
+    assert run_tests.main() == 2
+    said = f"{ORDER}={seed}: a seed is a number, such as 7\n"
+    assert capsys.readouterr().err == said
+    cases = pytest_run.pytest_run([str(tmp_path)], tmp_path, tmp_path / "records.jsonl")
+    assert said in cases.output
+    assert cases.failed == {"pytest": "pytest ended with exit code 4"}
+
+
 def test_in_random_order_nothing_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ORDER, "1")
     runs = Runs(monkeypatch, some_failed("chance"), Cases(0, passed={"chance"}))
@@ -174,9 +190,26 @@ def test_in_random_order_nothing_is_tried_twice(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("end", ["import os; os._exit(0)", "import pytest; pytest.exit('bye', returncode=0)"])
-def test_a_run_that_ends_before_its_tests_has_failed(tmp_path: Path, end: str) -> None:
-    (tmp_path / "test_some.py").write_text(f"def test_ends(): {end}\ndef test_broken(): assert 0\n")
-    assert not suite(Part("swarm", (str(tmp_path),), 1, 1)).ok
+def test_a_run_that_ends_before_its_tests_has_failed_once_and_is_named(
+    tmp_path: Path, end: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "test_some.py").write_text(
+        f"def test_fine(): pass\ndef test_ends(): {end}\ndef test_broken(): assert 0\n"
+    )
+    result = suite(Part("swarm", (str(tmp_path),), 1, 1))
+    assert counts(result) == (1, 1, 0, False)
+    assert close([result], 1.0, 1.0) == 1
+    printed = capsys.readouterr().out
+    assert "\nFAILED in part swarm: " in printed
+    told = printed.partition("FAILED in part swarm: ")[2].splitlines()[0]
+    assert "test_some.py::test_ends: " in told
+    assert told.endswith("the process ended before pytest did, with exit code 0; 1 test never ran")
+
+
+@pytest.mark.parametrize("target", ["test", "test-all", "test-unit", "test-web"])
+def test_make_runs_tests_so_that_their_end_is_noticed(target: str) -> None:
+    recipe = (ROOT / "Makefile").read_text("utf-8").partition(f"\n{target}: ")[2].partition("\n\n")[0]
+    assert "-m scripts.run_tests" in recipe
 
 
 class Runs:
@@ -223,7 +256,10 @@ def test_a_strict_run_fails_on_a_second_try(
     run_tests.KNOWN_SECOND_TRIES.write_text("| `test_chance` | once |", "utf-8")
     result = Result("swarm", passed=1, second_try={"tests/test_a.py::test_chance[1]": "E  assert False"})
     assert close([result], 1.0, 1.0) == code
-    assert "test_chance[1] (listed)\n      | E  assert False" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "test_chance[1] (listed)\n      | E  assert False" in printed
+    but = " (1 at the second try only: ZOE_STRICT=1 counts that as failed)" if code else ""
+    assert printed.endswith(f"\n1 passed{but}, 0 failed, 0 skipped\n")
 
 
 def test_results_stand_in_the_order_of_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:

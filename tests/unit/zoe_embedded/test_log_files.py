@@ -108,6 +108,7 @@ STARTS: dict[tuple[str, str], tuple[Callable[[Path], Path], ...]] = {
 WAITING = {
     ("runtime.py", "_run"),
     ("swift/store.py", "_run"),
+    ("swift/store.py", "make_policy"),
     ("ceph/store.py", "_run"),
     ("log_files.py", "log_to"),
     ("binaries.py", "run"),

@@ -1,0 +1,173 @@
+"""What a check says of tests that end the process, hang, leave a thread or print without end, and when it is ended."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scripts import check, pytest_run
+from scripts.parts import PARTS
+from tests.support.waiting import until
+
+WAITS = "import threading\ndef wait(): threading.Event().wait()\n"
+# The check of a tree without anything to lint, in a process of its own.
+PROGRAM = """
+import sys
+from pathlib import Path
+from scripts import check
+check.LINT = ()
+sys.exit(check.check(Path(sys.argv[1]), "HEAD"))
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(check, "LINT", ())
+    monkeypatch.setattr(pytest_run, "_LOOK_S", 0.1)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    (tmp_path / "tests" / "unit").mkdir(parents=True)
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run(["git", *who, *arguments], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def add(tree: Path, text: str) -> None:
+    (tree / "tests" / "unit" / "test_some.py").write_text(text, "utf-8")
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_test_that_ends_the_process_is_named(tree: Path, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    add(tree, f"import os\ndef test_a(): pass\ndef test_ends(): os._exit({code})\ndef test_never(): assert 0\n")
+    assert check.check(tree, "HEAD") == 1
+    said = f"the process ended before pytest did, with exit code {code}; 1 test never ran"
+    printed = capsys.readouterr().out
+    assert f"FAILED tests/unit/test_some.py::test_ends: {said}\n" in printed
+    assert re.search(r"\nFAILED, 2 tests ran, [\d.]+ s\n$", printed)
+
+
+def test_a_test_that_hangs_is_named_with_its_stack(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(check, "HANG_S", 1.0)
+    monkeypatch.setattr(check, "PROGRESS_S", 0.1)
+    add(tree, f"{WAITS}def test_waits(): wait()\n")
+    assert check.check(tree, "HEAD") == 1
+    printed = capsys.readouterr().out
+    assert "in wait\n" in printed
+    assert "FAILED tests/unit/test_some.py::test_waits: it took too long\n" in printed
+    assert "... tests 0/1" in printed
+
+
+def test_a_thread_that_is_left_is_named_with_its_test(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ZOE_TEST_EXIT_S", "1")
+    add(tree, f"{WAITS}def test_leaves(): threading.Thread(target=wait, name='left').start()\ndef test_b(): pass\n")
+    assert check.check(tree, "HEAD") == 1
+    assert "FAILED tests/unit/test_some.py::test_leaves: its thread left did not end\n" in capsys.readouterr().out
+
+
+def test_what_tests_print_has_a_bound(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add(tree, "def test_prints():\n    print('x' * 9_000_000)\n    assert 0\n")
+    assert check.check(tree, "HEAD") == 1
+    printed = capsys.readouterr().out
+    assert len(printed) < pytest_run.OUTPUT_BYTES_MAX + 2000
+    assert "1 failed" in printed
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_the_last_line_says_how_many_tests_ran(tree: Path, exists: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    if exists:
+        add(tree, "def test_a(): pass\n")
+    assert check.check(tree, "HEAD") == 0
+    assert f"\nall well, {'1 test' if exists else 'no test'} ran, " in capsys.readouterr().out
+
+
+@pytest.fixture
+def waiting(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
+    """A check whose only test waits for ever."""
+    add(tree, f"{WAITS}from pathlib import Path\ndef test_waits():\n    Path('begun').touch()\n    wait()\n")
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(tree)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(tmp_path_factory.mktemp("left"))},
+    )
+    until((tree / "begun").exists)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.parametrize("interrupt", [os.killpg, os.kill], ids=["at a terminal", "the check alone"])
+def test_ctrl_c_says_in_one_line_which_test_ran(
+    waiting: subprocess.Popen[str], interrupt: Callable[[int, int], None]
+) -> None:
+    children = psutil.Process(waiting.pid).children()
+    interrupt(waiting.pid, signal.SIGINT)
+    printed = waiting.communicate(timeout=60)[0]
+    assert waiting.returncode == check.INTERRUPTED
+    assert printed.endswith("\n\ninterrupted, while tests/unit/test_some.py::test_waits ran\n")
+    assert "Traceback" not in printed
+    assert children
+    assert not any(child.is_running() for child in children)
+
+
+def test_a_check_that_is_killed_leaves_no_tests(waiting: subprocess.Popen[str]) -> None:
+    children = psutil.Process(waiting.pid).children()
+    assert children
+    waiting.kill()
+    until(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children))
+
+
+def test_nonsense_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("BASE", "nonsense")
+    assert check.main() == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_no_unit_test_reaches_names_the_part_that_may(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "zoe_cli").mkdir()
+    (tree / "zoe_cli" / os.fsdecode(b"\xff.py")).write_text("")
+    assert check.check(tree, "HEAD") == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("1 file differs from HEAD; no unit test reaches it\n")
+    assert f"others may: {check.RUN_PARTS} cli\n" in printed
+
+
+def test_names_are_printed_that_are_not_utf_8(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add(tree, "def test_a(): pass\n")
+    (tree / "tests" / "unit" / os.fsdecode(b"test_\xff.py")).write_text("def test_b(): pass\n")
+    check.check(tree, "HEAD")  # pytest itself fails on such a name
+    printed = capsys.readouterr().out
+    assert printed.startswith("2 files differ from HEAD; they can reach 2 files of tests/unit:\n")
+    assert "\n  tests/unit/test_\\xff.py\n" in printed
+
+
+def test_the_parts_that_may_reach_a_folder_are_there() -> None:
+    assert set(check.REACHED_BY.values()) <= {part.name for part in PARTS}
+    assert all((check.ROOT / folder).is_dir() for folder in check.REACHED_BY)
+
+
+def test_a_new_file_selects_the_tests_that_look_at_all_names(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "tests" / "unit" / "test_layout.py").write_text("def test_a(): pass\n")
+    (tree / "notes.txt").write_text("one")
+    for arguments in (["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "x"]):
+        subprocess.run(["git", *arguments], cwd=tree, check=True)
+    (tree / "notes.txt").write_text("two")
+    assert check.check(tree, "HEAD") == 0
+    assert "no test ran" in capsys.readouterr().out
+    (tree / "notes.txt").rename(tree / "more.txt")
+    assert check.check(tree, "HEAD") == 0
+    assert "1 test ran" in capsys.readouterr().out
