@@ -61,9 +61,12 @@ def test_an_admin_sees_the_nodes_and_restarts_one(api: Api, admin: Client) -> No
 
 def test_what_cannot_be_restarted_has_the_controllers_sentence(api: Api, admin: Client) -> None:
     http = api.http(api.admin)
-    for name, sentence in (("proxy", "set swift_nodes.proxy.restart"), ("absent", "no node absent")):
+    for name, sentence, status, code in (
+        ("proxy", "set swift_nodes.proxy.restart", 422, "storage_rule_refused"),
+        ("absent", "no node absent", 404, "not_found"),
+    ):
         answer = http.post(f"/api/v1/storage/nodes/{name}/restart")
-        assert problem(answer)["code"] == "storage_rule_refused"
+        assert (answer.status_code, problem(answer)["code"]) == (status, code)
         assert sentence in problem(answer)["detail"]
     assert http.post("/api/v1/storage/nodes/a%20b/restart").status_code == 422
 
