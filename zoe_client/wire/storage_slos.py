@@ -7,9 +7,7 @@ from pydantic import Field
 from zoe_client.wire.base import Numbers, Wire
 
 SLO_MIN, _RATE_MAX = 100_000, 2**53
-"""Bodies move in pieces of 64 KiB: at less, a second and more passes between two, which tells nobody from a store that
-hangs.
-"""
+"""Bodies move in pieces of 64 KiB: at this rate one every 0.7 s, at much less so rarely that it seems to hang."""
 
 
 class StorageSloRequest(Numbers):
