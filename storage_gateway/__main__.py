@@ -31,7 +31,8 @@ def main() -> int:
         print("zoe-gateway: install OpenStack Swift beside it: pip install swift", file=sys.stderr)
         return 1
     configuration, options = parse_options()
-    if problem := unusable_user(readconf(configuration, "app:proxy-server"), os.geteuid()):
+    sections = readconf(configuration, raw=True)  # each with what [DEFAULT] says
+    if problem := unusable_user(sections.get("app:proxy-server", {"workers": "0"}), os.geteuid()):
         print(f"zoe-gateway: {problem}", file=sys.stderr)
         return 1
     return int(run_wsgi(configuration, "proxy-server", **options) or 0)

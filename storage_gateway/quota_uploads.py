@@ -85,12 +85,12 @@ class Upload:
             now = window_at()
             if now == self._window or self._taken == NOTHING:
                 return
-            before, self._window = self._window, now
             try:
                 for one in self._ledgers:
-                    one.move(self._taken, before, now)
+                    one.move(self._taken, self._window, now)
             except MemcacheConnectionError:
-                return  # the next time tells it anew
+                return  # the next time tells it anew: what was told already counts twice for a while
+            self._window = now
 
 
 class Metered:
