@@ -133,7 +133,8 @@ class ControllerHttp:
             story = f"{method} {path} answers {answer.status_code}: {answer.text[:200]}"
             if answer.is_client_error:
                 self._failures = 0
-                raise StorageRefusedError(story, _said(answer) or f"it answers {answer.status_code}")
+                missing = answer.status_code == _NOT_FOUND
+                raise StorageRefusedError(story, _said(answer) or f"it answers {answer.status_code}", missing)
             _log.info("%s", story)
             story = f"the storage controller answers {answer.status_code}: {_said(answer)[:200]}"
             self._pass_by(at)

@@ -302,11 +302,13 @@ class StorageUnavailableError(Exception):
 class StorageRefusedError(StorageUnavailableError):
     """The controller understood the request and refuses it; repeating would not change that.
 
-    `sentence` is its explanation, for users: one line of at most SENTENCE_LENGTH_MAX printable characters.
+    `sentence` is its explanation, for users: one line of at most SENTENCE_LENGTH_MAX printable characters. `missing`:
+    what the request names does not exist.
     """
 
-    def __init__(self, story: str, sentence: str = "") -> None:
+    def __init__(self, story: str, sentence: str = "", missing: bool = False) -> None:
         super().__init__(story)
+        self.missing = missing
         self.sentence = _readable(sentence) or _readable(story)
 
 

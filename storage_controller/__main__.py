@@ -148,7 +148,9 @@ def main() -> int:
         contents=regulation.contents,
         policy_maker=PolicyMaker(settings.swift_policy_command, settings.swift_policy_s),
         nodes=StoreNodes(
-            watch.nodes, NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon)
+            watch.nodes,
+            NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon),
+            watch.mode_set,
         ),
         **({"done": done_at(views.line)} if views else {}),
     )

@@ -81,7 +81,8 @@ def make_app(
     added = AddedMetrics(metrics, rules, works.prometheus_url)
     nodes = len(works.nodes.all())
     kept, pace = ControllerLedger(ledger), works.replication_bytes_per_s
-    controllers = Controllers(kept, rules, metrics, works.supervisor, works.active, nodes, pace)
+    health_set = works.nodes.mode_set
+    controllers = Controllers(kept, rules, metrics, works.supervisor, works.active, nodes, pace, health_set)
     of_controllers = ControllerCollector(works.supervisor, works.active, works.readings)
     collectors = of_controllers, NodeCollector(works.nodes), ContentsCollector(works.contents)
     for routes in (

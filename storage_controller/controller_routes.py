@@ -34,7 +34,7 @@ class WantedMode(BaseModel):
 
 class Controllers:
     """All controllers, by the ledgers that know of them. nodes: how many of the store's there are to ask;
-    replication_bytes_per_s: at which replication is held, if it is.
+    replication_bytes_per_s: at which replication is held, if it is; health_set: is told the mode of `health`.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Controllers:
         active: Active,
         nodes: int = 0,
         replication_bytes_per_s: int | None = None,
+        health_set: Callable[[Mode], None] = lambda _: None,
     ) -> None:
         self.kept = kept
         self._rules = rules
@@ -54,6 +55,7 @@ class Controllers:
         self._active = active
         self._nodes = nodes
         self._replication_bytes_per_s = replication_bytes_per_s
+        self._health_set = health_set
 
     def all(self) -> list[dict[str, Any]]:
         """Return what is known of each."""
@@ -72,6 +74,13 @@ class Controllers:
         if found is None:
             raise Refused(404, f"there is no controller {name}")
         return {**found, "switches": [asdict(one) for one in self.kept.switches(name)]}
+
+    def set_mode(self, name: str, mode: Mode) -> None:
+        """Set the mode of one. Refused."""
+        self.one(name)  # a rule without metrics has no controller
+        self.kept.set_mode(name, mode)
+        if name == HEALTH_CONTROLLER:
+            self._health_set(mode)
 
     def _known(self) -> Iterator[tuple[str, str, str, Mode]]:
         yield BANDWIDTH_CONTROLLER, "bandwidth", "shares bandwidth by Algorithm 1", self.kept.mode(BANDWIDTH_CONTROLLER)
@@ -103,8 +112,7 @@ def controller_routes(controllers: Controllers) -> APIRouter:
 
     @routes.put("/{name}")
     def change(name: str, wanted: WantedMode) -> dict[str, Any]:
-        controllers.one(name)  # a rule without metrics has no controller
-        controllers.kept.set_mode(name, wanted.mode)
+        controllers.set_mode(name, wanted.mode)
         return controllers.one(name)
 
     return routes

@@ -21,7 +21,7 @@ class NodeKind(StrEnum):
 
 
 class NodeState(StrEnum):
-    """How a node is. UNKNOWN: it was not asked."""
+    """How a node is. UNKNOWN: it was not asked, or nothing is kept of it."""
 
     UP = "up"
     SLOW = "slow"

@@ -14,14 +14,16 @@ from storage_controller.node_health import NodeState
 from storage_controller.node_restarts import NodeRestarts
 from storage_controller.node_watch import NodeHealth
 from storage_controller.rule_routes import Author
+from storage_controller.supervision import Mode
 
 
 @dataclass(frozen=True, slots=True)
 class StoreNodes:
-    """How the nodes are, and what restarts them."""
+    """How the nodes are, and what restarts them. mode_set: is told when their controller gets another mode."""
 
     all: Callable[[], Sequence[NodeHealth]]
     restarts: NodeRestarts
+    mode_set: Callable[[Mode], None] = lambda _: None
 
 
 def node_routes(nodes: StoreNodes) -> APIRouter:

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 from sqlalchemy.exc import SQLAlchemyError
@@ -29,7 +29,10 @@ _UNTOLD, _NOTHING = "not asked yet", Findings()
 _THREADS = 16
 _SLACK_S = 1.0
 """For looking up a name, which has a bound of its own in the system."""
-_OFF = {Mode.OFF: "the controller health is off", Mode.DRY: "the controller health is in a dry run"}
+_OFF = {
+    Mode.OFF: "the controller health is off",
+    Mode.DRY: "the controller health is in a dry run: it asks, and what it finds is not kept",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +97,26 @@ class NodeWatch:
         """Ask all nodes now, and not when the interval ends."""
         self._soon.set()
 
+    def mode_set(self, mode: Mode) -> None:
+        """Take a mode that was set just now, and ask at once: until the interval ends, what is told would be wrong."""
+        if mode is not self._last_mode:
+            self._found, self._untold, self._last_mode = {}, _OFF.get(mode, _UNTOLD), mode
+        self._soon.set()
+
     def nodes(self) -> list[NodeHealth]:
         """Return how each node is, in the order of the settings."""
         found, untold = dict(self._found), self._untold
-        return [found.get(name) or NodeHealth(name, one.kind, reason=untold) for name, one in self._nodes.items()]
+        return [
+            self._as_of_now(found[name]) if name in found else NodeHealth(name, one.kind, reason=untold)
+            for name, one in self._nodes.items()
+        ]
+
+    def _as_of_now(self, one: NodeHealth) -> NodeHealth:
+        silent_since_s = self._silent_since_s.get(one.name)
+        if one.state is not NodeState.AWAY or silent_since_s is None:
+            return one
+        now_s = self._now_s()
+        return replace(one, reason=judge(one.kind, one.found, self._bounds, now_s, now_s - silent_since_s)[1])
 
     def look(self) -> None:
         """Ask all nodes once, and keep what was found."""

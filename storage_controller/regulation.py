@@ -42,6 +42,7 @@ from storage_filters.placing import AT_OBJECT_SERVERS
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import written
 from storage_filters.rules import CACHING
+from zoe_client.amounts import counted
 from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
@@ -252,7 +253,8 @@ class Regulation:
             self._regulator.epoch(time.monotonic(), reports, self._slos)
             shares = len({**self._regulator.limits, **self._regulator.standing})
             would = "would have " if self._mode is Mode.DRY else ""
-            self._supervisor.did(BANDWIDTH_CONTROLLER, f"{would}set {shares} limits for {len(self._slos)} promises")
+            limits, promises = counted(shares, "limit"), counted(len(self._slos), "promise")
+            self._supervisor.did(BANDWIDTH_CONTROLLER, f"{would}set {limits} for {promises}")
 
     def _collect(self, until_s: float) -> list[TransferReport]:
         found: list[TransferReport] = []

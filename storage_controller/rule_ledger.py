@@ -28,6 +28,7 @@ _log = logging.getLogger(__name__)
 HISTORY_MAX = 500
 TARGET_RULES_MAX = 100
 """Each request judges all rules for its object."""
+_SENTENCE_MAX = 300
 _PRESENT = policies.c.removed_s.is_(None)
 _LOCK = 0x5A6F6552  # the lock of who adds rules, so that their number stays bounded
 
@@ -88,9 +89,15 @@ class RuleLedger:
         with self._begin() as connection:
             return _kept(connection.execute(removed.order_by(policies.c.removed_s.desc()).limit(HISTORY_MAX)))
 
-    def add(self, rules: Sequence[tuple[Rule, int | None]], author: str | None, mode: Mode = Mode.ON) -> list[int]:
+    def add(
+        self,
+        rules: Sequence[tuple[Rule, int | None]],
+        author: str | None,
+        mode: Mode = Mode.ON,
+        twins: bool = True,
+    ) -> list[int]:
         """Store all rules or none, each with what it promises its tenant each way in bytes per second; return their
-        ids. Refused if there are too many.
+        ids. Refused if there are too many, or if a rule says what another one says and there may be no twins.
         """
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -103,6 +110,8 @@ class RuleLedger:
                 added[target] += kept
             if crowded := [target for target, count in added.items() if count > TARGET_RULES_MAX]:
                 raise Refused(409, f"at most {TARGET_RULES_MAX} rules are kept for {crowded[0]}: remove some first")
+            if not twins:
+                _refuse_twins(connection, [rule for rule, _ in rules], mode)
             insert_all = sa.insert(policies).returning(policies.c.id, sort_by_parameter_order=True)
             rows = [self._row(rule, author, mode) for rule, _ in rules]
             ids = [int(number) for number in connection.execute(insert_all, rows).scalars()]
@@ -224,6 +233,20 @@ class RuleLedger:
         """Remove a type of objects; do nothing if there is none."""
         with self._begin() as connection:
             connection.execute(sa.delete(object_types).where(object_types.c.name == name))
+
+
+def _refuse_twins(connection: sa.Connection, rules: Sequence[Rule], mode: Mode) -> None:
+    """Raise Refused if a rule says what a present one of this mode says, or another one beside it."""
+    targets = {str(rule.target) for rule in rules}
+    mine = sa.select(policies).where(_PRESENT, policies.c.target.in_(targets), policies.c.mode == mode)
+    present = _kept(connection.execute(mine.order_by(policies.c.id)))
+    # Their texts may be of another version, so what was understood of them is compared.
+    said = {show_rule(one.rule): f"rule {one.id} says this already" for one in present if one.rule is not None}
+    for rule in rules:
+        text = show_rule(rule)
+        if text in said:
+            raise Refused(409, f"{said[text]}: {text}"[:_SENTENCE_MAX])
+        said[text] = "another line says this already"
 
 
 def _kept(rows: sa.CursorResult[Any]) -> list[KeptRule]:

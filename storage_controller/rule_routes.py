@@ -120,7 +120,8 @@ def own_rule_routes(
     @routes.post("", status_code=201)
     def add(wanted: NewRules, response: Response, author: Author = None) -> list[dict[str, Any]]:
         mode = Mode.DRY if wanted.dry_run else Mode.ON
-        ids = set(keep(rules, promisable, parsed(wanted.text.encode(), wanted.tenant), author, response, mode))
+        new = parsed(wanted.text.encode(), wanted.tenant)
+        ids = set(keep(rules, promisable, new, author, response, mode, twins=False))
         idle = idle_by(rules)
         return [_document(one, idle) for one in rules.rules() if one.id in ids]
 
@@ -168,6 +169,7 @@ def keep(
     author: str | None,
     response: Response,
     mode: Mode = Mode.ON,
+    twins: bool = True,
 ) -> list[int]:
     """Check and store rules; the response gets what is to be said about them. Refused."""
     rates = [promised(rule) for rule in wanted]
@@ -179,7 +181,7 @@ def keep(
         if rate is not None:
             promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
             caveats += promisable.caveats(BandwidthSlo(rate, rate))
-    ids = rules.add(list(zip(wanted, rates, strict=True)), author, mode)
+    ids = rules.add(list(zip(wanted, rates, strict=True)), author, mode, twins)
     response.headers.update(warning([*_caveats(wanted, idle_by(rules), rules.hosted()), *sorted(set(caveats))]))
     return ids
 

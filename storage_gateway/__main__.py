@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import sys
+from collections.abc import Mapping
+
+
+def unusable_user(conf: Mapping[str, str], user_id: int) -> str | None:
+    """Return why worker processes could not change to their user; None if they can. Swift's own server would tell no
+    reason. user_id: of whom it runs as.
+    """
+    name = conf.get("user", "swift")
+    if user_id != 0 or conf.get("workers") == "0":
+        return None
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return f"root starts it, and there is no user {name} to change to: set `user` in [DEFAULT]"
+    return None
 
 
 def main() -> int:
     """Run the server as Swift runs its proxy; return its exit code."""
     try:
-        from swift.common.utils import parse_options
+        from swift.common.utils import parse_options, readconf
         from swift.common.wsgi import run_wsgi
     except ImportError:
         print("zoe-gateway: install OpenStack Swift beside it: pip install swift", file=sys.stderr)
         return 1
     configuration, options = parse_options()
+    sections = readconf(configuration, raw=True)  # each with what [DEFAULT] says
+    if problem := unusable_user(sections.get("app:proxy-server", {"workers": "0"}), os.geteuid()):
+        print(f"zoe-gateway: {problem}", file=sys.stderr)
+        return 1
     return int(run_wsgi(configuration, "proxy-server", **options) or 0)
 
 

@@ -61,7 +61,8 @@ def changes(headers: Mapping[str, str], sysmeta: Mapping[str, str]) -> dict[str,
             if name.lower().startswith("x-remove-"):
                 key, number = value.strip(), ""
             elif not is_set or not _is_number(number.strip()):
-                raise WrongQuota(f"{name} is KEY=NUMBER, such as acme:ann=1000000")
+                most = f"; the greatest number is {10**_DIGITS_MAX - 1}" if number.strip().isdecimal() else ""
+                raise WrongQuota(f"{name} is KEY=NUMBER, such as acme:ann=1000000{most}")
             found[f"X-Account-Sysmeta-{_kept(kind, _checked(key.strip()))}".title()] = (
                 f"{key.strip()}={number.strip()}" if number else ""
             )

@@ -7,6 +7,9 @@ and then done, in the generation that is current when it is stored:
 
 What is stored before a generation begins is in its listing, what is stored later is done in it or on its way: nothing
 is left out, whoever counts. What is stored while the listing is made may count twice until the next one.
+
+What is on its way is kept by the half minute in which it was told last, and counts in that one and the next: uploads
+tell it again while they last, and what a killed gateway had in hand is forgotten.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ from typing import Any
 
 _COUNT_LIFE_S = 600
 _LIFE_S = 3600
-"""Of what is on its way, if the gateway that had it in hand was killed."""
+WINDOW_S = 30
+_WINDOW_LIFE_S = 10 * WINDOW_S
+"""Longer than windows are read, since memcached reckons it from their first entry."""
 _GENERATIONS_MAX = 8
 
 
@@ -63,7 +68,8 @@ class Ledger:
     def counted(self) -> Count | None:
         """Return the newest count; None if there is none, or if many have begun since."""
         kept = self._cache.get(f"{self._name}/count")
-        if kept is None or self._added("generation", 0) - kept[2] > _GENERATIONS_MAX:
+        # Less than none: the number of the generation was lost, and with it what was done since.
+        if kept is None or not 0 <= self._added("generation", 0) - kept[2] <= _GENERATIONS_MAX:
             return None
         return Count(Amount(kept[0], kept[1]), kept[2], kept[3], kept[4])
 
@@ -74,27 +80,45 @@ class Ledger:
             found += self._read(f"done/{generation}")
         return found
 
-    def take(self, amount: Amount) -> Amount:
+    def take(self, amount: Amount, window: int) -> Amount:
         """Note what is on its way, and return all that is, up to this: those who take later are not in it."""
-        return self._add("on-way", amount)
+        found = self._add(_on_way(window), amount, _WINDOW_LIFE_S)
+        for other in (window - 1, window + 1):  # the next one, too: clocks of gateways differ
+            found += self._add(_on_way(other), NOTHING, _WINDOW_LIFE_S)
+        return found
 
-    def give_back(self, amount: Amount) -> None:
-        """Note that what was on its way is not stored."""
-        self._add("on-way", Amount(-amount.size, -amount.objects))
+    def give_back(self, amount: Amount, window: int) -> None:
+        """Note that what was taken in this window is not stored."""
+        self._add(_on_way(window), Amount(-amount.size, -amount.objects), _WINDOW_LIFE_S)
 
-    def done(self, amount: Amount) -> None:
-        """Note that what was on its way is stored."""
+    def move(self, amount: Amount, before: int, window: int) -> None:
+        """Note that what was taken in a window before is still on its way."""
+        self._add(_on_way(window), amount, _WINDOW_LIFE_S)
+        self.give_back(amount, before)
+
+    def done(self, amount: Amount, window: int) -> None:
+        """Note that what was taken in this window is stored."""
         self._add(f"done/{self._added('generation', 0)}", amount)
-        self.give_back(amount)
+        self.give_back(amount, window)
 
-    def _add(self, name: str, amount: Amount) -> Amount:
-        return Amount(self._added(f"{name}/bytes", amount.size), self._added(f"{name}/objects", amount.objects))
+    def _add(self, name: str, amount: Amount, life_s: int = _LIFE_S) -> Amount:
+        size, objects = amount.size, amount.objects
+        return Amount(self._added(f"{name}/bytes", size, life_s), self._added(f"{name}/objects", objects, life_s))
 
     def _read(self, name: str) -> Amount:
         return self._add(name, NOTHING)
 
-    def _added(self, name: str, number: int) -> int:
-        return int(self._cache.incr(f"{self._name}/{name}", delta=number, time=_LIFE_S))
+    def _added(self, name: str, number: int, life_s: int = _LIFE_S) -> int:
+        return int(self._cache.incr(f"{self._name}/{name}", delta=number, time=life_s))
+
+
+def window_at(now_s: float | None = None) -> int:
+    """Return the window of a moment."""
+    return int((time.time() if now_s is None else now_s) // WINDOW_S)
+
+
+def _on_way(window: int) -> str:
+    return f"on-way/{window}"
 
 
 def is_stale(count: Count, now_s: float | None = None) -> bool:

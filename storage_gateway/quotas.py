@@ -16,12 +16,9 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from random import random
 from typing import Any
 from urllib.parse import quote
 
-from eventlet import sleep
-from swift.common.exceptions import ChunkReadError
 from swift.common.http import is_success
 from swift.common.middleware.account_quotas import AccountQuotaMiddleware
 from swift.common.middleware.container_quotas import ContainerQuotaMiddleware
@@ -42,11 +39,9 @@ from storage_gateway import key_quotas
 from storage_gateway.content_types import KEY
 from storage_gateway.exchange import COUNTS
 from storage_gateway.quota_ledger import NOTHING, Amount, Count, Ledger, is_stale
+from storage_gateway.quota_uploads import Metered, Upload
 
-_STEP_BYTES = 1 << 20
-"""Taken ahead by an upload that does not say its length, where they fit."""
 _PAGES_MAX = 1000
-_TRIES, _PAUSE_S = 6, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +113,14 @@ class Quotas:
             refusal = req.environ["swift.authorize"](req)
             if refusal:
                 return refusal
-        upload = _Upload(self, req, quotas)
+        upload = Upload([one.ledger for one in quotas], lambda on_way: self._all_fit(req, quotas, on_way))
         length = req.message_length()
         try:
             if not upload.take(Amount(length or 0, 1)):
                 upload.end(stored=False)
                 return HTTPRequestEntityTooLarge(request=req, body="Upload exceeds quota.")
             if length is None:
-                req.environ["wsgi.input"] = _Metered(req.environ["wsgi.input"], upload)
+                req.environ["wsgi.input"] = Metered(req.environ["wsgi.input"], upload)
             answer = req.get_response(self.app)
         except Uncountable as error:
             upload.end(stored=False)
@@ -163,8 +158,10 @@ class Quotas:
             # No container has a name with a slash.
             yield Quota((account,), Ledger(cache, f"{account}//{key}"), size, objects, key)
 
-    def fits(self, req: Request, quota: Quota, on_way: Amount) -> bool:
-        """Return whether all that is there and on its way fits; Uncountable."""
+    def _all_fit(self, req: Request, quotas: Sequence[Quota], on_way: Sequence[Amount]) -> bool:
+        return all(self._fits(req, *pair) for pair in zip(quotas, on_way, strict=True))
+
+    def _fits(self, req: Request, quota: Quota, on_way: Amount) -> bool:
         count = quota.ledger.counted() or self._counted(req, quota)
         if quota.allows(quota.ledger.used(count, on_way)):
             return True
@@ -208,77 +205,6 @@ class Quotas:
                 return
             marker = str(entries[-1].get("name", entries[-1].get("subdir")))
         raise Uncountable(f"{path} has too many names")
-
-
-class _Upload:
-    """One upload, and what of each quota it has taken."""
-
-    def __init__(self, quotas: Quotas, req: Request, limits: Sequence[Quota]) -> None:
-        self._quotas, self._req, self._limits = quotas, req, limits
-        self._taken = NOTHING
-        self._ahead_bytes = 0
-        self.exceeded = False
-
-    def take(self, amount: Amount) -> bool:
-        """Take more if it fits everywhere, and return whether it does; Uncountable. Others that are on their way may
-        not be stored, so it is tried again while there are some.
-        """
-        wanted = self._taken + amount
-        for number in range(_TRIES):
-            on_way = [one.ledger.take(amount) for one in self._limits]
-            self._taken = wanted
-            if all(self._quotas.fits(self._req, *pair) for pair in zip(self._limits, on_way, strict=True)):
-                self.exceeded = False
-                return True
-            self._give_back(amount)
-            if all(one == wanted for one in on_way):
-                break
-            sleep(_PAUSE_S * (number + random()))
-        self.exceeded = True
-        return False
-
-    def read(self, size: int) -> bool:
-        """Take what was read, if it was not taken ahead, and return whether it fits everywhere; Uncountable."""
-        lacking = size - self._ahead_bytes
-        if lacking <= 0:
-            self._ahead_bytes -= size
-            return True
-        self._ahead_bytes = 0
-        if self.take(Amount(lacking + _STEP_BYTES, 0)):
-            self._ahead_bytes = _STEP_BYTES
-            return True
-        return self.take(Amount(lacking, 0))
-
-    def end(self, stored: bool) -> None:
-        """Note what became of it."""
-        self._give_back(Amount(self._ahead_bytes, 0))
-        for one in self._limits:
-            (one.ledger.done if stored else one.ledger.give_back)(self._taken)
-
-    def _give_back(self, amount: Amount) -> None:
-        self._taken += Amount(-amount.size, -amount.objects)
-        for one in self._limits:
-            one.ledger.give_back(amount)
-
-
-class _Metered:
-    """A body that does not say its length: more is taken while it comes; ChunkReadError if it does not fit."""
-
-    def __init__(self, source: Any, upload: _Upload) -> None:
-        self._source, self._upload = source, upload
-
-    def read(self, *size: int) -> bytes:
-        """Return the next bytes."""
-        return self._counted(bytes(self._source.read(*size)))
-
-    def readline(self, *size: int) -> bytes:
-        """Return the next line."""
-        return self._counted(bytes(self._source.readline(*size)))
-
-    def _counted(self, piece: bytes) -> bytes:
-        if piece and not self._upload.read(len(piece)):
-            raise ChunkReadError("more than a quota allows")
-        return piece
 
 
 def _number(text: str | None) -> int | None:

@@ -43,7 +43,10 @@ MEANINGS: dict[Exit, str] = {
         "the application failed or was cancelled; the JSON has its own exit code, which `--exit-code-from-app` returns"
     ),
     Exit.USAGE: "usage error: an unknown option, an invalid description, or a request that is refused",
-    Exit.NOT_FOUND: "the execution, service, token or catalogue entry does not exist, or you may not see it",
+    Exit.NOT_FOUND: (
+        "the execution, service, token, catalogue entry, or rule, node or object of the store does not exist, or you "
+        "may not see it"
+    ),
     Exit.NOT_ALLOWED: (
         "no token, an unknown or expired one, or one without the scope; or the quota of executions is used up; or your "
         "access to what was open has ended"

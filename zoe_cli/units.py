@@ -6,6 +6,7 @@ import time
 
 from zoe_client.amounts import counted, plain, size
 
+_KILO, _MEGA = 1e3, 1e6
 __all__ = ["clock", "counted", "duration", "rate", "size"]
 
 
@@ -22,8 +23,11 @@ def duration(seconds: float) -> str:
 
 
 def rate(bytes_per_s: float) -> str:
-    """Return bytes per second in MB/s, the unit of descriptions and storage controllers."""
-    return f"{plain(bytes_per_s / 1e6)} MB/s"
+    """Return bytes per second in MB/s, the unit of descriptions and storage controllers; little in kB/s or B/s."""
+    whole = round(bytes_per_s)
+    if whole == 0 or whole >= _MEGA - _KILO / 2:  # what would be shown as 1000 kB/s
+        return f"{plain(bytes_per_s / _MEGA)} MB/s"
+    return f"{plain(bytes_per_s / _KILO)} kB/s" if whole >= _KILO else f"{plain(whole)} B/s"
 
 
 def megabytes(amount: int) -> str:

@@ -81,11 +81,15 @@ def checked_part(text: str) -> str:
     """Return a name or an id that can be one part of a path; NotFound for others, which nothing has. `..` and parts of
     several would lead to another path on the way."""
     if text in {"", ".", ".."} or "/" in text:
-        from zoe_client.wire import Problem
-
-        said = Problem(title="It does not exist", status=404, code="not_found", detail=f"{text!r} is no name and no id")
-        raise NotFound(said)
+        raise not_found(f"{text!r} is no name and no id")
     return text
+
+
+def not_found(sentence: str) -> NotFound:
+    """Return the error for what is known here not to exist."""
+    from zoe_client.wire import Problem
+
+    return NotFound(Problem(title="It does not exist", status=404, code="not_found", detail=sentence))
 
 
 _BY_CODE: dict[str, type[Refused]] = {

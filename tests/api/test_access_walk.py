@@ -364,7 +364,7 @@ class Walk:
             ("POST", "/storage/rules"): lambda: {"text": "FOR TENANT acme DO SET NOOP"},
             ("POST", "/storage/rewrites"): lambda: {"tenant": "acme"},
             ("PUT", "/storage/filters/{name}"): lambda: {"module": "AGFzbQ=="},
-            ("PUT", "/storage/slos/{tenant}"): lambda: {"read_bytes_per_s": 1000},
+            ("PUT", "/storage/slos/{tenant}"): lambda: {"read_bytes_per_s": 1_000_000},
             ("PUT", "/storage/cores/{tenant}"): lambda: {"cores": 0.5},
             ("POST", "/storage/metrics/{name}"): lambda: {"expression": "up"},
             ("PUT", "/storage/controllers/{name}"): lambda: {"mode": "dry"},

@@ -69,7 +69,7 @@ def test_an_admin_begins_sees_and_cancels_a_job(admin: CliRunner) -> None:
         (["red/docs/a"], "neither TENANT nor"),
         ([""], "neither TENANT nor"),
         (["red", "--rate", "1"], "is no rate"),
-        (["red", "--rate", "1kB/s"], "at least 0.1 MB/s"),
+        (["red", "--rate", "1kB/s"], "at least 100 kB/s"),
         (["red/nosuch"], "red has no container nosuch"),
     ],
 )

@@ -401,15 +401,41 @@ def test_a_database_that_is_away_is_503_and_things_go_on_when_it_is_back(served:
 
 def test_rules_that_every_request_judges_are_few(served: Served) -> None:
     with served.http() as http:
-        many = "\n".join(["FOR TENANT t DO SET NOOP"] * 60)
+        many, more = (
+            "\n".join(f"FOR TENANT t WHEN OBJECT_SIZE > {size} DO SET NOOP" for size in sizes)
+            for sizes in (range(60), range(60, 120))
+        )
         assert http.post("/v1/rules", json={"text": many}).status_code == 201
-        refused = http.post("/v1/rules", json={"text": many})
+        refused = http.post("/v1/rules", json={"text": more})
         assert (refused.status_code, "at most 100 rules are kept for TENANT:t" in refused.text) == (409, True)
         assert len(http.get("/v1/rules").json()) == 60
         assert http.post("/v1/rules", json={"text": many.replace("TENANT t", "CONTAINER t/c")}).status_code == 201
         long = "FOR TENANT t DO " + ", ".join(["SET NOOP"] * 17)
         refused = http.post("/v1/rules", json={"text": long})
         assert (refused.status_code, "at most 16 actions" in refused.text) == (400, True)
+
+
+def test_a_rule_that_says_what_another_one_says_is_refused(served: Served) -> None:
+    with served.http() as http:
+
+        def added(text: str, **more: object) -> tuple[int, str]:
+            answer = http.post("/v1/rules", json={"text": text, **more})
+            return answer.status_code, "" if answer.is_success else answer.json()["error"]
+
+        [made] = http.post("/v1/rules", json={"text": "FOR TENANT t WHEN GETS_SEC > 5 DO SET NOOP"}).json()
+        told = (409, f"rule {made['id']} says this already: {made['rule']}")
+        assert added("for tenant t  when GETS_SEC>5 do set NOOP") == told
+        assert added("FOR TENANT u DO SET NOOP\nFOR TENANT t WHEN GETS_SEC > 5 DO SET NOOP") == told
+        assert [one["id"] for one in http.get("/v1/rules").json()] == [made["id"]], "all of them or none"
+        assert added("FOR TENANT t WHEN GETS_SEC > 5 DO SET NOOP", dry_run=True) == (201, "")
+        assert added("FOR TENANT t WHEN GETS_SEC > 6 DO SET NOOP") == (201, "")
+        code, said = added("FOR TENANT u DO SET NOOP\nFOR TENANT u DO SET NOOP")
+        assert (code, said.startswith("another line says this already")) == (409, True)
+        assert http.delete(f"/v1/rules/{made['id']}").status_code == 204
+        assert added(made["rule"]) == (201, ""), "it was removed"
+        for _ in range(2):
+            answer = http.post("/registry/static_policy", content="FOR TENANT v DO SET NOOP")
+            assert answer.status_code == 201, "as the appendix has it"
 
 
 def test_more_filters_than_run_are_told_beforehand(served: Served) -> None:

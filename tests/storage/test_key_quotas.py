@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -136,6 +140,40 @@ def test_it_is_counted_anew_after_all_counts_are_lost(
     forget(gateway)
     with logged_in(gateway, "acme:ann") as again:
         assert [status(again, f"c/{name}", os.urandom(size)) for name, size in (("3", 200), ("4", 100))] == [413, 201]
+
+
+@contextmanager
+def begun(person: Person, path: str, size: int, sent: int) -> Iterator[socket.socket]:
+    """An upload of which only the begin was sent."""
+    url = urlsplit(f"{person.account_url}/{path}")
+    with socket.create_connection((url.hostname or "", url.port or 0)) as connection:
+        head = f"PUT {url.path} HTTP/1.1\r\nHost: x\r\nX-Auth-Token: {person.token}\r\nContent-Length: {size}\r\n"
+        connection.sendall(f"{head}Expect: 100-continue\r\n\r\n".encode())
+        assert connection.recv(64).startswith(b"HTTP/1.1 100"), "it reads the body, so it has taken the room"
+        connection.sendall(bytes(sent))
+        yield connection
+
+
+def test_what_a_killed_gateway_had_in_hand_is_forgotten_and_what_lasts_counts(
+    request: pytest.FixtureRequest, gateway: ObjectStore, admin: Person, ann: Person, amy: Person
+) -> None:
+    if "[swift]" not in request.node.name:
+        pytest.skip("it takes a minute, and the store behind makes no difference")
+    assert limit(admin, **{"X-Account-Key-Quota-Bytes": "*=1000"}) == 204
+    ann.put("c")
+    with begun(ann, "c/half", 900, 300):
+        assert status(ann, "c/all", bytes(1000)) == 413
+        gateway.signal("proxy", signal.SIGKILL)
+        gateway.restart("proxy")
+    with begun(amy, "c/slow", 900, 300) as slow:
+        began_s = time.monotonic()
+        until(lambda: status(ann, "c/all", bytes(1000)) == 201, deadline_s=65)
+        slow.sendall(bytes(1))  # what stands still for a minute ends
+        until(lambda: time.monotonic() > began_s + 65, deadline_s=70)
+        assert status(amy, "c/more", bytes(101)) == 413
+        assert status(amy, "c/fits", bytes(100)) == 201
+        slow.sendall(bytes(599))
+        assert slow.recv(12) == b"HTTP/1.1 201"
 
 
 def test_keys_of_s3_are_the_same(gateway: ObjectStore, admin: Person, ann: Person) -> None:

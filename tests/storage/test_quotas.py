@@ -110,6 +110,22 @@ def test_uploads_that_do_not_say_their_length(ann: Person, name: str) -> None:
     assert [entry["name"] for entry in ann.listing(name)] == ["a", "c"]
 
 
+def test_beside_one_that_does_not_say_its_length_others_have_the_room_that_it_has_not_used(
+    ann: Person, name: str
+) -> None:
+    ann.put(name, **{"X-Container-Meta-Quota-Bytes": "1000000"})
+    beside = []
+
+    def pieces() -> Iterator[bytes]:
+        yield b"12345"
+        beside.append(status(ann, f"{name}/beside", bytes(999_000)))
+        yield bytes(1000)
+
+    assert status(ann, f"{name}/open", pieces()) == 413, "all of it would be more than the quota"
+    assert beside == [201]
+    assert [entry["name"] for entry in ann.listing(name)] == ["beside"]
+
+
 def test_copies_and_archives(ann: Person, name: str) -> None:
     ann.put(name, **{"X-Container-Meta-Quota-Bytes": "250"})
     ann.put(f"{name}-2")

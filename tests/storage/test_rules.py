@@ -199,8 +199,8 @@ def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person,
         assert zoe("policy", "rm", str(json.loads(hot[1])["rules"][0]["id"]))[0] == 0
         assert zoe("policy", "rm", str(made["id"]))[0] == 0
         assert f"{made['id']} " in zoe("policy", "ls", "--removed")[1]
-        assert zoe("policy", "rm", str(made["id"]))[0] != 0
-        assert zoe("policy", "restore", "999999")[0] == 2
+        assert zoe("policy", "rm", str(made["id"]))[0] == 3
+        assert zoe("policy", "restore", "999999")[0] == 3
         code, printed = zoe("policy", "restore", str(made["id"]), "-o", "json")
         [again] = json.loads(printed)["rules"]
         assert (again["rule"], again["id"] > made["id"]) == (made["rule"], True)

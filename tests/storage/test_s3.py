@@ -102,6 +102,21 @@ def test_parts_of_a_large_upload_are_held_as_well(pusher: Pusher, ann: Person, b
     assert by_s3.call("GET", "parts/large").content == content
 
 
+def test_parts_are_removed_with_their_object(pusher: Pusher, ann: Person, by_s3: S3Client) -> None:
+    by_s3.call("PUT", "removed")
+    upload = re.search("<UploadId>(.*)</UploadId>", by_s3.call("POST", "removed/object", "uploads=").text)
+    assert upload is not None
+    part = by_s3.call("PUT", "removed/object", f"partNumber=1&uploadId={upload[1]}", os.urandom(MB))
+    body = (
+        "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber>"
+        f"<ETag>{part.headers['ETag']}</ETag></Part></CompleteMultipartUpload>"
+    )
+    assert by_s3.call("POST", "removed/object", f"uploadId={upload[1]}", body.encode()).status_code == 200
+    assert len(ann.listing("removed+segments")) == 1
+    assert by_s3.call("DELETE", "removed/object").status_code == 204
+    assert ann.listing("removed+segments") == []
+
+
 def test_a_view_is_filtered_or_refused_and_never_plain(
     connected: tuple[ObjectStore, Pusher], ann: Person, by_s3: S3Client
 ) -> None:

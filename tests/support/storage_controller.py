@@ -150,7 +150,7 @@ def served_controller(
         active=lambda: served.active,
         metrics=lambda: served.rule_metrics,
         cpu_bounds=cpu_bounds,
-        nodes=StoreNodes(watch.nodes, NodeRestarts(nodes, PATIENCE_S)),
+        nodes=StoreNodes(watch.nodes, NodeRestarts(nodes, PATIENCE_S), watch.mode_set),
         objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )
     app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http="h11", loop="asyncio")

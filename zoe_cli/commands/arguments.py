@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -17,6 +18,15 @@ def _check(value: str) -> str:
 
 def _check_all(values: list[str]) -> list[str]:
     return [_check(value) for value in values]
+
+
+def tenant_of_the_store(name: str) -> str:
+    """Return a name that can be a tenant's; typer's BadParameter."""
+    if not re.fullmatch(r"[^\s\x00-\x1f#:/]{1,256}", name):
+        raise typer.BadParameter(
+            f"{name!r} can be no tenant: a name has 1 to 256 characters without spaces, '#', ':' and '/'"
+        )
+    return name
 
 
 Id = Annotated[

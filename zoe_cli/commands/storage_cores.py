@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from zoe_cli.commands.arguments import tenant_of_the_store
 from zoe_cli.context import options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
@@ -15,7 +16,12 @@ from zoe_client.wire import StorageCoresRequest, StorageCoresView
 
 app = typer.Typer(help="Cores that filters and views of tenants may take, for admins.", no_args_is_help=True)
 
-Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="Name of the tenant; '*' for all that are not named.")]
+Tenant = Annotated[
+    str,
+    typer.Argument(
+        metavar="TENANT", help="Name of the tenant; '*' for all that are not named.", callback=tenant_of_the_store
+    ),
+]
 Cores = Annotated[float, typer.Argument(min=0.01, max=1024.0, help="Cores at each proxy; 1024: no bound.")]
 
 

@@ -16,6 +16,7 @@ from zoe_client import Client
 from zoe_client.wire import StorageNodeView
 
 _LOOK_S = 0.5
+_LOOKED_S_MAX = 10.0  # the controller asks its nodes within some seconds when a restart has ended
 _WAIT_S_MAX = 3700.0  # no controller lets a restart take longer than an hour
 
 
@@ -38,13 +39,13 @@ def restart(
         one = client.restart_storage_node(name)
         if wait:
             one = _ended(client, one)
+            if one.restart is not None and one.restart.output:
+                note(one.restart.output)
+            one = _looked_at(client, one)
     emit(one, options(context).output, _rows([one]))
     if one.restart is None or one.restart.ended_s is None:
         note("It is being restarted; see zoe storage nodes.")
-        return
-    if one.restart.output:
-        note(one.restart.output)
-    if one.restart.code != 0:
+    elif one.restart.code != 0:
         how = "did not start, or was killed" if one.restart.code is None else f"ended with {one.restart.code}"
         note(f"The program that restarts {name} {how}.")
         raise typer.Exit(Exit.CONFLICT)
@@ -53,9 +54,29 @@ def restart(
 def _ended(client: Client, begun: StorageNodeView) -> StorageNodeView:
     give_up_s, one = time.monotonic() + _WAIT_S_MAX, begun
     while one.restart is not None and one.restart.ended_s is None and time.monotonic() < give_up_s:
-        time.sleep(_LOOK_S)
-        one = next((found for found in client.storage_nodes().nodes if found.name == begun.name), one)
+        one = _later(client, one)
     return one
+
+
+def _looked_at(client: Client, ended: StorageNodeView) -> StorageNodeView:
+    """Return how a node is after a restart that worked. A look may have begun before its end, so one that finds it away
+    does not count at once.
+    """
+    give_up_s, one = time.monotonic() + _LOOKED_S_MAX, ended
+    while _is_to_be_looked_at(one) and time.monotonic() < give_up_s:
+        one = _later(client, one)
+    return one
+
+
+def _is_to_be_looked_at(one: StorageNodeView) -> bool:
+    if one.restart is None or one.restart.ended_s is None or one.restart.code != 0 or one.at_s is None:
+        return False
+    return one.at_s <= one.restart.ended_s or one.state == "away"
+
+
+def _later(client: Client, one: StorageNodeView) -> StorageNodeView:
+    time.sleep(_LOOK_S)
+    return next((found for found in client.storage_nodes().nodes if found.name == one.name), one)
 
 
 def _rows(found: list[StorageNodeView]) -> Rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -19,6 +20,7 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration, rate
+from zoe_client.errors import not_found
 from zoe_client.wire import StorageChainView, StorageDoneView, StorageHourView, StorageRuleTry, StorageRuleView
 
 _HOUR_S = 3600
@@ -42,6 +44,8 @@ def add_rules(
 ) -> None:
     """Add a rule, for admins. It holds for objects that are stored from now on."""
     text = sys.stdin.read() if rule == "-" else rule
+    if not text.strip():
+        raise typer.BadParameter("there is no rule: write one such as FOR TENANT acme DO SET COMPRESSION")
     with options(context).client() as client:
         answer = client.add_storage_rules(text, tenant, dry_run)
     emit(answer, options(context).output, _rows(answer.rules))
@@ -57,7 +61,9 @@ def list_rules(
     """List the rules, who wrote them, and when."""
     with options(context).client() as client:
         answer = client.storage_rules(removed)
-    emit(answer, options(context).output, _removed(answer.rules) if removed else _rows(answer.rules))
+        present = client.storage_rules().rules if removed else []
+    again = {one.rule: str(one.id) for one in present}
+    emit(answer, options(context).output, _removed(answer.rules, again) if removed else _rows(answer.rules))
 
 
 def remove_rule(
@@ -76,7 +82,7 @@ def restore_rule(
     with options(context).client() as client:
         found = next((one for one in client.storage_rules(removed=True).rules if one.id == number), None)
         if found is None:
-            raise typer.BadParameter(f"no removed rule has the number {number}; see zoe storage policy ls --removed")
+            raise not_found(f"no removed rule has the number {number}; see zoe storage policy ls --removed")
         answer = client.add_storage_rules(found.rule, dry_run=found.mode != "on")
     emit(answer, options(context).output, _rows(answer.rules))
 
@@ -90,10 +96,8 @@ def try_rules(
     tenant: Tenant = None,
 ) -> None:
     """Show which filters an object would get, and what a rule would change; nothing is stored."""
-    container, _, rest = name.partition("/")
-    wanted = StorageRuleTry(
-        container=container or "-", object=rest or "-", size=size, tags=tag or [], text=rule, tenant=tenant
-    )
+    container, rest = _container_and_object(name)
+    wanted = StorageRuleTry(container=container, object=rest, size=size, tags=tag or [], text=rule, tenant=tenant)
     with options(context).client() as client:
         answer = client.try_storage_rules(wanted)
     if options(context).output is not Format.TABLE:
@@ -106,6 +110,13 @@ def try_rules(
         write(f"{_hour(answer.last_hour)}\n")
     if answer.then.verdicts:
         write("\n" + table(_verdicts(answer.then)))
+
+
+def _container_and_object(name: str) -> tuple[str, str]:
+    container, _, rest = name.partition("/")
+    if not container or not rest:
+        raise typer.BadParameter(f"{name!r} names no object: write CONTAINER/OBJECT")
+    return container, rest
 
 
 def _hour(told: StorageHourView) -> str:
@@ -122,9 +133,9 @@ def _size(count: int) -> str:
 
 def why(context: typer.Context, name: Object, tenant: Tenant = None) -> None:
     """Show which filters a stored object went through, by which rules, and what would hold for it now."""
-    container, _, rest = name.partition("/")
+    container, rest = _container_and_object(name)
     with options(context).client() as client:
-        answer = client.why_stored(container or "-", rest or "-", tenant)
+        answer = client.why_stored(container, rest, tenant)
     done = Rows(
         ("done", "how", "at", "rule"),
         [(one.filter, one.type or one.key or _version(one), _place(one), str(one.rule)) for one in answer.done],
@@ -155,9 +166,13 @@ def _rows(rules: list[StorageRuleView]) -> Rows:
     return Rows(("id", "rule", "by", "at", "enforced", "metrics"), rows)
 
 
-def _removed(rules: list[StorageRuleView]) -> Rows:
-    rows = [(str(one.id), one.rule, one.author or "", one.removed_by or "", _at(one.removed_s)) for one in rules]
-    return Rows(("id", "rule", "by", "removed by", "at"), rows)
+def _removed(rules: list[StorageRuleView], again: Mapping[str, str]) -> Rows:
+    """Return the rows of removed rules. again: the numbers of the rules that hold, by what they say."""
+    rows = [
+        (str(one.id), one.rule, one.author or "", one.removed_by or "", _at(one.removed_s), again.get(one.rule, ""))
+        for one in rules
+    ]
+    return Rows(("id", "rule", "by", "removed by", "at", "again as"), rows)
 
 
 def _metrics(rule: StorageRuleView) -> str:

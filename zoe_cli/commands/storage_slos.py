@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from zoe_cli.commands.arguments import tenant_of_the_store
 from zoe_cli.context import options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
@@ -13,10 +14,11 @@ from zoe_cli.rows import Rows
 from zoe_cli.units import rate
 from zoe_client.documents.quantities import bytes_per_s_of
 from zoe_client.wire import StorageSloRequest, StorageSloView
+from zoe_client.wire.storage_slos import SLO_MIN
 
 app = typer.Typer(help="Bandwidth that tenants are guaranteed, for admins.", no_args_is_help=True)
 
-Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="Name of the tenant.")]
+Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="Name of the tenant.", callback=tenant_of_the_store)]
 
 
 def rate_of(text: str) -> int:
@@ -31,7 +33,10 @@ def rate_of(text: str) -> int:
 
 
 def _rate_or_none(text: str) -> int:
-    return 0 if text == "none" else rate_of(text)
+    found = 0 if text == "none" else rate_of(text)
+    if 0 < found < SLO_MIN:
+        raise typer.BadParameter(f"{text!r} is less than {rate(SLO_MIN)}, the least that can be guaranteed")
+    return found
 
 
 Rate = Annotated[

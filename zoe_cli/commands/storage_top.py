@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from enum import StrEnum
@@ -61,7 +62,10 @@ def top(
         str | None, typer.Option(help="Only this tenant; another than your own needs an operator.")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")] = 20,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Again every two seconds until interrupted.")] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", "-w", help="Again every two seconds; with -o json, a document a line."),
+    ] = False,
 ) -> None:
     """Show requests, bytes and latency at the object store's proxies; only operators see other tenants.
 
@@ -77,13 +81,17 @@ def top(
             left_out = max(len(answer.rows) - limit, 0) + answer.left_out
             del answer.rows[limit:]
             form = options(context).output
-            emit(answer, form, _rows(answer, dimensions))
+            if watch and form is Format.JSON:
+                write(json.dumps(answer.model_dump(mode="json")) + "\n")
+            else:
+                emit(answer, form, _rows(answer, dimensions))
             if form is Format.TABLE:
                 _say_how_much(answer, left_out)
             if not watch:
                 return
             time.sleep(_WATCH_S)
-            write(_CLEAR if sys.stdout.isatty() else "\n")
+            if form is not Format.JSON:
+                write(_CLEAR if sys.stdout.isatty() else "\n")
 
 
 def _say_how_much(answer: StorageTrafficView, left_out: int) -> None:

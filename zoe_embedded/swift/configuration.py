@@ -279,8 +279,6 @@ def _write_proxy(
         ),
         controller=_line(configuration.controller),
         application=_application(configuration.behind, directory),
-        # Segments are removed later by the nodes' own programs.
-        slo="allow_async_delete = false" if configuration.behind else "",
         accounts="account_autocreate = true" if configuration.autocreate else "allow_account_management = true",
         patience=templates.PATIENCE if configuration.bandwidth_at_nodes else "",
         memcached=ports.memcached,

@@ -140,7 +140,8 @@ location = {s3_region}
 use = egg:swift#copy
 [filter:slo]
 use = egg:swift#slo
-{slo}
+# parts are removed with their object: nothing runs here, nor behind a gateway, that would do it later
+allow_async_delete = false
 [filter:dlo]
 use = egg:swift#dlo
 [filter:keymaster]

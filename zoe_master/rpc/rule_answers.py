@@ -97,7 +97,7 @@ class RuleAnswers:
         try:
             return _answer(self._client, asked)
         except StorageRefusedError as error:
-            raise Refusal("storage_rule_refused", error.sentence) from None
+            raise Refusal("not_found" if error.missing else "storage_rule_refused", error.sentence) from None
         except StorageUnavailableError as error:
             raise Refusal("storage_rules_unavailable", str(error)) from None
 

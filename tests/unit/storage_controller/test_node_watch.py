@@ -62,12 +62,35 @@ def test_in_a_dry_run_nothing_is_told_and_off_nothing_is_asked(world: World) -> 
     world.mode = Mode.DRY
     world.told["http://a"] = Findings(away="connection refused")
     assert {(state, reason) for _, state, reason, _ in world.look()} == {
-        (NodeState.UNKNOWN, "the controller health is in a dry run")
+        (NodeState.UNKNOWN, "the controller health is in a dry run: it asks, and what it finds is not kept")
     }
     assert world.supervisor.states()[0].last == "asked 2 nodes: 1 up, 1 away"
     world.mode = Mode.OFF
     world.told.clear()
     assert {reason for _, _, reason, _ in world.look()} == {"the controller health is off"}
+
+
+def test_silence_goes_on_between_two_looks(world: World) -> None:
+    world.told["http://b"] = Findings(away="connection refused")
+    world.look()
+    world.now_s += 4
+    [_, silent] = world.watch.nodes()
+    assert (silent.reason, silent.since_s) == ("no answer for 4 s: connection refused", 110.0)
+
+
+def test_a_mode_that_is_set_is_told_at_once(world: World) -> None:
+    world.look()
+    world.watch.mode_set(Mode.ON)
+    assert [one.state for one in world.watch.nodes()] == [NodeState.UP] * 2, "it was on"
+    for mode, reason in ((Mode.OFF, "the controller health is off"), (Mode.ON, "not asked yet")):
+        world.watch.mode_set(mode)
+        assert [(one.state, one.reason) for one in world.watch.nodes()] == [(NodeState.UNKNOWN, reason)] * 2
+    world.watch.begin()
+    until(lambda: world.watch.nodes()[0].state is NodeState.UP)
+    world.now_s, world.mode = 200.0, Mode.ON
+    world.watch.mode_set(Mode.ON)  # long before the interval ends
+    until(lambda: world.watch.nodes()[0].at_s == 200.0)
+    world.watch.close()
 
 
 def test_a_database_that_is_away_leaves_the_mode(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,12 @@ def test_there_are_not_too_many() -> None:
     assert key_quotas.changes({"X-Account-Key-Quota-Bytes": "acme:u3=8"}, sysmeta), "changed, not added"
 
 
+def test_a_number_that_is_too_large_is_told_the_greatest() -> None:
+    with pytest.raises(key_quotas.WrongQuota, match=r"the greatest number is 999999999999999999$"):
+        key_quotas.changes({"X-Account-Key-Quota-Bytes": "acme:ann=9223372036854775808"}, {})
+    assert key_quotas.changes({"X-Account-Key-Quota-Bytes": "acme:ann=999999999999999999"}, {})
+
+
 @pytest.mark.parametrize(
     ("env", "key"),
     [

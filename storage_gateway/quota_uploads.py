@@ -1,0 +1,113 @@
+"""An upload, and what of each quota it has taken until it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import random
+from typing import Any
+
+from eventlet import sleep, spawn_after
+from eventlet.semaphore import Semaphore
+from swift.common.exceptions import ChunkReadError, MemcacheConnectionError
+
+from storage_gateway.quota_ledger import NOTHING, WINDOW_S, Amount, Ledger, window_at
+
+_STEP_BYTES = 1 << 20
+"""Taken ahead by an upload that does not say its length, where they fit."""
+_TRIES, _PAUSE_S = 6, 0.05
+_RENEW_S = WINDOW_S / 3
+"""A try that comes late or fails leaves two more before what was taken is forgotten."""
+
+Fits = Callable[[Sequence[Amount]], bool]
+"""Whether all fits, of what is on its way by each ledger; Uncountable."""
+
+
+class Upload:
+    """One upload, and what of each quota it has taken. While it lasts, a thread of its own keeps that alive."""
+
+    def __init__(self, ledgers: Sequence[Ledger], fits: Fits) -> None:
+        self._ledgers, self._fits = ledgers, fits
+        self._taken, self._window = NOTHING, window_at()
+        self._ahead_bytes = 0
+        self.exceeded = False
+        self._telling = Semaphore()
+        self._renewal: Any = spawn_after(_RENEW_S, self._renew)
+
+    def take(self, amount: Amount) -> bool:
+        """Take more if it fits everywhere, and return whether it does; Uncountable. Others that are on their way may
+        not be stored, so it is tried again while there are some.
+        """
+        for number in range(_TRIES):
+            with self._telling:
+                self._taken += amount
+                on_way = [one.take(amount, self._window) for one in self._ledgers]
+                wanted = self._taken
+            if self._fits(on_way):
+                self.exceeded = False
+                return True
+            self._give_back(amount)
+            if all(one == wanted for one in on_way):
+                break
+            sleep(_PAUSE_S * (number + random()))
+        self.exceeded = True
+        return False
+
+    def read(self, size: int) -> bool:
+        """Take what was read, if it was not taken ahead, and return whether it fits everywhere; Uncountable."""
+        lacking = size - self._ahead_bytes
+        if lacking <= 0:
+            self._ahead_bytes -= size
+            return True
+        self._ahead_bytes = 0
+        if self.take(Amount(lacking + _STEP_BYTES, 0)):
+            self._ahead_bytes = _STEP_BYTES
+            return True
+        return self.take(Amount(lacking, 0))
+
+    def end(self, stored: bool) -> None:
+        """Note what became of it."""
+        self._renewal.cancel()
+        self._give_back(Amount(self._ahead_bytes, 0))
+        with self._telling:
+            taken, self._taken = self._taken, NOTHING
+            for one in self._ledgers:
+                (one.done if stored else one.give_back)(taken, self._window)
+
+    def _give_back(self, amount: Amount) -> None:
+        with self._telling:
+            self._taken += Amount(-amount.size, -amount.objects)
+            for one in self._ledgers:
+                one.give_back(amount, self._window)
+
+    def _renew(self) -> None:
+        self._renewal = spawn_after(_RENEW_S, self._renew)
+        with self._telling:
+            now = window_at()
+            if now == self._window or self._taken == NOTHING:
+                return
+            try:
+                for one in self._ledgers:
+                    one.move(self._taken, self._window, now)
+            except MemcacheConnectionError:
+                return  # the next time tells it anew: what was told already counts twice for a while
+            self._window = now
+
+
+class Metered:
+    """A body that does not say its length: more is taken while it comes; ChunkReadError if it does not fit."""
+
+    def __init__(self, source: Any, upload: Upload) -> None:
+        self._source, self._upload = source, upload
+
+    def read(self, *size: int) -> bytes:
+        """Return the next bytes."""
+        return self._counted(bytes(self._source.read(*size)))
+
+    def readline(self, *size: int) -> bytes:
+        """Return the next line."""
+        return self._counted(bytes(self._source.readline(*size)))
+
+    def _counted(self, piece: bytes) -> bytes:
+        if piece and not self._upload.read(len(piece)):
+            raise ChunkReadError("more than a quota allows")
+        return piece
