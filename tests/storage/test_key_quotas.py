@@ -83,63 +83,66 @@ def test_each_key_has_its_own(admin: Person, ann: Person, amy: Person) -> None:
     )
     assert limit(admin, **{"X-Account-Key-Quota-Bytes": "acme:amy=500"}) == 204
     assert told(ann) == ["acme:amy=500, acme:ann=1000", "acme:ann=3"]
-    ann.put("c")
-    ann.put("d")
-    assert status(ann, "c/1", os.urandom(400)) == 201
-    assert [status(ann, name, os.urandom(400)) for name in ("d/2", "c/3")] == [201, 413]
-    assert status(amy, "c/4", os.urandom(400)) == 201
-    assert status(amy, "c/5", os.urandom(400)) == 413, "what others hold is theirs"
-    assert [status(ann, name, os.urandom(5)) for name in ("c/6", "c/7")] == [201, 413], "three objects are all"
-    answer = ann.call("PUT", "c/7", content=b"")
+    ann.put("kept")
+    ann.put("other")
+    assert status(ann, "kept/1", os.urandom(400)) == 201
+    assert [status(ann, name, os.urandom(400)) for name in ("other/2", "kept/3")] == [201, 413]
+    assert status(amy, "kept/4", os.urandom(400)) == 201
+    assert status(amy, "kept/5", os.urandom(400)) == 413, "what others hold is theirs"
+    assert [status(ann, name, os.urandom(5)) for name in ("kept/6", "kept/7")] == [201, 413], "three objects are all"
+    answer = ann.call("PUT", "kept/7", content=b"")
     assert (answer.status_code, answer.text) == (413, "Upload exceeds quota.")
-    assert amy.call("DELETE", "c/1").status_code == 204, "whoever removes it: it is the key's that wrote it"
-    until(lambda: status(ann, "c/8", os.urandom(300)) == 201)
-    assert status(admin, "c/9", os.urandom(5000)) == 201, "a reseller admin has no quota, and charges nobody"
-    assert {"name", "hash", "bytes", "content_type", "last_modified"} >= set(ann.listing("c")[0])
+    assert amy.call("DELETE", "kept/1").status_code == 204, "whoever removes it: it is the key's that wrote it"
+    until(lambda: status(ann, "kept/8", os.urandom(300)) == 201)
+    assert status(admin, "kept/9", os.urandom(5000)) == 201, "a reseller admin has no quota, and charges nobody"
+    assert {"name", "hash", "bytes", "content_type", "last_modified"} >= set(ann.listing("kept")[0])
 
 
 def test_an_object_is_the_key_s_that_wrote_it_last(admin: Person, ann: Person, amy: Person) -> None:
     assert limit(admin, **{"X-Account-Key-Quota-Bytes": "*=1000"}) == 204
-    ann.put("c")
-    assert status(ann, "c/1", os.urandom(900)) == 201
-    assert status(ann, "c/2", os.urandom(200)) == 413
-    assert status(amy, "c/1", os.urandom(900)) == 201
-    until(lambda: status(ann, "c/2", os.urandom(200)) == 201)
-    assert status(amy, "c/3", os.urandom(200)) == 413
-    assert ann.call("POST", "c/1", headers={"Content-Type": "text/x", "X-Object-Meta-A": "b"}).status_code == 202
-    assert ann.call("HEAD", "c/1").headers["content-type"].startswith("text/x")
-    assert status(amy, "c/3", os.urandom(200)) == 413, "metadata alone makes nobody an owner"
-    copied = ann.call("COPY", "c/1", headers={"Destination": "c/4"}).status_code
+    ann.put("kept")
+    assert status(ann, "kept/1", os.urandom(900)) == 201
+    assert status(ann, "kept/2", os.urandom(200)) == 413
+    assert status(amy, "kept/1", os.urandom(900)) == 201
+    until(lambda: status(ann, "kept/2", os.urandom(200)) == 201)
+    assert status(amy, "kept/3", os.urandom(200)) == 413
+    assert ann.call("POST", "kept/1", headers={"Content-Type": "text/x", "X-Object-Meta-A": "b"}).status_code == 202
+    assert ann.call("HEAD", "kept/1").headers["content-type"].startswith("text/x")
+    assert status(amy, "kept/3", os.urandom(200)) == 413, "metadata alone makes nobody an owner"
+    copied = ann.call("COPY", "kept/1", headers={"Destination": "kept/4"}).status_code
     assert copied == 413, "a copy is its writer's"
-    assert ann.call("COPY", "c/2", headers={"Destination": "c/4"}).status_code == 201
+    assert ann.call("COPY", "kept/2", headers={"Destination": "kept/4"}).status_code == 201
     assert limit(admin, **{"X-Account-Key-Quota-Bytes": "acme:amy=5000"}) == 204
-    assert status(amy, "c/3", os.urandom(4000)) == 201, "its own goes before that of every key"
+    assert status(amy, "kept/3", os.urandom(4000)) == 201, "its own goes before that of every key"
 
 
 def test_uploads_at_once_do_not_exceed_it(admin: Person, ann: Person, amy: Person) -> None:
     assert limit(admin, **{"X-Account-Key-Quota-Bytes": "acme:ann=1500"}) == 204
-    ann.put("c")
-    assert status(ann, "c/small", os.urandom(400)) == 201
+    ann.put("kept")
+    assert status(ann, "kept/small", os.urandom(400)) == 201
     with ThreadPoolExecutor(5) as pool:
-        hers = [pool.submit(status, ann, f"c/{number}", os.urandom(1000)) for number in range(4)]
-        another = pool.submit(status, amy, "c/amy", os.urandom(1000))
+        hers = [pool.submit(status, ann, f"kept/{number}", os.urandom(1000)) for number in range(4)]
+        another = pool.submit(status, amy, "kept/amy", os.urandom(1000))
     assert sorted(one.result() for one in hers) == [201, 413, 413, 413]
     assert another.result() == 201
-    [stored] = [entry["name"] for entry in ann.listing("c") if entry["name"] not in ("small", "amy")]
-    assert amy.call("DELETE", f"c/{stored}").status_code == 204
-    until(lambda: status(ann, "c/after", os.urandom(1000)) == 201)
+    [stored] = [entry["name"] for entry in ann.listing("kept") if entry["name"] not in ("small", "amy")]
+    assert amy.call("DELETE", f"kept/{stored}").status_code == 204
+    until(lambda: status(ann, "kept/after", os.urandom(1000)) == 201)
 
 
 def test_it_is_counted_anew_after_all_counts_are_lost(
     gateway: ObjectStore, admin: Person, ann: Person, amy: Person
 ) -> None:
     assert limit(admin, **{"X-Account-Key-Quota-Bytes": "acme:ann=1000"}) == 204
-    ann.put("c")
-    assert status(ann, "c/1", os.urandom(900)) == 201
-    assert status(amy, "c/2", os.urandom(900)) == 201
+    ann.put("kept")
+    assert status(ann, "kept/1", os.urandom(900)) == 201
+    assert status(amy, "kept/2", os.urandom(900)) == 201
     forget(gateway)
     with logged_in(gateway, "acme:ann") as again:
-        assert [status(again, f"c/{name}", os.urandom(size)) for name, size in (("3", 200), ("4", 100))] == [413, 201]
+        assert [status(again, f"kept/{name}", os.urandom(size)) for name, size in (("3", 200), ("4", 100))] == [
+            413,
+            201,
+        ]
 
 
 @contextmanager
@@ -160,18 +163,18 @@ def test_what_a_killed_gateway_had_in_hand_is_forgotten_and_what_lasts_counts(
     if "[swift]" not in request.node.name:
         pytest.skip("it takes a minute, and the store behind makes no difference")
     assert limit(admin, **{"X-Account-Key-Quota-Bytes": "*=1000"}) == 204
-    ann.put("c")
-    with begun(ann, "c/half", 900, 300):
-        assert status(ann, "c/all", bytes(1000)) == 413
+    ann.put("kept")
+    with begun(ann, "kept/half", 900, 300):
+        assert status(ann, "kept/all", bytes(1000)) == 413
         gateway.signal("proxy", signal.SIGKILL)
         gateway.restart("proxy")
-    with begun(amy, "c/slow", 900, 300) as slow:
+    with begun(amy, "kept/slow", 900, 300) as slow:
         began_s = time.monotonic()
-        until(lambda: status(ann, "c/all", bytes(1000)) == 201, deadline_s=65)
+        until(lambda: status(ann, "kept/all", bytes(1000)) == 201, deadline_s=65)
         slow.sendall(bytes(1))  # what stands still for a minute ends
         until(lambda: time.monotonic() > began_s + 65, deadline_s=70)
-        assert status(amy, "c/more", bytes(101)) == 413
-        assert status(amy, "c/fits", bytes(100)) == 201
+        assert status(amy, "kept/more", bytes(101)) == 413
+        assert status(amy, "kept/fits", bytes(100)) == 201
         slow.sendall(bytes(599))
         assert slow.recv(12) == b"HTTP/1.1 201"
 
