@@ -40,7 +40,7 @@ from zoe_lib.domain.execution import ExecutionState
 
 SAMPLED_S = 0.2
 OWNER = "zoe"
-ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.0 MB/s, write granted: 0\.0 MB/s"
+ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.0 MB/s, write granted: 0 B/s"
 
 
 NOWHERE = "http://127.0.0.1:1"
@@ -372,7 +372,7 @@ def test_an_admin_applies_rules_to_stored_objects(admin: Visitor, controller: Se
     stored.get_by_label("MB per second").fill("0.5")
     stored.get_by_label("Only count").uncheck()
     stored.get_by_role("button", name="Apply").click()
-    row = stored.get_by_role("row").filter(has_text="acme: by the rules, at 0.5 MB/s")
+    row = stored.get_by_role("row").filter(has_text="acme: by the rules, at 500 kB/s")
     expect(row).to_contain_text("running")
     jobs = RewriteLedger(controller.ledger)
     running = jobs.running()
