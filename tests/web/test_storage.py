@@ -173,6 +173,29 @@ def test_an_admin_sees_the_nodes_of_the_store_and_restarts_them(admin: Visitor) 
     assert wrong(admin, "store-nodes", PICTURES) == []
 
 
+def test_long_names_leave_numbers_in_sight_and_slow_rates_are_told(admin: Visitor, controller: Served) -> None:
+    long = "container-of-a-name-" * 7
+    counters = {request_name("GET", FIRST_TENANT, long): [time.time_ns(), 600, 20, 0, 40_000, *[0] * 8]}
+    controller.traffic.hear("proxy", counters)
+    controller.achieved["another"] = AchievedBandwidth(40_000, 0)
+    page = admin.open("/cluster/storage")
+    row = page.get_by_label("Requests", exact=True).get_by_role("row").filter(has_text=long)
+    expect(row).to_contain_text("4.0 kB/s")
+    over_time = page.get_by_label(re.compile("Bandwidth of another, .*Latest: read: "))
+    expect(over_time).to_have_attribute("aria-label", re.compile("Latest: read: [0-9.]+ [kM]B/s"))
+    expect(page.get_by_role("row").filter(has_text="anotherread")).to_contain_text("40.0 kB/s")
+    wide = (
+        "[...document.querySelectorAll('.scroll')].map(one => one.scrollWidth - one.clientWidth).filter(px => px > 1)"
+    )
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(wide) == [], width
+    controller.traffic.hear("proxy", {name: [time.time_ns(), *counts[1:]] for name, counts in counters.items()})
+    row.scroll_into_view_if_needed()
+    expect(row.locator("td").filter(has_text="4.0 kB/s")).to_be_in_viewport()
+    controller.achieved["another"] = AchievedBandwidth(3 * MB, 0)
+
+
 def test_the_form_says_before_the_launch_what_the_store_can_never_promise_and_the_largest_that_would_do(
     admin: Visitor,
 ) -> None:
