@@ -367,4 +367,19 @@ def test_rules_are_for_admins(browser: Browser, stack: Stack, client: Client) ->
     page = visitor.sign_in("olga", PASSWORD)
     visitor.open("/cluster/rules")
     expect(page.get_by_text("Rules of the object store are read and written by admins.")).to_be_visible()
+    visitor.open("/usage")
+    page.get_by_role("link", name="Cluster, Storage").click()
+    expect(page.get_by_label("Bandwidth over time", exact=True)).to_be_visible()
+    visitor.close()
+
+
+def test_usage_says_that_a_tenant_did_not_use_the_store(browser: Browser, stack: Stack, client: Client) -> None:
+    client.admin.add_user("ulla", PASSWORD)
+    client.admin.set_role("ulla", FIRST_TENANT, Role.USER)
+    visitor = Visitor.of(browser, stack.url)
+    page = visitor.sign_in("ulla", PASSWORD)
+    visitor.open("/usage")
+    told = page.get_by_label("Bandwidth over time", exact=True)
+    expect(told).to_contain_text(f"{FIRST_TENANT} did not use the object store in this period.")
+    assert visitor.violations() == []
     visitor.close()
