@@ -36,7 +36,8 @@ from zoe_lib.domain.execution import ExecutionState
 SAMPLED_S = 0.2
 OWNER = "zoe"
 ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.0 MB/s, write granted: 0 B/s"
-
+# By how much tables are wider than what shows them.
+WIDE = "[...document.querySelectorAll('.scroll')].map(one => one.scrollWidth - one.clientWidth).filter(px => px > 1)"
 
 NOWHERE = "http://127.0.0.1:1"
 NODES = {
@@ -184,16 +185,28 @@ def test_long_names_leave_numbers_in_sight_and_slow_rates_are_told(admin: Visito
     over_time = page.get_by_label(re.compile("Bandwidth of another, .*Latest: read: "))
     expect(over_time).to_have_attribute("aria-label", re.compile("Latest: read: [0-9.]+ [kM]B/s"))
     expect(page.get_by_role("row").filter(has_text="anotherread")).to_contain_text("40.0 kB/s")
-    wide = (
-        "[...document.querySelectorAll('.scroll')].map(one => one.scrollWidth - one.clientWidth).filter(px => px > 1)"
-    )
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
-        assert page.evaluate(wide) == [], width
+        assert page.evaluate(WIDE) == [], width
     controller.traffic.hear("proxy", {name: [time.time_ns(), *counts[1:]] for name, counts in counters.items()})
     row.scroll_into_view_if_needed()
     expect(row.locator("td").filter(has_text="4.0 kB/s")).to_be_in_viewport()
     controller.achieved["another"] = AchievedBandwidth(3 * MB, 0)
+
+
+def test_long_names_of_rules_and_controllers_wrap(admin: Visitor, controller: Served) -> None:
+    long = "container-of-a-name" * 8
+    with controller.http() as http:
+        [rule] = http.post(
+            "/v1/rules", json={"text": f"FOR CONTAINER acme/{long} WHEN GETS_SEC > 5 DO SET NOOP"}
+        ).json()
+        for path in ("/cluster/rules", "/cluster/rules/controllers"):
+            page = admin.open(path)
+            expect(page.get_by_role("row").filter(has_text=long)).to_be_visible()
+            for width in (1280, 390):
+                page.set_viewport_size({"width": width, "height": 800})
+                assert page.evaluate(WIDE) == [], (path, width)
+        http.delete(f"/v1/rules/{rule['id']}")
 
 
 def test_the_form_says_before_the_launch_what_the_store_can_never_promise_and_the_largest_that_would_do(
