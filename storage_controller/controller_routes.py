@@ -23,6 +23,10 @@ from storage_controller.rule_ledger import RuleLedger
 from storage_controller.supervision import ControllerState, Mode, Supervisor
 from storage_filters.rules import metrics_of
 
+_SHARES = (
+    "shares bandwidth among tenants that move bytes: a little for each, then what is guaranteed, then equal shares"
+)
+
 Active = Callable[[], Mapping[str, bool]]
 
 
@@ -83,7 +87,7 @@ class Controllers:
             self._health_set(mode)
 
     def _known(self) -> Iterator[tuple[str, str, str, Mode]]:
-        yield BANDWIDTH_CONTROLLER, "bandwidth", "shares bandwidth by Algorithm 1", self.kept.mode(BANDWIDTH_CONTROLLER)
+        yield BANDWIDTH_CONTROLLER, "bandwidth", _SHARES, self.kept.mode(BANDWIDTH_CONTROLLER)
         if self._nodes:
             what = f"asks {self._nodes} nodes of the store how they are"
             yield HEALTH_CONTROLLER, "health", what, self.kept.mode(HEALTH_CONTROLLER)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import time
 from collections.abc import Iterator
@@ -13,13 +12,9 @@ import pytest
 from playwright.sync_api import expect
 
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution
-from storage_controller.controller_ledger import ControllerLedger, Switch
 from storage_controller.executions import ExecutionKeys
 from storage_controller.node_health import NodeKind
-from storage_controller.own_metrics import Reading
-from storage_controller.rewrite_ledger import Counts, RewriteLedger
 from storage_controller.settings import NodeSettings
-from storage_controller.supervision import Failure, Mode
 from storage_controller.use_rows import HeardUse, add_spans, add_uses
 from storage_filters.request_counters import request_name
 from tests.support.documents import job
@@ -40,8 +35,9 @@ from zoe_lib.domain.execution import ExecutionState
 
 SAMPLED_S = 0.2
 OWNER = "zoe"
-ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.0 MB/s, write granted: 0\.0 MB/s"
-
+ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.0 MB/s, write granted: 0 B/s"
+# By how much tables are wider than what shows them.
+WIDE = "[...document.querySelectorAll('.scroll')].map(one => one.scrollWidth - one.clientWidth).filter(px => px > 1)"
 
 NOWHERE = "http://127.0.0.1:1"
 NODES = {
@@ -151,145 +147,6 @@ def test_operators_see_who_asks_for_how_much(admin: Visitor, controller: Served)
     assert admin.violations() == []
 
 
-def test_an_admin_writes_tries_removes_and_restores_rules(admin: Visitor) -> None:
-    page = admin.open("/cluster/rules")
-    expect(page.get_by_text("There is no rule")).to_be_visible()
-    add = page.get_by_label("Add a rule")
-    add.get_by_text("By form").click()
-    add.get_by_label("Name (tenant").fill("acme")
-    add.get_by_label("encrypted").check()
-    add.get_by_label("compressed by LZ4").check()
-    add.get_by_label("compressed by zstd").check()  # instead of LZ4
-    rule = add.get_by_role("textbox", name="Rule", exact=True)
-    expect(rule).to_have_value("FOR TENANT acme DO SET COMPRESSION WITH TYPE=ZSTD, SET ENCRYPTION")
-    add.get_by_label("Try it for").fill("acme/docs/a.txt")
-    add.get_by_role("button", name="Try").click()
-    expect(add.get_by_text("Now: no filter. Then: COMPRESSION, then ENCRYPTION.")).to_be_visible()
-    expect(page.get_by_text("There is no rule")).to_be_visible()  # a trial changes nothing
-    assert admin.violations() == []
-    add.get_by_role("button", name="Add").click()
-    row = page.get_by_role("row").filter(has_text="SET COMPRESSION")
-    expect(row).to_contain_text("admin")
-    expect(row).to_contain_text("yes")
-    if PICTURES is not None:
-        page.screenshot(path=PICTURES / "web-rules.png")
-    rule.fill("FOR TENANT acme DO SET COMPRESSION WITH TYPE")
-    add.get_by_role("button", name="Add").click()
-    expect(page.get_by_text("character 45: the end where the rule needs =")).to_be_visible()
-    row.get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("There is no rule")).to_be_visible()
-    page.get_by_text("Removed rules").click()
-    page.get_by_role("button", name="Restore").first.click()  # the newest; others may have been removed before
-    again = page.get_by_role("button", name="Remove rule")
-    expect(again).to_be_visible()
-    assert admin.violations() == []
-    again.click()
-    expect(page.get_by_text("There is no rule")).to_be_visible()
-
-
-def test_an_admin_adds_metrics_by_expression_and_by_program_and_removes_them(
-    admin: Visitor, controller: Served, tmp_path: Path
-) -> None:
-    page = admin.open("/cluster/rules/metrics")
-    expect(page.get_by_text("No metric was added")).to_be_visible()
-    add = page.get_by_label("Add a metric")
-    submit = add.get_by_role("button", name="Add")
-    expect(submit).to_be_disabled()
-    add.get_by_label("Name in rules").fill("load")
-    expression = add.get_by_role("textbox", name="Expression", exact=True)
-    expression.fill("sum(up")
-    submit.click()
-    expect(add.get_by_role("alert")).to_contain_text("Prometheus refuses the expression")
-    expression.fill("sum(up)")
-    submit.click()
-    row = page.get_by_role("row").filter(has_text="LOAD")
-    expect(row).to_contain_text("not known")
-    places = {("acme", ""): 2.5} | {("acme", f"c{number}"): float(number) for number in range(6)}
-    controller.readings["LOAD"] = Reading(time.monotonic() - 3, 0.01, places, True)
-    with controller.supervisor.run("metric-LOAD"):
-        raise Failure("3 seconds are over without an answer")
-    expect(row).to_contain_text("acme 2.5")
-    expect(row).to_contain_text("2 more")
-    expect(row).to_contain_text("failed 3 seconds are over without an answer")
-    (tmp_path / "binary.py").write_bytes(b"\xff")
-    (tmp_path / "busy.py").write_text("class Metric:\n    def evaluate(self, counters):\n        return 7\n")
-    add.get_by_label("Name in rules").fill("busy")
-    add.get_by_label("Measured by").select_option("program")
-    program = add.get_by_role("textbox", name="Program with a class Metric")
-    add.get_by_label("File with the program").set_input_files(tmp_path / "binary.py")
-    expect(add.get_by_role("alert")).to_contain_text("binary.py is not text in UTF-8")
-    add.get_by_label("File with the program").set_input_files(tmp_path / "busy.py")
-    expect(program).to_have_value(re.compile("return 7"))
-    submit.click()
-    expect(page.get_by_role("row").filter(has_text="BUSY")).to_contain_text("program")
-    assert wrong(admin, "metrics", PICTURES) == []
-    with controller.http() as http:
-        [rule] = http.post("/v1/rules", json={"text": "FOR TENANT acme WHEN busy > 5 DO SET NOOP"}).json()
-        remove = page.get_by_role("button", name="Remove BUSY")
-        remove.click()
-        expect(page.get_by_role("alert")).to_contain_text(f"rule {rule['id']} uses BUSY: remove it first")
-        page.get_by_role("link", name="Rules of objects").click()
-        standing = page.get_by_role("row").filter(has_text="WHEN busy")
-        expect(standing).to_contain_text("off now: it waits for BUSY (not measured yet)")
-        assert http.delete(f"/v1/rules/{rule['id']}").status_code == 204
-    page.get_by_role("link", name="Metrics").click()
-    for name in ("BUSY", "LOAD"):
-        page.get_by_role("button", name=f"Remove {name}").click()
-    expect(page.get_by_text("No metric was added")).to_be_visible()
-
-
-def test_an_admin_sees_what_is_active_where_and_sets_controllers(admin: Visitor, controller: Served) -> None:
-    ledger = ControllerLedger(controller.ledger)
-    text = "FOR CONTAINER acme/hot WHEN GETS_SEC > 5 DO SET NOOP"
-    with controller.http() as http:
-        [rule] = http.post("/v1/rules", json={"text": text}).json()
-    name = f"rule-{rule['id']}"
-    ledger.keep_switches([Switch(name, time.time(), True, False, {"GETS_SEC": 6.0})])
-    controller.active[name] = True
-    controller.silent_s |= {"p1": 0.2, "p2": math.inf}
-    controller.hosted_by["p1"] = frozenset({"NOOP", "ENCRYPTION"})
-    page = admin.open("/cluster/rules/controllers")
-    proxies = page.get_by_label("Proxies")
-    expect(proxies.get_by_role("row").filter(has_text="p1")).to_contain_text("ENCRYPTION, NOOP")
-    expect(proxies.get_by_role("row").filter(has_text="p2")).to_contain_text("never silent")
-    row = page.get_by_role("row").filter(has_text=name)
-    expect(row).to_contain_text("holds: it is on")
-    row.get_by_text("Last switches").click()
-    expect(row).to_contain_text("on (GETS_SEC 6)")
-    row.get_by_role("button", name="Dry run").focus()
-    page.keyboard.press("Enter")  # and nothing is asked
-    expect(row.get_by_role("button", name="Dry run")).to_have_attribute("aria-pressed", "true")
-    expect(row).to_contain_text("it would be on")
-    bandwidth = page.get_by_role("row").filter(has_text="Algorithm 1")
-    off, dialog = bandwidth.get_by_role("button", name="Off"), page.get_by_role("dialog")
-    off.click()
-    expect(dialog).to_contain_text("All limits are lifted")
-    dialog.get_by_role("button", name="Leave it as it is").click()
-    expect(dialog).to_have_count(0)
-    assert ledger.mode("bandwidth") is Mode.ON
-    off.click()
-    dialog.get_by_role("button", name="Off").click()
-    expect(page.get_by_role("alert")).to_contain_text("the controller bandwidth is off: no limit and no SLO is kept")
-    assert ledger.mode("bandwidth") is Mode.OFF
-    assert wrong(admin, "controllers", PICTURES) == []
-    admin.open("/cluster/storage")
-    expect(page.get_by_role("alert")).to_contain_text("no limit and no SLO is kept")
-    admin.open("/cluster/rules/controllers")
-    bandwidth.get_by_role("button", name="On").click()
-    expect(page.get_by_role("alert")).to_have_count(0)
-    assert ledger.mode("bandwidth") is Mode.ON
-    page.get_by_role("link", name="Rules of objects").click()
-    standing = page.get_by_role("row").filter(has_text="GETS_SEC")
-    expect(standing).to_contain_text("dry run, so no proxy has it; it would be on now")
-    controller.active[name] = False
-    ledger.set_mode(name, Mode.ON)
-    expect(standing).to_contain_text("it waits for its metric, which is not known")
-    controller.rule_metrics[rule["id"]] = {"GETS_SEC": 2.0}
-    expect(standing).to_contain_text("off now: its condition does not hold")
-    page.get_by_role("button", name=f"Remove rule {rule['id']}").click()
-    expect(page.get_by_text("There is no rule")).to_be_visible()
-
-
 def test_an_admin_sees_the_nodes_of_the_store_and_restarts_them(admin: Visitor) -> None:
     page = admin.open("/cluster/rules/nodes")
     rows = page.get_by_label("Nodes of the store").get_by_role("row")
@@ -315,6 +172,41 @@ def test_an_admin_sees_the_nodes_of_the_store_and_restarts_them(admin: Visitor) 
     dialog.get_by_role("button", name="Restart object-2").click()
     expect(rows.filter(has_text="object-2")).to_contain_text(re.compile("failed .*: exit code 5"), timeout=20_000)
     assert wrong(admin, "store-nodes", PICTURES) == []
+
+
+def test_long_names_leave_numbers_in_sight_and_slow_rates_are_told(admin: Visitor, controller: Served) -> None:
+    long = "container-of-a-name-" * 7
+    counters = {request_name("GET", FIRST_TENANT, long): [time.time_ns(), 600, 20, 0, 40_000, *[0] * 8]}
+    controller.traffic.hear("proxy", counters)
+    controller.achieved["another"] = AchievedBandwidth(40_000, 0)
+    page = admin.open("/cluster/storage")
+    row = page.get_by_label("Requests", exact=True).get_by_role("row").filter(has_text=long)
+    expect(row).to_contain_text("4.0 kB/s")
+    over_time = page.get_by_label(re.compile("Bandwidth of another, .*Latest: read: "))
+    expect(over_time).to_have_attribute("aria-label", re.compile("Latest: read: [0-9.]+ [kM]B/s"))
+    expect(page.get_by_role("row").filter(has_text="anotherread")).to_contain_text("40.0 kB/s")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(WIDE) == [], width
+    controller.traffic.hear("proxy", {name: [time.time_ns(), *counts[1:]] for name, counts in counters.items()})
+    row.scroll_into_view_if_needed()
+    expect(row.locator("td").filter(has_text="4.0 kB/s")).to_be_in_viewport()
+    controller.achieved["another"] = AchievedBandwidth(3 * MB, 0)
+
+
+def test_long_names_of_rules_and_controllers_wrap(admin: Visitor, controller: Served) -> None:
+    long = "container-of-a-name" * 8
+    with controller.http() as http:
+        [rule] = http.post(
+            "/v1/rules", json={"text": f"FOR CONTAINER acme/{long} WHEN GETS_SEC > 5 DO SET NOOP"}
+        ).json()
+        for path in ("/cluster/rules", "/cluster/rules/controllers"):
+            page = admin.open(path)
+            expect(page.get_by_role("row").filter(has_text=long)).to_be_visible()
+            for width in (1280, 390):
+                page.set_viewport_size({"width": width, "height": 800})
+                assert page.evaluate(WIDE) == [], (path, width)
+        http.delete(f"/v1/rules/{rule['id']}")
 
 
 def test_the_form_says_before_the_launch_what_the_store_can_never_promise_and_the_largest_that_would_do(
@@ -354,44 +246,6 @@ def test_files_of_the_object_store_are_beside_those_of_workspaces(
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("drop files here")).to_be_visible()
     client.remove_storage_credential("zoe")
-
-
-def test_an_admin_applies_rules_to_stored_objects(admin: Visitor, controller: Served) -> None:
-    page = admin.open("/cluster/rules")
-    add = page.get_by_label("Add a rule")
-    attempt = add.get_by_role("button", name="Try")
-    expect(attempt).to_be_disabled()
-    expect(attempt).to_have_accessible_description("To try it, name an object as tenant/container/object.")
-    add.get_by_label("Try it for").fill("acme/docs/my file.txt")
-    expect(attempt).to_be_enabled()
-    expect(add.get_by_text("To try it")).to_have_count(0)
-    stored = page.get_by_label("Stored objects")
-    begin = stored.get_by_role("button", name="Count")
-    expect(begin).to_be_disabled()
-    stored.get_by_label("Objects of").fill("acme")
-    stored.get_by_label("MB per second").fill("0.5")
-    stored.get_by_label("Only count").uncheck()
-    stored.get_by_role("button", name="Apply").click()
-    row = stored.get_by_role("row").filter(has_text="acme: by the rules, at 0.5 MB/s")
-    expect(row).to_contain_text("running")
-    jobs = RewriteLedger(controller.ledger)
-    running = jobs.running()
-    assert running is not None
-    jobs.expect(running.id, 8)
-    jobs.note(running.id, "docs", "c", Counts(looked=3, changed=2, failed=1, changed_bytes=2048), "", "docs/b: no key")
-    expect(row).to_contain_text("3 of 8")
-    expect(row).to_contain_text("docs/b: no key")
-    stored.get_by_role("button", name="Apply").click()
-    expect(stored.get_by_text(f"job {running.id} runs, and one does at a time")).to_be_visible()
-    row.get_by_role("button", name=f"Cancel job {running.id}").click()
-    expect(row).to_contain_text("cancelled")
-    row.get_by_role("button", name=f"Resume job {running.id}").click()
-    expect(row).to_contain_text("running")
-    jobs.note(running.id, "docs", "c", Counts(), "cannot reach Swift")
-    expect(row).to_contain_text("waits: cannot reach Swift")
-    assert jobs.give_up(running.id, 0)
-    expect(row).to_contain_text("gave up")
-    assert admin.violations() == []
 
 
 def test_executions_are_beside_the_bandwidth_of_their_tenant_and_have_their_requests(

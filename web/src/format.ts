@@ -12,9 +12,23 @@ export function bytes(value: number): string {
   return `${rest >= 100 || Number.isInteger(rest) ? rest.toFixed(0) : rest.toFixed(1)} ${UNITS[unit]}`;
 }
 
+const RATE_UNITS = ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"];
+// From here on a number of three digits would be shown as 1000.
+const NEXT_UNIT = 999.5;
+
+/** Bytes per second in the unit that fits: what is slow is not shown as nothing. */
 export function rate(bytesPerSecond: number): string {
-  const mega = bytesPerSecond / 1e6;
-  return `${mega >= 100 ? mega.toFixed(0) : mega.toFixed(1)} MB/s`;
+  if (bytesPerSecond > 0 && bytesPerSecond < 1) return "under 1 B/s";
+  const { divisor, unit } = rateUnit(bytesPerSecond);
+  const shown = bytesPerSecond / divisor;
+  return `${shown >= 99.95 || divisor === 1 ? shown.toFixed(0) : shown.toFixed(1)} ${unit}`;
+}
+
+/** The unit for a rate of this size, and how many bytes per second it is. */
+export function rateUnit(bytesPerSecond: number): { divisor: number; unit: string } {
+  let step = 0;
+  while (bytesPerSecond / 1000 ** step >= NEXT_UNIT && step < RATE_UNITS.length - 1) step += 1;
+  return { divisor: 1000 ** step, unit: RATE_UNITS[step] ?? "" };
 }
 
 export function number(value: number): string {

@@ -60,7 +60,7 @@ it("says what a late one gets in its present attempt", () => {
   const adjusted = { elastic: 4, attempt: 1, at_s: 5, read_bytes_per_s: 20_000_000 };
   const promise = { terms: TERMS, at_s: 0, offer: 0, notice: null, adjusted };
   const as_promised = { ...TERMS, read_bytes_per_s: 20_000_000 };
-  expect(lateSentence(promise, 1)).toBe("It is late: 20 MB/s to read guaranteed at present.");
+  expect(lateSentence(promise, 1)).toBe("It is late: 20.0 MB/s to read guaranteed at present.");
   expect(lateSentence(promise, 2)).toBeNull();
   expect(lateSentence({ ...promise, terms: as_promised }, 1)).toBeNull();
   expect(lateSentence({ ...promise, adjusted: null }, 1)).toBeNull();

@@ -80,9 +80,9 @@ export function earlySentence({ terms, adjusted }: Schemas["PromiseView"], attem
 
 /** That more bandwidth is guaranteed at present, since it is late; null where that is not so. */
 export function lateSentence({ terms, adjusted }: Schemas["PromiseView"], attempt: number): string | null {
-  const rate = adjusted?.read_bytes_per_s ?? 0;
-  if (adjusted?.attempt !== attempt || rate <= (terms.read_bytes_per_s ?? 0)) return null;
-  return `It is late: ${rate / 1e6} MB/s to read guaranteed at present.`;
+  const read = adjusted?.read_bytes_per_s ?? 0;
+  if (adjusted?.attempt !== attempt || read <= (terms.read_bytes_per_s ?? 0)) return null;
+  return `It is late: ${rate(read)} to read guaranteed at present.`;
 }
 
 type Description = Record<string, unknown>;

@@ -10,7 +10,12 @@ interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   useEffect(() => {
+    const opener = document.activeElement;
     box.current?.showModal();
+    return () => {
+      // A dialog that goes away takes the focus with it; who works by keyboard would begin anew at the top.
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
   }, []);
   return (
     <dialog

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bytes, number } from "../format";
+import { bytes, number, rate } from "../format";
 import { ticksText, timesText } from "./plot-axes";
 
 const at = (text: string) => new Date(text).getTime() / 1000;
@@ -24,4 +24,7 @@ it("tells any two ticks apart", () => {
   expect(ticksText([0, 0.0002, 0.0004], 0.0002, number)).toEqual(["0", "0.0002", "0.0004"]);
   expect(ticksText([0, 2000], 2000, number)).toEqual(["0", "2,000"]);
   expect(ticksText([0, 2 ** 43], 2 ** 43, bytes)).toEqual(["0 B", "8 TiB"]);
+  expect(ticksText([0, 20_000, 40_000], 20_000, rate)).toEqual(["0 kB/s", "20 kB/s", "40 kB/s"]);
+  expect(ticksText([1e6, 1.02e6, 1.04e6], 20_000, rate)).toEqual(["1 MB/s", "1.02 MB/s", "1.04 MB/s"]);
+  expect(ticksText([0, 500], 500, rate)).toEqual(["0 B/s", "500 B/s"]);
 });

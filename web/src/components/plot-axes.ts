@@ -1,6 +1,6 @@
 /** What stands at the axes of charts. */
 
-import { bytes, rate } from "../format";
+import { bytes, rate, rateUnit } from "../format";
 
 const DAY_S = 86_400;
 const MINUTE_S = 60;
@@ -21,9 +21,19 @@ export function timesText(ticks: number[], step: number): string[] {
 
 /** Numbers with as many digits as tell two ticks apart; sizes and rates in their units. */
 export function ticksText(ticks: number[], step: number, format: (value: number) => string): string[] {
-  if (format === bytes || format === rate) return ticks.map(format);
+  if (format === bytes) return ticks.map(format);
+  if (format === rate) {
+    // All of an axis in one unit, that of its largest.
+    const { divisor, unit } = rateUnit(Math.max(...ticks, 0));
+    return numbersText(ticks, step, divisor).map((text) => `${text} ${unit}`);
+  }
+  return numbersText(ticks, step, 1);
+}
+
+function numbersText(ticks: number[], step: number, divisor: number): string[] {
+  const shown = step / divisor;
   let digits = 0;
-  while (digits < DIGITS_MAX && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > EXACT)
+  while (digits < DIGITS_MAX && Math.abs(shown * 10 ** digits - Math.round(shown * 10 ** digits)) > EXACT)
     digits += 1;
-  return ticks.map((value) => value.toLocaleString("en", { maximumFractionDigits: digits }));
+  return ticks.map((value) => (value / divisor).toLocaleString("en", { maximumFractionDigits: digits }));
 }

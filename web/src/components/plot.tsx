@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { bytes, moment } from "../format";
+import { bytes, moment, rate } from "../format";
 import { ticksText, timesText } from "./plot-axes";
 
 /** A line. Null breaks it; where it is undefined it was not measured at that moment, and goes on. */
@@ -25,6 +25,7 @@ const COLOURS = ["#2f5fd0", "#c2571a", "#11803e", "#8b3fb5", "#a8861a", "#0f7f8c
 const HEIGHT_PX = 220;
 // Steps that are round numbers of KiB, MiB and GiB.
 const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power);
+const RATE_LEAST = 1000;
 /** Lines over time. The table beside it is for whoever does not see it. */
 export function Plot({ label, times, series: given, format, span }: PlotProps) {
   const series = given.filter((one) => one.values.some((value) => typeof value === "number"));
@@ -36,6 +37,8 @@ export function Plot({ label, times, series: given, format, span }: PlotProps) {
     const at = box.current;
     if (at === null) return;
     const text = getComputedStyle(at).color;
+    // An axis of nothing ends at something that has a sensible unit.
+    const least = format === rate ? RATE_LEAST : 1e-6;
     const axis = { stroke: text, grid: { stroke: "#8886", width: 1 }, ticks: { stroke: "#8886", width: 1 } };
     const made = new uPlot(
       {
@@ -68,7 +71,7 @@ export function Plot({ label, times, series: given, format, span }: PlotProps) {
             ...(format === bytes ? { incrs: POWERS_OF_TWO } : {}),
           },
         ],
-        scales: { y: { range: (_: uPlot, _low: number, high: number) => [0, Math.max(high * 1.05, 1e-6)] } },
+        scales: { y: { range: (_: uPlot, _low: number, high: number) => [0, Math.max(high * 1.05, least)] } },
       },
       [times, ...series.map((one) => one.values)],
       at,

@@ -56,7 +56,7 @@ export default function UsagePage() {
         </div>
       </div>
       <Quota />
-      {!operates && <StorageCharts onlyIfUsed />}
+      <StoreUse />
       <ErrorBox error={error} />
       {data && rows.length === 0 && <Empty>Nothing was reserved in this period.</Empty>}
       {rows.length > 0 && (
@@ -77,6 +77,22 @@ export default function UsagePage() {
         </>
       )}
     </>
+  );
+}
+
+/** What the tenant moved to and from the object store. Without a store nothing is said, but of what was moved before. */
+function StoreUse() {
+  const { tenant } = useSession();
+  const operates = useMay("operate");
+  const { data } = useQuery({ queryKey: ["storage"], queryFn: () => told(api.GET("/api/v1/storage")) });
+  const configured = data?.configured ?? false;
+  if (!operates) return <StorageCharts of={tenant} onlyIfUsed={!configured} />;
+  if (!configured) return null;
+  return (
+    <p>
+      What each tenant moved to and from the object store is at{" "}
+      <Link to="/cluster/storage">Cluster, Storage</Link>.
+    </p>
   );
 }
 
@@ -120,15 +136,22 @@ function Days({ rows }: { rows: Day[] }) {
           { text: "GiB-hours of memory", num: true },
           { text: "GiB of the store, granted", num: true },
         ]}
+        stacked
       >
         {[...rows].reverse().map((row) => (
           <tr key={`${row.day}/${row.tenant}/${row.user}`}>
             <td className="num">{row.day}</td>
-            <td>{row.tenant}</td>
-            <td>{row.user}</td>
-            <td className="num">{number(row.core_hours)}</td>
-            <td className="num">{number(row.memory_gib_hours)}</td>
-            <td className="num">{number(row.store_gib)}</td>
+            <td className="long">{row.tenant}</td>
+            <td className="long">{row.user}</td>
+            <td className="num" data-label="Core-hours">
+              {number(row.core_hours)}
+            </td>
+            <td className="num" data-label="GiB-hours of memory">
+              {number(row.memory_gib_hours)}
+            </td>
+            <td className="num" data-label="GiB of the store, granted">
+              {number(row.store_gib)}
+            </td>
           </tr>
         ))}
       </Table>

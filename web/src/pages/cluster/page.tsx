@@ -1,5 +1,6 @@
 import { useParams } from "react-router";
 import { useMay } from "../../api/session";
+import { Empty } from "../../components/feedback";
 import { Tabs } from "../../components/tabs";
 import { NodesTab } from "./nodes";
 import { PolicyTab } from "./policy";
@@ -30,7 +31,12 @@ export default function ClusterPage() {
       {tab === "nodes" && <NodesTab />}
       {tab === "queue" && <QueueTab />}
       {tab === "storage" && <StorageTab />}
-      {tab === "rules" && administers && <RulesTab />}
+      {tab === "rules" &&
+        (administers ? (
+          <RulesTab />
+        ) : (
+          <Empty>Rules of the object store are read and written by admins.</Empty>
+        ))}
       {tab === "policy" && <PolicyTab />}
       {tab === "replay" && <ReplayTab />}
     </>

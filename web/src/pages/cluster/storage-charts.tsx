@@ -11,11 +11,16 @@ const ASK_AGAIN_MS = 10_000;
 const TENANTS_MAX = 8;
 const DAY = 24;
 
-/** What tenants moved over time beside what they were granted, a plot a tenant, with its executions. `onlyIfUsed`:
- * nothing is said where nobody used the store.
- */
-export function StorageCharts({ onlyIfUsed = false }: { onlyIfUsed?: boolean }) {
-  const [hours, setHours] = useState(onlyIfUsed ? DAY : 1);
+interface StorageChartsProps {
+  /** Whose they are; else of all tenants. */
+  of?: string;
+  /** Nothing is said where nobody used the store. */
+  onlyIfUsed?: boolean;
+}
+
+/** What tenants moved over time beside what they were granted, a plot a tenant, with its executions. */
+export function StorageCharts({ of, onlyIfUsed = false }: StorageChartsProps) {
+  const [hours, setHours] = useState(of ? DAY : 1);
   const { data, error } = useQuery({
     queryKey: ["bandwidth-over-time", hours],
     queryFn: () =>
@@ -38,7 +43,11 @@ export function StorageCharts({ onlyIfUsed = false }: { onlyIfUsed?: boolean }) 
         )}
       </div>
       <ErrorBox error={error} />
-      {data && tenants.length === 0 && <p className="faint">No tenant used the store in this period.</p>}
+      {data && tenants.length === 0 && (
+        <p className="faint">
+          {of ? `${of} did not use the object store` : "No tenant used the store"} in this period.
+        </p>
+      )}
       {data &&
         tenants.map(([tenant, points]) => (
           <Fragment key={tenant}>

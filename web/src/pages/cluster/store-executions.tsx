@@ -20,7 +20,9 @@ export function StoreExecutions({ tenant, fromS, toS }: { tenant: string; fromS:
     retry: false,
   });
   // Other controllers keep no history.
-  if (!data || data.executions.length === 0) return null;
+  if (!data) return null;
+  if (data.executions.length === 0)
+    return <p className="faint">No execution of {tenant} used the store in this period.</p>;
   return (
     <section className="card" aria-label={`Executions of ${tenant} at the store`}>
       <Table
@@ -35,12 +37,16 @@ export function StoreExecutions({ tenant, fromS, toS }: { tenant: string; fromS:
       >
         {data.executions.map((one) => (
           <tr key={one.execution_id}>
-            <td>
+            <td className="long">
               <Link to={`/executions/${one.execution_id}/charts`}>{one.name}</Link> of {one.user}
             </td>
-            <td className="num">{bytes(totalOf(one.points, "read_bytes"))}</td>
-            <td className="num">{bytes(totalOf(one.points, "written_bytes"))}</td>
-            <td>{rulesText(one.rules)}</td>
+            <td className="num" data-label="Read">
+              {bytes(totalOf(one.points, "read_bytes"))}
+            </td>
+            <td className="num" data-label="Written">
+              {bytes(totalOf(one.points, "written_bytes"))}
+            </td>
+            <td className="long">{rulesText(one.rules)}</td>
             <td>
               <Bar ran={one} fromS={data.from_s} toS={data.to_s} />
             </td>

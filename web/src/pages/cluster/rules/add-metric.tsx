@@ -1,15 +1,16 @@
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, type Schemas, told } from "../../../api/client";
 import { ErrorBox, ProblemBox } from "../../../components/feedback";
+import { useKept } from "../../../components/kept";
+import { useOneAtATime } from "../../../components/one-at-a-time";
 import { type MetricFields, NO_METRIC, programOf, wantedMetric } from "./wanted-metric";
 
 /** Adds a metric: an expression that a Prometheus is asked, or a program in Python. */
-export function AddMetric({ onAdded }: { onAdded: () => void }) {
-  const [fields, setFields] = useState(NO_METRIC);
+export function AddMetric({ onAdded }: { onAdded: () => Promise<void> }) {
+  const [fields, setFields] = useKept("metric", NO_METRIC);
   const put = (change: Partial<MetricFields>) => setFields({ ...fields, ...change });
   const wanted = wantedMetric(fields);
-  const add = useMutation({
+  const add = useOneAtATime({
     mutationFn: ({ name, body }: { name: string; body: Schemas["StorageMetricRequest"] }) =>
       told(api.POST("/api/v1/storage/metrics/{name}", { params: { path: { name } }, body })),
     onSuccess: () => setFields({ ...NO_METRIC, kind: fields.kind }),

@@ -1,7 +1,9 @@
-import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useRef } from "react";
 import { api, type Schemas, told } from "../../../api/client";
 import { ErrorBox } from "../../../components/feedback";
+import { useKept } from "../../../components/kept";
+import { useOneAtATime } from "../../../components/one-at-a-time";
 import { bytes, duration } from "../../../format";
 import { RuleForm } from "./rule-form";
 import { whyNoTrial } from "./wanted";
@@ -11,16 +13,23 @@ const WHY_NO_TRIAL = "why-no-trial";
 type Tried = Schemas["StorageRuleTryView"];
 
 /** A rule by text or by form, and what it would change for an object before it is added. */
-export function AddRule({ onAdded }: { onAdded: () => void }) {
-  const [text, setText] = useState("");
-  const [name, setName] = useState("");
-  const add = useMutation({
-    mutationFn: () => told(api.POST("/api/v1/storage/rules", { body: { text, dry_run: false } })),
+export function AddRule() {
+  const queries = useQueryClient();
+  const rule = useRef<HTMLTextAreaElement>(null);
+  const [text, setText] = useKept("rule", "");
+  const [name, setName] = useKept("rule-tried-for", "");
+  const add = useOneAtATime({
+    mutationFn: (added: string) =>
+      told(api.POST("/api/v1/storage/rules", { body: { text: added, dry_run: false } })),
     onSuccess: () => {
       setText("");
       attempt.reset();
     },
-    onSettled: onAdded,
+    onSettled: async () => {
+      await queries.invalidateQueries({ queryKey: ["storage-rules"] });
+      // The button is disabled, and a disabled one has no focus.
+      rule.current?.focus();
+    },
   });
   const attempt = useMutation({ mutationFn: () => told(api.POST("/api/v1/storage/try", tryOf(name, text))) });
   const noTrial = whyNoTrial(name);
@@ -35,7 +44,7 @@ export function AddRule({ onAdded }: { onAdded: () => void }) {
       aria-label="Add a rule"
       onSubmit={(event: FormEvent) => {
         event.preventDefault();
-        add.mutate();
+        if (text.trim() !== "") add.mutate(text);
       }}
     >
       <h2>Add a rule</h2>
@@ -46,6 +55,7 @@ export function AddRule({ onAdded }: { onAdded: () => void }) {
       <label>
         Rule
         <textarea
+          ref={rule}
           rows={3}
           value={text}
           aria-describedby={QUOTES}
@@ -80,9 +90,14 @@ export function AddRule({ onAdded }: { onAdded: () => void }) {
         )}
       </div>
       <ErrorBox error={add.error ?? attempt.error} />
+      {add.data && <p role="status">Added: {numbersOf(add.data.rules)}.</p>}
       {attempt.data && <TriedRules tried={attempt.data} />}
     </form>
   );
+}
+
+function numbersOf(rules: Schemas["StorageRuleView"][]): string {
+  return rules.map((one) => `rule ${one.id}`).join(", ");
 }
 
 function tryOf(name: string, text: string) {

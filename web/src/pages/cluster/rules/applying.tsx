@@ -1,7 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { FormEvent } from "react";
 import { api, type Schemas, told } from "../../../api/client";
 import { ErrorBox } from "../../../components/feedback";
+import { useKept } from "../../../components/kept";
+import { useOneAtATime } from "../../../components/one-at-a-time";
 import { num, Table } from "../../../components/table";
 import { bytes, moment, rate } from "../../../format";
 import { type Wanted, wantedOf } from "./wanted";
@@ -20,13 +22,14 @@ export function Applying() {
     refetchInterval: ASK_AGAIN_MS,
     retry: false,
   });
-  const renew = () => void queries.invalidateQueries({ queryKey: KEY });
-  const cancel = useMutation({
+  const renew = () => queries.invalidateQueries({ queryKey: KEY });
+  const running = jobs.data?.rewrites.find((one) => one.state === "running");
+  const cancel = useOneAtATime({
     mutationFn: (number: number) =>
       told(api.DELETE("/api/v1/storage/rewrites/{number}", { params: { path: { number } } })),
     onSettled: renew,
   });
-  const resume = useMutation({
+  const resume = useOneAtATime({
     mutationFn: (number: number) =>
       told(api.POST("/api/v1/storage/rewrites/{number}/resume", { params: { path: { number } } })),
     onSettled: renew,
@@ -34,7 +37,7 @@ export function Applying() {
   return (
     <section className="card stacked" aria-label="Stored objects">
       <h2>Apply the rules to stored objects</h2>
-      <Begin onBegun={renew} />
+      <Begin running={running?.id} onBegun={renew} />
       <ErrorBox error={cancel.error ?? resume.error ?? jobs.error} />
       {jobs.data && jobs.data.rewrites.length > 0 && (
         <Table
@@ -81,11 +84,11 @@ function JobRow({ job, busy, onCancel, onResume }: JobRowProps) {
         {job.id}, {moment(job.created_s)}
         {job.author && ` by ${job.author}`}
       </td>
-      <td>
+      <td className="long">
         {job.tenant}
         {job.container && `/${job.container}`}: {how}, at {rate(job.bytes_per_s)}
       </td>
-      <td>
+      <td className="long">
         {job.state.replace("_", " ")}
         {job.waits && (
           <div className="faint">{job.state === "running" ? `waits: ${job.waits}` : job.waits}</div>
@@ -96,9 +99,15 @@ function JobRow({ job, busy, onCancel, onResume }: JobRowProps) {
         <progress max={Math.max(of, 1)} value={job.looked} aria-label={`Progress of job ${job.id}`} />{" "}
         {job.looked} of {of}
       </td>
-      <td className="num">{job.changed}</td>
-      <td className="num">{bytes(job.changed_bytes)}</td>
-      <td className="num">{job.failed}</td>
+      <td className="num" data-label="Changed">
+        {job.changed}
+      </td>
+      <td className="num" data-label="Bytes">
+        {bytes(job.changed_bytes)}
+      </td>
+      <td className="num" data-label="Failed">
+        {job.failed}
+      </td>
       <td>
         {job.state === "running" && (
           <button
@@ -121,11 +130,17 @@ function JobRow({ job, busy, onCancel, onResume }: JobRowProps) {
   );
 }
 
-function Begin({ onBegun }: { onBegun: () => void }) {
-  const [fields, setFields] = useState(NOTHING);
+interface BeginProps {
+  /** The job that runs. */
+  running: number | undefined;
+  onBegun: () => Promise<void>;
+}
+
+function Begin({ running, onBegun }: BeginProps) {
+  const [fields, setFields] = useKept("stored-objects", NOTHING);
   const put = (change: Partial<Wanted>) => setFields({ ...fields, ...change });
-  const wanted = wantedOf(fields);
-  const begin = useMutation({
+  const wanted = running === undefined ? wantedOf(fields) : `Job ${running} runs, and one does at a time.`;
+  const begin = useOneAtATime({
     mutationFn: (body: Schemas["StorageRewriteRequest"]) =>
       told(api.POST("/api/v1/storage/rewrites", { body })),
     onSettled: onBegun,

@@ -1,8 +1,11 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, told } from "../../../api/client";
 import { Dialog } from "../../../components/dialog";
 import { ErrorBox, Loading, ProblemBox } from "../../../components/feedback";
+import { useLongList } from "../../../components/long-list";
+import { ListFilter, ListMore } from "../../../components/long-list-parts";
+import { useOneAtATime } from "../../../components/one-at-a-time";
 import { num, Table } from "../../../components/table";
 import { duration, moment } from "../../../format";
 import { type Controller, conditionText, MODES, type Mode, stepOf, warningsOf } from "./modes";
@@ -20,14 +23,16 @@ export function ControllersPart() {
   const queries = useQueryClient();
   const controllers = useControllers();
   const [asked, setAsked] = useState<Wanted | null>(null);
-  const change = useMutation({
+  const change = useOneAtATime({
     mutationFn: ({ name, mode }: Wanted) =>
       told(api.PUT("/api/v1/storage/controllers/{name}", { params: { path: { name } }, body: { mode } })),
     onSuccess: () => setAsked(null),
-    onSettled: () => {
-      for (const queryKey of [CONTROLLERS, ["storage-rules"]]) void queries.invalidateQueries({ queryKey });
-    },
+    onSettled: () =>
+      Promise.all(
+        [CONTROLLERS, ["storage-rules"]].map((queryKey) => queries.invalidateQueries({ queryKey })),
+      ),
   });
+  const list = useLongList(controllers.data?.controllers ?? [], (one) => `${one.name} ${one.what}`);
   if (controllers.isLoading) return <Loading what="Loading the controllers" />;
   if (controllers.error) return <ErrorBox error={controllers.error} />;
   if (!controllers.data) return null;
@@ -39,14 +44,16 @@ export function ControllersPart() {
       ))}
       {!asked && <ErrorBox error={change.error} />}
       <section className="card" aria-label="Controllers">
+        <ListFilter list={list} label="Filter controllers" />
         <Table
           headings={["Controller", "Mode", "Condition", "What it did last", num("Failures"), "Switches"]}
           stacked
         >
-          {controllers.data.controllers.map((one) => (
+          {list.shown.map((one) => (
             <Row key={one.name} controller={one} busy={change.isPending} onMode={set} />
           ))}
         </Table>
+        <ListMore list={list} />
       </section>
       <Proxies proxies={controllers.data.proxies} />
       {asked && (
@@ -85,7 +92,7 @@ function Row({ controller, busy, onMode }: RowProps) {
   const { name, what, mode, last, last_s: lastS, runs, failures, problem, waits_s: waitsS } = controller;
   return (
     <tr>
-      <td>
+      <td className="long">
         <strong>{name}</strong>
         <div className="faint">{what}</div>
       </td>
@@ -106,7 +113,7 @@ function Row({ controller, busy, onMode }: RowProps) {
         </fieldset>
       </td>
       <td>{conditionText(controller)}</td>
-      <td>
+      <td className="long">
         {last === "" ? <span className="faint">nothing yet</span> : last}
         {lastS != null && <div className="faint">{moment(lastS)}</div>}
         {problem && (

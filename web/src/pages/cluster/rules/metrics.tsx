@@ -1,10 +1,14 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
 import { api, type Schemas, told } from "../../../api/client";
 import { Empty, ErrorBox, Loading } from "../../../components/feedback";
+import { useFocusLater } from "../../../components/focus-later";
+import { useOneAtATime } from "../../../components/one-at-a-time";
 import { Table } from "../../../components/table";
 import { duration, moment, number } from "../../../format";
 import { AddMetric } from "./add-metric";
 import { METRICS, useMetrics } from "./queries";
+import { RemoveDialog } from "./remove-dialog";
 import { placeOf } from "./wanted-metric";
 
 type Metric = Schemas["StorageMetricView"];
@@ -16,19 +20,36 @@ const MODES = { on: "", dry: "in a dry run: no rule sees its values", off: "off:
 export function MetricsPart() {
   const queries = useQueryClient();
   const metrics = useMetrics();
-  const renew = () => void queries.invalidateQueries({ queryKey: METRICS });
-  const remove = useMutation({
+  const renew = () => queries.invalidateQueries({ queryKey: METRICS });
+  const [asked, setAsked] = useState("");
+  const focus = useFocusLater();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const remove = useOneAtATime({
     mutationFn: (name: string) =>
       told(api.DELETE("/api/v1/storage/metrics/{name}", { params: { path: { name } } })),
-    onSettled: renew,
+    onSettled: async (_, refusal) => {
+      await renew();
+      if (refusal) return;
+      setAsked("");
+      focus(() => heading.current);
+    },
   });
+  const close = () => {
+    remove.reset();
+    setAsked("");
+  };
   if (metrics.isLoading) return <Loading what="Loading the metrics" />;
   if (metrics.error) return <ErrorBox error={metrics.error} />;
   return (
     <>
-      <ErrorBox error={remove.error} />
+      <h2 ref={heading} tabIndex={-1}>
+        Added metrics
+      </h2>
       {metrics.data?.metrics.length === 0 && (
-        <Empty>No metric was added. Rules compare what proxies count: GETS_SEC, PUTS_SEC, OPS_SEC and COMPRESSIBILITY.</Empty>
+        <Empty>
+          No metric was added. Rules compare what proxies count: GETS_SEC, PUTS_SEC, OPS_SEC and
+          COMPRESSIBILITY.
+        </Empty>
       )}
       {metrics.data && metrics.data.metrics.length > 0 && (
         <section className="card" aria-label="Added metrics">
@@ -36,7 +57,7 @@ export function MetricsPart() {
             {metrics.data.metrics.map((metric) => (
               <tr key={metric.name}>
                 <Source metric={metric} />
-                <td>
+                <td className="long">
                   <Values metric={metric} />
                 </td>
                 <td>{metric.age_s != null && `${duration(metric.age_s)} ago`}</td>
@@ -45,9 +66,8 @@ export function MetricsPart() {
                   <button
                     type="button"
                     className="danger"
-                    disabled={remove.isPending}
                     aria-label={`Remove ${metric.name}`}
-                    onClick={() => remove.mutate(metric.name)}
+                    onClick={() => setAsked(metric.name)}
                   >
                     Remove
                   </button>
@@ -58,13 +78,18 @@ export function MetricsPart() {
         </section>
       )}
       <AddMetric onAdded={renew} />
+      {asked && (
+        <RemoveDialog what={asked} removal={remove} onRemove={() => remove.mutate(asked)} onClose={close}>
+          <p>Rules can compare it no more. Its program or expression is not kept.</p>
+        </RemoveDialog>
+      )}
     </>
   );
 }
 
 function Source({ metric }: { metric: Metric }) {
   return (
-    <td>
+    <td className="long">
       <strong>{metric.name}</strong>
       {metric.text === "" ? (
         <div className="faint">{SOURCES[metric.source]}</div>

@@ -13,12 +13,12 @@ export function Proxies({ proxies }: { proxies: Schemas["StorageProxyView"][] })
       <Table headings={["Proxy", "Reported", "Filters"]} stacked>
         {proxies.map(({ name, silent_s: silentS, filters }) => (
           <tr key={name}>
-            <td>{name}</td>
+            <td className="long">{name}</td>
             <td>
               {silentS == null ? "never" : `${duration(silentS)} ago`}{" "}
               {(silentS == null || silentS > SILENT_S) && <span className="badge bad">silent</span>}
             </td>
-            <td>{filters.join(", ")}</td>
+            <td className="long">{filters.join(", ")}</td>
           </tr>
         ))}
       </Table>

@@ -1,9 +1,9 @@
-import { useState } from "react";
+import { useKept } from "../../../components/kept";
 import { CONDITIONS, FILTERS, KINDS, NO_RULE, type RuleFields, ruleText } from "./rule-text";
 
 /** Fields from which the text of a rule follows. */
 export function RuleForm({ onText }: { onText: (text: string) => void }) {
-  const [fields, setFields] = useState<RuleFields>(NO_RULE);
+  const [fields, setFields] = useKept<RuleFields>("rule-fields", NO_RULE);
   const put = (change: Partial<RuleFields>) => {
     const changed = { ...fields, ...change };
     setFields(changed);

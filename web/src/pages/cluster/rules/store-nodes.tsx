@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, type Schemas, told } from "../../../api/client";
 import { Dialog } from "../../../components/dialog";
 import { Empty, ErrorBox, Loading } from "../../../components/feedback";
+import { useOneAtATime } from "../../../components/one-at-a-time";
 import { Table } from "../../../components/table";
 import { moment, number } from "../../../format";
 import { detailsOf, LOOKS, restartText, warningOf } from "./store-node";
@@ -20,11 +21,11 @@ export function StoreNodesPart() {
     retry: false,
   });
   const [asked, setAsked] = useState<Schemas["StorageNodeView"] | null>(null);
-  const restart = useMutation({
+  const restart = useOneAtATime({
     mutationFn: (name: string) =>
       told(api.POST("/api/v1/storage/nodes/{name}/restart", { params: { path: { name } } })),
     onSuccess: () => setAsked(null),
-    onSettled: () => void queries.invalidateQueries({ queryKey: NODES }),
+    onSettled: () => queries.invalidateQueries({ queryKey: NODES }),
   });
   if (nodes.isLoading) return <Loading what="Loading the store's nodes" />;
   if (nodes.error) return <ErrorBox error={nodes.error} />;
@@ -74,18 +75,18 @@ export function StoreNodesPart() {
 function Row({ node, onRestart }: { node: Schemas["StorageNodeView"]; onRestart: () => void }) {
   return (
     <tr>
-      <td>
+      <td className="long">
         <strong>{node.name}</strong>
         <div className="faint">{node.kind}</div>
       </td>
-      <td>
+      <td className="long">
         <span className={`badge ${LOOKS[node.state]}`}>{node.state}</span> {node.reason}
         {node.since_s != null && <div className="faint">since {moment(node.since_s)}</div>}
         {node.latency_s != null && (
           <div className="faint">it answered in {number(node.latency_s * 1000)} ms</div>
         )}
       </td>
-      <td>
+      <td className="long">
         {detailsOf(node).map((text) => (
           <div key={text}>{text}</div>
         ))}
