@@ -14,8 +14,9 @@ from zoe_cli.main import app
 
 INTRODUCTION = """\
 `zoe` connects to one Zoe over HTTP. Results go to standard output, notes and errors to standard error. With `-o json`
-or `-o yaml`, standard output is exactly one document, of `storage top --watch` one a line; with `-o name`, it has one name per line.
-`-o` may stand before or after the command. `NO_COLOR` and pipes switch colours off. `zoe completion bash` prints a completion script.
+or `-o yaml`, standard output is exactly one document, of `storage top --watch` one a line; with `-o name`, it has one
+name per line. `-o` may stand before or after the command. `NO_COLOR` and pipes switch colours off. `zoe completion
+bash` prints a completion script.
 """
 AFTER_CODES = """\
 Commands on several executions continue after a refusal, and exit with the first code that is not 0. `wait`,
