@@ -1,7 +1,7 @@
 """How long `make check` takes for each of the last commits, against its parent: `python -m benchmarks.check 50`.
 
 All run in one clone, with the tools of this tree, after one check that fills mypy's cache, as in a developer's second
-check. Commits older than the tools may fail; only the seconds count here.
+check. Merges are left out. Commits older than the tools may fail; only the seconds count here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from scripts.check import ROOT, check
+from scripts.check import INTERRUPTED, ROOT, check
 
 GOAL_MEDIAN_S, GOAL_MAX_S = 30.0, 120.0
 
@@ -31,7 +31,7 @@ def main() -> int:
         (clone / "web" / "node_modules").symlink_to(ROOT / "web" / "node_modules")
         # A link is no directory, which .gitignore names: as a new file, it would count as a change of the web UI.
         (clone / ".git" / "info" / "exclude").write_text("/web/node_modules\n")
-        commits = _git(clone, "log", f"-{count}", "--format=%h", "--reverse")
+        commits = _git(clone, "log", f"-{count}", "--no-merges", "--format=%h", "--reverse")
         _check_out(clone, f"{commits[0]}~1")
         _timed(clone)
         seconds, cpu_s = zip(*(_of(clone, commit) for commit in commits), strict=True)
@@ -65,7 +65,8 @@ def _check_out(clone: Path, commit: str) -> None:
 def _timed(clone: Path) -> tuple[float, str]:
     printed, began_s = io.StringIO(), time.monotonic()
     with contextlib.redirect_stdout(printed):
-        check(clone, "HEAD~1")
+        if check(clone, "HEAD~1") == INTERRUPTED:
+            raise KeyboardInterrupt
     lines = printed.getvalue().splitlines()
     return time.monotonic() - began_s, f"{lines[0]} {lines[-1]}"
 

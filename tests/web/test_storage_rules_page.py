@@ -85,7 +85,7 @@ def test_an_admin_writes_tries_removes_and_restores_rules(admin: Visitor) -> Non
     row.get_by_role("button", name="Remove").click()
     removed(page)
     expect(page.get_by_text("There is no rule")).to_be_visible()
-    page.get_by_text("Removed rules").click()
+    page.get_by_text("Removed rules", exact=True).click()
     page.get_by_role("button", name="Restore").first.click()  # the newest; others may have been removed before
     again = page.get_by_role("button", name="Remove rule")
     expect(again).to_be_visible()
@@ -293,7 +293,7 @@ def test_a_double_click_does_one_thing(admin: Visitor, rules: RulesInForce) -> N
     dialog.get_by_role("button", name="Remove").dblclick()
     expect(dialog).to_have_count(0)
     assert rules.texts() == [following]
-    page.get_by_text("Removed rules").click()
+    page.get_by_text("Removed rules", exact=True).click()
     gone = page.get_by_label("Removed rules").get_by_role("row").filter(has_text=text).first
     gone.get_by_role("button", name="Restore").dblclick()
     expect(gone).to_contain_text("in force")
