@@ -15,6 +15,7 @@ import pytest
 
 from scripts import check, pytest_run
 from scripts.parts import PARTS
+from scripts.pytest_order import ORDER
 from tests.support.waiting import until
 
 WAITS = "import threading\ndef wait(): threading.Event().wait()\n"
@@ -33,6 +34,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(check, "LINT", ())
     monkeypatch.setattr(pytest_run, "_LOOK_S", 0.1)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv(ORDER, raising=False)
     (tmp_path / "tests" / "unit").mkdir(parents=True)
     who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     for arguments in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
