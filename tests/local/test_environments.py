@@ -239,7 +239,7 @@ def test_the_sweep_takes_the_oldest_and_leaves_what_is_used(world: LocalWorld) -
     assert next(made(world)[0].rglob("apple.py")).read_text().startswith("VERSION = '1.0'")
     world.backend.stop([used])
     world.ended(used)
-    assert world.backend.sweep_environments() == 1
+    world.backend.sweep_environments()
     assert not list((world.base / ".environments").glob("[!.]*/*"))
 
 

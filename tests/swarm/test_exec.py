@@ -127,8 +127,10 @@ def test_each_is_in_the_audit_log_without_what_was_typed_or_said(whole: Installa
 def test_what_is_cut_leaves_no_process_in_the_container(whole: Installation) -> None:
     command = [str(ZOE), "exec", whole.id, "--", "sh", "-c", "trap '' HUP TERM; echo here; sleep 613"]
     with subprocess.Popen(command, env=whole.environment("ada"), stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"here\n"
-        assert any("sleep 613" in line for line in whole.inside())
-        process.kill()
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"here\n"
+            until(lambda: any("sleep 613" in line for line in whole.inside()), whole.inside)
+        finally:
+            process.kill()  # or a failure would wait for the sleep
     until(lambda: not whole.inside(), whole.inside)

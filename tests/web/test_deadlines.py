@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.support.cluster_size import all_cores
 from tests.support.documents import job, sized
 from tests.support.waiting import until
 from tests.support.web import Visitor, fits
@@ -94,7 +95,7 @@ def test_what_cannot_be_met_is_said_before_it_is_launched(admin: Visitor, client
 
 def test_the_list_shows_and_filters_by_it(admin: Visitor, client: Client, missed: str) -> None:
     client.wait(client.submit(job("true", name="in-time"), deadline="+1h").id, 60)
-    cores = sum(node.cores for node in client.nodes().nodes)
+    cores = all_cores(client)
     filler = sized(cores - 0.5, "sleep", "3000", name="filler", size={"run_time_s": 3000})
     client.submit(filler)
     waiting = client.submit({**LONG, "components": filler["components"], "name": "behind"}, deadline="+2h").id

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ViewportSize, expect
 
+from tests.support.cluster_size import all_cores
 from tests.support.documents import job, sized
 from tests.support.waiting import until
 from tests.support.web import ROOT, Visitor, cancel_all
@@ -62,7 +63,7 @@ def comes_to_be(client: Client, execution_id: str, state: ExecutionState) -> Non
 def scene(stack: Stack) -> Iterator[str]:
     """Something that runs with elastic services, something that waits, something that has ended; the first's id."""
     with Client(stack.url, stack.token) as client:
-        cores = sum(node.cores for node in client.nodes().nodes)
+        cores = all_cores(client)
         running = sized(round(cores / 5, 1), "sh", "-c", "while :; do date; sleep 0.2; done", name="sensor-join")
         running["components"][0] |= {"essential_count": 2, "total_count": 4, "ends_application": False}
         ended = client.submit(job("echo", "done", name="nightly-report"))
@@ -154,7 +155,7 @@ def policy(client: Client) -> Iterator[PolicyView]:
 
 
 def test_the_admin_tries_a_policy_and_puts_it_in_force(admin: Visitor, client: Client, policy: PolicyView) -> None:
-    cores = sum(node.cores for node in client.nodes().nodes)
+    cores = all_cores(client)
     filler = client.submit(sized(cores * 0.9, "sleep", "600", name="filler"))
     comes_to_be(client, filler.id, ExecutionState.RUNNING)
     for name, part in (("large", 0.8), ("small", 0.6)):

@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
+from tests.support.cluster_size import all_cores
 from tests.support.documents import job, sized
 from tests.support.waiting import until
 from tests.support.web import Visitor
@@ -92,7 +93,7 @@ def test_a_page_of_rows_that_comes_after_the_filter_has_changed_is_let_go(admin:
 
 
 def test_one_too_big_says_why_it_waits_and_starts_when_there_is_room(admin: Visitor, client: Client) -> None:
-    cores = sum(node.cores for node in client.nodes().nodes)
+    cores = all_cores(client)
     first = client.submit(sized(cores - 0.2, "sleep", "600", name="first"))
     until(lambda: client.execution(first.id).state is ExecutionState.RUNNING)
     page = admin.page

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from playwright.sync_api import expect
 
+from tests.support.cluster_size import all_cores
 from tests.support.documents import job, sized
 from tests.support.web import Visitor
 from tests.web.test_everyone import PICTURES
@@ -18,7 +19,7 @@ def test_what_happened_is_replayed_under_another_policy(admin: Visitor, client: 
     client.wait(client.submit(job("true")).id, 60)
     began = datetime.fromtimestamp(int(time.time()) + 1)  # noqa: DTZ006 - as the browser, whose clock is this one
     time.sleep(1.1)
-    cores = sum(node.cores for node in client.nodes().nodes)
+    cores = all_cores(client)
     ids = [client.submit(sized(cores, "sleep", "1", name=f"turn-{i}", size={"run_time_s": 1})).id for i in range(3)]
     for execution_id in ids:
         assert client.wait(execution_id, 60).state is ExecutionState.SUCCEEDED

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import stat
+import threading
 import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -28,9 +29,17 @@ class EnvironmentSweeper:
         self._settings = settings
         self._base = settings.environments_dir
         self._bytes: dict[tuple[Path, int], int] = {}
+        self._sweeping = threading.Lock()
 
     def sweep(self, used: Collection[Path]) -> int:
-        """Remove what is beyond the bounds and not in use; return how many were removed."""
+        """Remove what is beyond the bounds and not in use; return how many were removed.
+
+        A second sweep begins when the first has ended: two would skip what the other is just looking at.
+        """
+        with self._sweeping:
+            return self._swept(used)
+
+    def _swept(self, used: Collection[Path]) -> int:
         for path in self._base.glob(_BEGUN):
             if path.stat().st_mtime < time.time() - _BEGUN_S_MAX:
                 shutil.rmtree(path, ignore_errors=True)

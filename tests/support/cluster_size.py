@@ -1,0 +1,11 @@
+"""How large the cluster of a running Zoe is."""
+
+from __future__ import annotations
+
+from tests.support.waiting import until
+from zoe_client import Client
+
+
+def all_cores(client: Client) -> float:
+    """The cores of all nodes, once the master has seen them: a new stack knows none until its first look."""
+    return until(lambda: sum(node.cores for node in client.nodes().nodes))
