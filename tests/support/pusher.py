@@ -6,9 +6,10 @@ import base64
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from tests.support.waiting import until
 from zoe_embedded.home import Account
 from zoe_embedded.swift.configuration import ControllerLine
 from zoe_embedded.swift.store import ObjectStore
+
+_AGAIN_S = 2.0
 
 
 @dataclass
@@ -38,22 +41,42 @@ class Pusher:
     newest: int = 3
     moved: dict[tuple[str, str], int] = field(default_factory=dict)
     limited: set[tuple[str, str]] = field(default_factory=set)
+    modules: list[bytes] = field(default_factory=list)
 
     def push(self, **accounts: dict[str, float]) -> None:
         """Returns when they are in force, and with them whatever was sent before."""
+        wanted = dict.fromkeys(self.limited, 0.0)
+        wanted |= {(account, name): rate for account, rates in accounts.items() for name, rate in rates.items()}
+        self._send(accounts)
+        until(partial(self._in_force, wanted, accounts), lambda: (wanted, self._rates(wanted)))
+        self.limited = set(wanted)
+
+    def _in_force(self, wanted: dict[tuple[str, str], float], accounts: dict[str, dict[str, float]]) -> bool:
+        """Look for a while; then send once more, as a controller does: what is sent while a line breaks is lost."""
+        until_s = time.monotonic() + _AGAIN_S
+        while self._rates(wanted) != wanted:
+            if time.monotonic() > until_s:
+                for content in self.modules:
+                    self._send_module(content)
+                self._send(accounts)
+                return False
+            time.sleep(0.02)
+        return True
+
+    def _send(self, accounts: dict[str, dict[str, float]]) -> None:
         self.number += 1
         told: dict[str, Any] = {"epoch": 1, "seq": self.number, "proxies": {"proxy": accounts}}
         if self.rules is not None:
             told["rules"] = self.rules
         listed = {"executions": {"newest": self.newest, "accounts": self.alive}}
         self.limits.send_json(told if self.alive is None else {**told, **listed})
-        wanted = dict.fromkeys(self.limited, 0.0)
-        wanted |= {(account, name): rate for account, rates in accounts.items() for name, rate in rates.items()}
-        until(lambda: {place: self._rate(*place) for place in wanted} == wanted, lambda: wanted)
-        self.limited = set(wanted)
 
     def send_module(self, content: bytes) -> None:
         """Send a module; it is there when a push after it is in force."""
+        self.modules.append(content)
+        self._send_module(content)
+
+    def _send_module(self, content: bytes) -> None:
         self.limits.send_json({"module": base64.b64encode(content).decode()})
 
     def lacked(self) -> set[str]:
@@ -62,6 +85,9 @@ class Pusher:
         while self.usage.poll(0):
             found |= set(json.loads(self.usage.recv()).get("lacks", ()))
         return found
+
+    def _rates(self, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
+        return {place: self._rate(*place) for place in places}
 
     def _rate(self, account: str, direction: str) -> float:
         assert direction in DIRECTIONS
