@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.support.cluster_size import all_cores
 from tests.support.documents import job, sized
 from tests.support.waiting import until
-from tests.support.web import Visitor
+from tests.support.web import Visitor, fits
+from tests.web.test_execution_page import TELEPHONE
 from zoe_client import Client
 from zoe_lib.domain.execution import ExecutionState
 
@@ -92,7 +93,9 @@ def test_a_page_of_rows_that_comes_after_the_filter_has_changed_is_let_go(admin:
     expect(page.get_by_text("1 in all", exact=True)).to_be_visible()
 
 
-def test_one_too_big_says_why_it_waits_and_starts_when_there_is_room(admin: Visitor, client: Client) -> None:
+def test_one_too_big_says_why_it_waits_and_starts_when_there_is_room(
+    browser: Browser, admin: Visitor, client: Client
+) -> None:
     cores = all_cores(client)
     first = client.submit(sized(cores - 0.2, "sleep", "600", name="first"))
     until(lambda: client.execution(first.id).state is ExecutionState.RUNNING)
@@ -103,9 +106,17 @@ def test_one_too_big_says_why_it_waits_and_starts_when_there_is_room(admin: Visi
     expect(why).to_contain_text("cores")
     expect(why).to_contain_text("What would help")
     expect(why).to_contain_text("first in the queue")
+    phone = Visitor.of(browser, admin.url, has_touch=True, storage_state=admin.context.storage_state())
+    phone.page.set_viewport_size(TELEPHONE)  # type: ignore[arg-type]
+    phone.open(page.url.removeprefix(admin.url))
+    phone.page.locator("summary", has_text="Node by node").tap()
+    fits(phone)
     client.cancel(first.id)
     state_is(page, "running")
     expect(page.get_by_text(re.compile("It waited"))).to_be_visible()
+    phone.page.locator("summary", has_text="It waited").tap()
+    fits(phone)
+    phone.close()
 
 
 def test_run_again_and_clone(admin: Visitor, client: Client) -> None:

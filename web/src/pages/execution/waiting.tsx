@@ -115,7 +115,7 @@ function NodesWhy({ nodes }: { nodes: Record<string, Record<string, string>> }) 
   return (
     <details>
       <summary>Node by node</summary>
-      <Table headings={["Node", "Component", "Refused because"]}>
+      <Table headings={["Node", "Component", "Refused because"]} stacked>
         {Object.entries(nodes).flatMap(([node, components]) =>
           Object.entries(components).map(([component, why]) => (
             <tr key={`${node}/${component}`}>
@@ -151,11 +151,15 @@ export function WhyWaited({ execution }: { execution: Execution }) {
           .map((one) => `${one.cause.replaceAll("_", " ")} ${one.percent} %`)
           .join(", ")}
       </summary>
-      <Table headings={["From", "For", "Cause", "Reason given then"]}>
+      <Table headings={["From", "For", "Cause", "Reason given then"]} stacked>
         {data.spans.map((span) => (
           <tr key={span.since_s}>
-            <td className="num">{clock(span.since_s)}</td>
-            <td className="num">{duration(span.until_s - span.since_s)}</td>
+            <td className="num" data-label="From">
+              {clock(span.since_s)}
+            </td>
+            <td className="num" data-label="For">
+              {duration(span.until_s - span.since_s)}
+            </td>
             <td>{span.cause.replaceAll("_", " ")}</td>
             <td>{span.sentence}</td>
           </tr>
