@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterable
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
+from zlib import crc32
 
 from scripts import direct_needs
 from scripts.changed_parts import PROJECT, RULES_OF_CHECKS
@@ -37,6 +39,7 @@ LOOK_OVER = {
 }
 PARSED = "build/affected.json"
 """Where a clone keeps what was parsed."""
+_FAR = 1_000_000
 CODE_FOLDERS = frozenset({"benchmarks", "scripts", "tests"})
 
 
@@ -121,14 +124,19 @@ class ImportGraph:
         self._code = {top for top in self._tops if f"{top}/__init__.py" in here_or_gone} | CODE_FOLDERS
 
     def affected(self, changed: Iterable[str], candidates: str) -> list[str]:
-        """Return the test files below the folder `candidates` that the changed files can affect."""
-        tests = sorted(p for p in self._paths if p.startswith(f"{candidates}/") and PurePosixPath(p).match("test_*.py"))
+        """Return the test files below the folder `candidates` that the changed files can affect, the nearest first.
+
+        Near are those that fewer files stand between; among equally near ones, neighbours in a folder are spread.
+        """
+        tests = {p for p in self._paths if p.startswith(f"{candidates}/") and PurePosixPath(p).match("test_*.py")}
         changed = set(changed)
+        steps = self._steps(changed)
+        steps |= dict.fromkeys((one for path in changed for one in _mirrored(path, candidates)), 0)
+        looking = {test for test, place in LOOK_OVER.items() if any(path.startswith(place) for path in changed)}
         if changed.intersection(REACH_EVERYTHING):
-            return tests
-        reached = self._closure(changed).union(*(_mirrored(path, candidates) for path in changed))
-        reached |= {test for test, place in LOOK_OVER.items() if any(path.startswith(place) for path in changed)}
-        return [test for test in tests if test in reached]
+            looking = tests
+        steps = dict.fromkeys(looking, _FAR) | steps
+        return sorted(tests & steps.keys(), key=lambda test: (steps[test], crc32(os.fsencode(test))))
 
     def needs(self, path: str) -> set[str]:
         """Return everything that a Python file needs, directly or indirectly, itself included."""
@@ -139,7 +147,8 @@ class ImportGraph:
             waiting.extend(more)
         return found
 
-    def _closure(self, changed: set[str]) -> set[str]:
+    def _steps(self, changed: set[str]) -> dict[str, int]:
+        """Return by how many steps each file that the changed ones reach is away from them."""
         users: dict[str, set[str]] = {}
         for path, needed in self._needs.items():
             for one in needed:
@@ -147,13 +156,14 @@ class ImportGraph:
         # Code finds a data file by the name of a folder around it, or from the location of a module in such a folder.
         folders = {str(parent) for path in changed for parent in PurePosixPath(path).parents}
         data = {path for path in changed if not path.endswith(".py")}
-        reached = changed | folders | {one for path in data for one in self._neighbours(path, users)}
-        waiting = list(reached)
-        while waiting:
-            more = users.get(waiting.pop(), set()) - reached
-            reached |= more
-            waiting.extend(more)
-        return reached
+        near = changed | folders | {one for path in data for one in self._neighbours(path, users)}
+        steps: dict[str, int] = {}
+        step = 0
+        while near:
+            steps |= dict.fromkeys(near, step)
+            near = {user for one in near for user in users.get(one, ())} - steps.keys()
+            step += 1
+        return steps
 
     def _neighbours(self, path: str, users: dict[str, set[str]]) -> set[str]:
         """Return the modules near a data file by whose location code may find it."""

@@ -37,7 +37,11 @@ LINT = (
 WEB_LINT = ("python", "scripts/web.py", "check")
 WEB_SOURCES = ("web/", "docs/reference/openapi.json", "scripts/web.py")
 TESTS_NAMED_MAX = 10
-FEW_TESTS, GROUPS = 40, 5
+FEW_FILES, GROUPS, MANY_FILES = 8, 5, 25
+"""A process of tests gets at least the first number of files, while there are fewer processes than the second, and at
+most the third: it takes seconds to begin one."""
+BEGIN_S = 70.0
+"""How long a check begins processes of tests: a change that reaches everything would take minutes."""
 RUN_PARTS = ".venv/bin/python -m scripts.run_tests"
 # In one text: by names of folders on their own, the tests of this module would depend on all these.
 _REACHED_BY = """
@@ -77,14 +81,15 @@ def check(root: Path, base: str) -> int:
     with tempfile.TemporaryDirectory(prefix="zoe-check-", ignore_cleanup_errors=True) as directory:
         one = Check(root, Path(directory))
         try:
-            result = one.run(lint, _shared_out(tests))
+            result = one.run(lint, shared_out(tests), began_s + BEGIN_S)
         except KeyboardInterrupt:
             ran = _shown(one.running())
             one.end()
             print(f"\ninterrupted{f', while {ran} ran' if ran else ''}", flush=True)
             return INTERRUPTED
     told = f"{counted(one.ran, 'test') if one.ran else 'no test'} ran"
-    print(f"\n{'all well' if result else 'FAILED'}, {told}, {time.monotonic() - began_s:.1f} s")
+    well = f"well so far: {counted(one.left, 'file')} of tests left to `make test-unit`" if one.left else "all well"
+    print(f"\n{well if result else 'FAILED'}, {told}, {time.monotonic() - began_s:.1f} s")
     return int(not result)
 
 
@@ -99,16 +104,20 @@ class Check:
         """Commands of lint, and records of tests."""
         self.ran = 0
         """How many tests have an outcome."""
+        self.left = 0
+        """How many files of tests were not begun in time."""
 
-    def run(self, lint: list[tuple[str, ...]], groups: list[list[str]]) -> bool:
-        """Run the commands and the groups of tests; return whether all is well."""
+    def run(self, lint: list[tuple[str, ...]], groups: list[list[str]], until_s: float) -> bool:
+        """Run the commands, and the groups of tests that begin until then by the monotonic clock, at least the first
+        one; return whether all is well.
+        """
         progress_told = threading.Thread(target=self._tell_progress)
         progress_told.start()
         pool = ThreadPoolExecutor(2)
         try:
             # One core begins with the checks, and the other one with the tests; the first that is free goes on.
             self._futures = [pool.submit(self._lint_all, lint)]
-            self._futures += [pool.submit(self._test, number, some) for number, some in enumerate(groups)]
+            self._futures += [pool.submit(self._test, number, some, until_s) for number, some in enumerate(groups)]
             return not {one.result() for one in self._futures} - {True}
         finally:
             self._ended.set()
@@ -141,10 +150,13 @@ class Check:
         finally:
             self._under_way.remove(one)
 
-    def _test(self, number: int, tests: list[str]) -> bool:
+    def _test(self, number: int, tests: list[str], until_s: float) -> bool:
         if self._ended.is_set():
             return False
         began_s = time.monotonic()
+        if number and began_s > until_s:
+            self.left += len(tests)
+            return True
         records = self._directory / f"{number}.jsonl"
         directory = self._directory / str(number)
         with self._is_under_way(records):
@@ -208,10 +220,15 @@ def _touches(changed: set[str], prefixes: tuple[str, ...]) -> bool:
     return any(path.startswith(prefixes) for path in changed)
 
 
-def _shared_out(tests: list[str]) -> list[list[str]]:
-    """Return the tests in groups for one process each; few make one, since a process takes seconds to begin."""
-    groups = GROUPS if len(tests) >= FEW_TESTS else 1
-    return [some for first in range(groups) if (some := tests[first::groups])]
+def shared_out(tests: list[str]) -> list[list[str]]:
+    """Return the files of tests in groups for one process each, in their order."""
+    groups = min(_ceil(len(tests), FEW_FILES), max(GROUPS, _ceil(len(tests), MANY_FILES)))
+    size = _ceil(len(tests), groups) if groups else 1
+    return [tests[first : first + size] for first in range(0, len(tests), size)]
+
+
+def _ceil(count: int, parts: int) -> int:
+    return -(-count // parts)
 
 
 if __name__ == "__main__":

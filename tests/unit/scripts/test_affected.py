@@ -135,6 +135,17 @@ def test_what_a_changed_file_reaches(tree: Path, changed: str, reached: set[str]
     assert {Path(path).stem.removeprefix("test_") for path in found} == reached
 
 
+def test_the_nearest_tests_come_first(tree: Path) -> None:
+    graph = ImportGraph(tree)
+    *near, last = graph.affected(["lib/low.py"], "tests/unit")
+    assert (set(near[:2]), last) == (
+        {"tests/unit/test_low.py", "tests/unit/test_process.py"},
+        "tests/unit/test_lazy.py",
+    )
+    assert graph.affected(["lib/late/__init__.py"], "tests/unit")[0] == "tests/unit/lib/test_late.py"
+    assert graph.affected(["pyproject.toml", "lib/lazy.py"], "tests/unit")[0] == "tests/unit/test_lazy.py"
+
+
 @pytest.mark.parametrize(
     "changed", ["pyproject.toml", "requirements/zoe.lock", "tests/conftest.py", "pytest.ini", ".pytest.ini"]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -92,6 +93,28 @@ def test_the_last_line_says_how_many_tests_ran(tree: Path, exists: bool, capsys:
         add(tree, "def test_a(): pass\n")
     assert check.check(tree, "HEAD") == 0
     assert f"\nall well, {'1 test' if exists else 'no test'} ran, " in capsys.readouterr().out
+
+
+def test_what_is_not_begun_in_time_is_left_and_told(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(check, "BEGIN_S", 0.0)
+    for number in range(3 * check.FEW_FILES):
+        (tree / "tests" / "unit" / f"test_{number}.py").write_text("def test_a(): pass\n")
+    assert check.check(tree, "HEAD") == 0
+    left = f"{2 * check.FEW_FILES} files of tests left to `make test-unit`"
+    assert f"\nwell so far: {left}, {check.FEW_FILES} tests ran, " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"),
+    [(0, []), (1, [1]), (8, [8]), (9, [5, 4]), (39, [8, 8, 8, 8, 7]), (40, [8] * 5), (331, [24] * 13 + [19])],
+)
+def test_files_are_shared_out_in_their_order(count: int, sizes: list[int]) -> None:
+    tests = [f"test_{number}.py" for number in range(count)]
+    found = check.shared_out(tests)
+    assert [len(group) for group in found] == sizes
+    assert [*itertools.chain(*found)] == tests
 
 
 @pytest.fixture
