@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -34,6 +35,9 @@ RECORDS = ROOT / ".test-records"
 KNOWN_SECOND_TRIES = ROOT / "docs" / "second-tries.md"
 # More failures in one part have a common cause.
 SECOND_TRIES_MAX = 3
+REASON_LINES_MAX, REASON_CHARACTERS_MAX = 8, 400
+# Lines in which pytest says why, also in groups of exceptions.
+_REASON = re.compile(r"[ |+]*E  ")
 LONG_ENVIRONMENT = {"ZOE_PROPERTY_CHECKS": "100000", "ZOE_TEST_TRACES": "all"}
 LINT = (
     ["ruff", "check", "."],
@@ -55,9 +59,10 @@ class Result:
     cpu_s: float = 0.0
     group_cpu_s: float | None = None
     passed: int = 0
-    failed: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    """Tests that failed, with the output."""
     untold: dict[str, str] = field(default_factory=dict)
-    """Tests whose failure pytest's own output does not name, with a sentence."""
+    """Those of them whose failure pytest's own output does not name, with a sentence."""
     skips: Counter[str] = field(default_factory=Counter)
     second_try: dict[str, str] = field(default_factory=dict)
     """Tests that passed only at the second try, with the output of the first."""
@@ -124,9 +129,10 @@ def lint() -> Result:
             cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
         )  # fmt: skip
         result.passed += done.returncode == 0
-        result.failed += done.returncode != 0
+        if done.returncode != 0:
+            result.failed[" ".join(command)] = done.stdout
         output += done.stdout
-    result.ok, result.seconds = result.failed == 0, time.monotonic() - began_s
+    result.ok, result.seconds = not result.failed, time.monotonic() - began_s
     say(f"lint ({result.seconds:.0f} s)\n{output}")
     return result
 
@@ -142,10 +148,10 @@ def suite(part: Part) -> Result:
             again = pytest_run(["--last-failed", *part.arguments], Path(directory), records.with_suffix(".again"))
             say(f"{part.name}: what failed, again\n{again.output}")
             result.second_try = {test: said for test, said in cases.failed.items() if test in again.passed}
-    failed = cases.failed.keys() - result.second_try.keys()
+    failed = {test: said for test, said in cases.failed.items() if test not in result.second_try}
     result.passed, result.skips = len(cases.passed) + len(result.second_try), cases.skips
     result.ok = (cases.exit_code == 0 and not cases.failed) or (bool(result.second_try) and not failed)
-    result.failed, result.untold = len(failed), cases.untold
+    result.failed, result.untold = failed, cases.untold
     result.seconds, result.cpu_s, result.group_cpu_s = time.monotonic() - began_s, cases.cpu_s, cases.group_cpu_s
     return result
 
@@ -167,7 +173,7 @@ def close(results: list[Result], took_s: float, cpu_s: float) -> int:
     """Print the closing table; return the exit code."""
     print(f"\n{'part':<16}{'seconds':>9}{'CPU s':>9}{'with all':>9}{'passed':>9}{'failed':>9}{'skipped':>9}")
     for one in sorted(results, key=lambda result: -result.seconds):
-        counts = f"{one.passed:9}{one.failed:9}{one.skips.total():9}"
+        counts = f"{one.passed:9}{len(one.failed):9}{one.skips.total():9}"
         with_all = "" if one.group_cpu_s is None else f"{one.group_cpu_s:.1f}"
         print(f"{one.name:<16}{one.seconds:9.1f}{one.cpu_s:9.1f}{with_all:>9}{counts}")
     reasons: Counter[str] = sum((one.skips for one in results), Counter())
@@ -175,17 +181,28 @@ def close(results: list[Result], took_s: float, cpu_s: float) -> int:
         print("\nskipped:")
         for reason, count in sorted(reasons.items()):
             print(f"  {count:4} x {reason}")
-    for one in results:
-        for test, said in one.untold.items():
-            print(f"\nFAILED in part {one.name}: {test}: {said}")
     second = {test: said for one in results for test, said in one.second_try.items()}
     _name_second_tries(second)
-    passed, failed = sum(one.passed for one in results), sum(one.failed for one in results)
+    for one in results:
+        _name_failed(one)
+    passed, failed = sum(one.passed for one in results), sum(len(one.failed) for one in results)
     print(f"\n{took_s:.0f} s in all, {cpu_s:.0f} CPU s of this machine")
     strict = os.environ.get("ZOE_STRICT") == "1" and len(second)
     but = f" ({strict} at the second try only: ZOE_STRICT=1 counts that as failed)" if strict else ""
     print(f"{passed} passed{but}, {failed} failed, {reasons.total()} skipped")
     return 0 if all(one.ok for one in results) and not strict else 1
+
+
+def _name_failed(part: Result) -> None:
+    """Say once more what failed, since the output of the parts is long, and who shows it may cut it."""
+    for test, output in part.failed.items():
+        told = f"FAILED in part {part.name}: {test}"
+        if test in part.untold:
+            print(f"\n{told}: {part.untold[test]}")
+            continue
+        lines = output.splitlines()
+        why = [line for line in lines if _REASON.match(line)] or lines[-1:]
+        print(f"\n{told}", *(line[:REASON_CHARACTERS_MAX] for line in why[:REASON_LINES_MAX]), sep="\n    ")
 
 
 def _name_second_tries(second: dict[str, str]) -> None:

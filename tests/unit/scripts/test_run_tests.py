@@ -12,7 +12,7 @@ from scripts import pytest_run, run_tests
 from scripts.parts import Part
 from scripts.pytest_order import ORDER
 from scripts.pytest_run import ROOT, SOME_FAILED, Cases
-from scripts.run_tests import SECOND_TRIES_MAX, Result, close, run, suite
+from scripts.run_tests import REASON_LINES_MAX, SECOND_TRIES_MAX, Result, close, run, suite
 
 # Passes, fails, fails once in its body and once while tidying up: one run of pytest for all of them.
 TESTS = """
@@ -54,7 +54,7 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def counts(result: Result) -> tuple[int, int, int, bool]:
-    return result.passed, result.failed, result.skips.total(), result.ok
+    return result.passed, len(result.failed), result.skips.total(), result.ok
 
 
 def test_real_runs_pass_at_the_second_try(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -228,11 +228,17 @@ def some_failed(*names: str) -> Cases:
     return Cases(SOME_FAILED, passed={"fine"}, failed=dict.fromkeys(names, "assert False"), skips=Counter("s"))
 
 
-def test_what_fails_twice_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_twice_has_failed_and_is_named_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     Runs(monkeypatch, some_failed("broken", "chance"), Cases(SOME_FAILED, passed={"chance"}, failed={"broken": ""}))
     result = suite(ENGINES)
     assert counts(result) == (2, 1, 1, False)
+    result.failed["broken"] = f"def test_a():\n>   assert 0\n  | E    {'long' * 1000}\n" + "E   more\n" * 100
     assert close([result], 1.0, 1.0) == 1
+    _, _, told = capsys.readouterr().out.partition("\nFAILED in part swarm: broken\n      | E    longlong")
+    assert told.count("E   more") == REASON_LINES_MAX - 1
+    assert len(told) < 2000
 
 
 def test_what_is_the_same_each_time_gets_no_second_try(monkeypatch: pytest.MonkeyPatch) -> None:
