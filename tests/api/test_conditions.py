@@ -29,12 +29,13 @@ def ended(client: Client, execution_id: str) -> wire.ExecutionView:
 
 def test_one_runs_after_another(client: Client, master: TickingMaster) -> None:
     master.behaviours["main"] = ServiceBehaviour(run_s=0.1)
-    first = client.submit(job(), begin_at_s=time.time() + 0.5)
+    first = client.submit(job(), hold=True)
     second = client.submit(job(), after=[f"ok:{first.id}"])
     third = client.submit(job(), after=[f"fail:{second.id}", f"ok:{first.id}"])
     assert second.reason is not None
     assert (second.state, second.reason.code) == ("submitted", "dependencies")
     assert client.explain(second.id).reason.sentence == "It runs after another execution."  # type: ignore[union-attr]
+    client.release(first.id)
     done = ended(client, second.id)
     assert done.state == "succeeded"
     assert done.conditions is not None

@@ -256,7 +256,7 @@ def test_the_client_that_goes_frees_what_it_held(api: Api) -> None:
 
 def test_a_reader_that_does_not_read_holds_up_nobody(api: Api, postgres_url: str) -> None:
     """Its stream is read from the journal no further than the sockets take; all comes when it reads on."""
-    number, filler = 3000, "x" * 10_000
+    number, filler = 6000, "x" * 10_000  # sockets take up to 30 MB
     with closing(connect(postgres_url)) as connection, connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO journal (execution_id, tenant, version, kind, at_s, cause_id, data)
