@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import shutil
 import subprocess
@@ -60,7 +61,13 @@ def _texts(log: Path) -> list[bytes]:
 
 def until_written(log: Path) -> None:
     last = b"%08d " % (LINES - 1)
-    until(lambda: log.exists() and last in log.read_bytes())
+
+    def written() -> bool:
+        with contextlib.suppress(FileNotFoundError):  # not yet there, or just being replaced
+            return last in log.read_bytes()
+        return False
+
+    until(written)
     kept = check(log).splitlines()
     numbers = [int(line[:8]) for line in kept if len(line) == len(kept[-1])]
     assert numbers == list(range(numbers[0], LINES))
