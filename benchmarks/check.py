@@ -1,7 +1,8 @@
 """How long `make check` takes for each of the last commits, against its parent: `python -m benchmarks.check 50`.
 
-All run in one clone, with the tools of this tree, after one check that fills mypy's cache, as in a developer's second
-check. Merges are left out. Commits older than the tools may fail; only the seconds count here.
+Hashes instead of a number name the commits. All run in one clone, with the tools of this tree, after one check that
+fills mypy's cache, as in a developer's second check. Merges are left out. Commits older than the tools may fail; only
+the seconds count here.
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ GOAL_MEDIAN_S, GOAL_MAX_S = 30.0, 120.0
 
 def main() -> int:
     """Print the seconds of each commit, then median and maximum; return 1 if a goal is missed."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 50
+    wanted = sys.argv[1:] or ["50"]
     with tempfile.TemporaryDirectory(prefix="zoe-check-") as directory:
         clone = Path(directory) / "clone"
         subprocess.run(["git", "clone", "-q", "--no-hardlinks", str(ROOT), str(clone)], check=True)
         (clone / "web" / "node_modules").symlink_to(ROOT / "web" / "node_modules")
         # A link is no directory, which .gitignore names: as a new file, it would count as a change of the web UI.
         (clone / ".git" / "info" / "exclude").write_text("/web/node_modules\n")
-        commits = _git(clone, "log", f"-{count}", "--no-merges", "--format=%h", "--reverse")
+        commits = wanted
+        if len(wanted) == 1 and wanted[0].isdigit():
+            commits = _git(clone, "log", f"-{wanted[0]}", "--no-merges", "--format=%h", "--reverse")
         _check_out(clone, f"{commits[0]}~1")
         _timed(clone)
         seconds, cpu_s = zip(*(_of(clone, commit) for commit in commits), strict=True)

@@ -37,10 +37,10 @@ LINT = (
 WEB_LINT = ("python", "scripts/web.py", "check")
 WEB_SOURCES = ("web/", "docs/reference/openapi.json", "scripts/web.py")
 TESTS_NAMED_MAX = 10
-FEW_FILES, GROUPS, MANY_FILES = 8, 5, 25
+FEW_FILES, GROUPS, MANY_FILES = 4, 5, 25
 """A process of tests gets at least the first number of files, while there are fewer processes than the second, and at
 most the third: it takes seconds to begin one."""
-BEGIN_S = 70.0
+BEGIN_S = 85.0
 """How long a check begins processes of tests: a change that reaches everything would take minutes."""
 RUN_PARTS = ".venv/bin/python -m scripts.run_tests"
 # In one text: by names of folders on their own, the tests of this module would depend on all these.

@@ -108,7 +108,7 @@ def test_what_is_not_begun_in_time_is_left_and_told(
 
 @pytest.mark.parametrize(
     ("count", "sizes"),
-    [(0, []), (1, [1]), (8, [8]), (9, [5, 4]), (39, [8, 8, 8, 8, 7]), (40, [8] * 5), (331, [24] * 13 + [19])],
+    [(0, []), (1, [1]), (4, [4]), (5, [3, 2]), (17, [4, 4, 4, 4, 1]), (40, [8] * 5), (331, [24] * 13 + [19])],
 )
 def test_files_are_shared_out_in_their_order(count: int, sizes: list[int]) -> None:
     tests = [f"test_{number}.py" for number in range(count)]
