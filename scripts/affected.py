@@ -39,7 +39,6 @@ LOOK_OVER = {
 }
 PARSED = "build/affected.json"
 """Where a clone keeps what was parsed."""
-_FAR = 1_000_000
 CODE_FOLDERS = frozenset({"benchmarks", "scripts", "tests"})
 
 
@@ -131,11 +130,11 @@ class ImportGraph:
         tests = {p for p in self._paths if p.startswith(f"{candidates}/") and PurePosixPath(p).match("test_*.py")}
         changed = set(changed)
         steps = self._steps(changed)
-        steps |= dict.fromkeys((one for path in changed for one in _mirrored(path, candidates)), 0)
-        looking = {test for test, place in LOOK_OVER.items() if any(path.startswith(place) for path in changed)}
+        direct = {one for path in changed for one in _mirrored(path, candidates)}
+        direct |= {test for test, place in LOOK_OVER.items() if any(path.startswith(place) for path in changed)}
+        steps |= dict.fromkeys(direct, 0)
         if changed.intersection(REACH_EVERYTHING):
-            looking = tests
-        steps = dict.fromkeys(looking, _FAR) | steps
+            steps = dict.fromkeys(tests, len(self._paths)) | steps  # those without a way come last
         return sorted(tests & steps.keys(), key=lambda test: (steps[test], crc32(os.fsencode(test))))
 
     def needs(self, path: str) -> set[str]:

@@ -201,7 +201,7 @@ def _name_failed(part: Result) -> None:
             print(f"\n{told}: {part.untold[test]}")
             continue
         lines = output.splitlines()
-        why = [line for line in lines if _REASON.match(line)] or lines[-1:]
+        why = [line for line in lines if _REASON.match(line)] or lines[-REASON_LINES_MAX:]
         print(f"\n{told}", *(line[:REASON_CHARACTERS_MAX] for line in why[:REASON_LINES_MAX]), sep="\n    ")
 
 

@@ -144,6 +144,7 @@ def test_the_nearest_tests_come_first(tree: Path) -> None:
     )
     assert graph.affected(["lib/late/__init__.py"], "tests/unit")[0] == "tests/unit/lib/test_late.py"
     assert graph.affected(["pyproject.toml", "lib/lazy.py"], "tests/unit")[0] == "tests/unit/test_lazy.py"
+    assert graph.affected(["lib/low.py", TREE], "tests/unit")[0] == "tests/unit/test_layout.py"
 
 
 @pytest.mark.parametrize(

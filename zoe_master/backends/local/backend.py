@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import ServiceId
@@ -235,11 +236,13 @@ class LocalBackend:
 
     def sweep_environments(self) -> int:
         """Remove environments beyond the bounds that no service uses; return how many. Runs every minute."""
-        with self._lock:
-            used = {r.python_environment for r in self._records.values() if not r.final and r.python_environment}
-        return self._environments.sweep(used)
+        return self._environments.sweep(self._used_environments)
 
     # Internals
+
+    def _used_environments(self) -> set[Path]:
+        with self._lock:
+            return {r.python_environment for r in self._records.values() if not r.final and r.python_environment}
 
     def _adopt(self) -> None:
         for record in self._layout.found():

@@ -9,7 +9,7 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,13 +31,14 @@ class EnvironmentSweeper:
         self._bytes: dict[tuple[Path, int], int] = {}
         self._sweeping = threading.Lock()
 
-    def sweep(self, used: Collection[Path]) -> int:
+    def sweep(self, used: Callable[[], Collection[Path]]) -> int:
         """Remove what is beyond the bounds and not in use; return how many were removed.
 
-        A second sweep begins when the first has ended: two would skip what the other is just looking at.
+        A second sweep begins when the first has ended: two would skip what the other is just looking at. It asks then
+        what is in use, as that may have changed while it waited.
         """
         with self._sweeping:
-            return self._swept(used)
+            return self._swept(used())
 
     def _swept(self, used: Collection[Path]) -> int:
         for path in self._base.glob(_BEGUN):

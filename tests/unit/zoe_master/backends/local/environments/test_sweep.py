@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,6 +10,11 @@ from zoe_master.backends.local.environments.sweep import EnvironmentSweeper
 from zoe_master.backends.local.settings import LocalSettings
 
 ENVIRONMENTS, FILES = 8, 200
+
+
+def without_room(tmp_path: Path) -> LocalSettings:
+    names = ("state_dir", "scratch_dir", "workspaces_dir", "volumes_dir", "environments_dir")
+    return LocalSettings(**{name: tmp_path / name for name in names}, environments_bytes_max=0)
 
 
 def environment(directory: Path) -> Path:
@@ -21,11 +27,28 @@ def environment(directory: Path) -> Path:
 
 
 def test_sweeps_at_the_same_time_remove_each_one_and_count_it_once(tmp_path: Path) -> None:
-    names = ("state_dir", "scratch_dir", "workspaces_dir", "volumes_dir", "environments_dir")
-    settings = LocalSettings(**{name: tmp_path / name for name in names}, environments_bytes_max=0)
     used, *others = [environment(tmp_path / "environments_dir" / "ada" / f"{n:064x}") for n in range(ENVIRONMENTS)]
-    sweeper = EnvironmentSweeper(settings)
+    sweeper = EnvironmentSweeper(without_room(tmp_path))
     with ThreadPoolExecutor(4) as pool:
-        counts = [future.result() for future in [pool.submit(sweeper.sweep, [used]) for _ in range(4)]]
+        counts = [future.result() for future in [pool.submit(sweeper.sweep, lambda: [used]) for _ in range(4)]]
     assert sum(counts) == len(others)
     assert sorted(path.name for path in used.parent.iterdir()) == [used.name, f"{used.name}.lock"]
+
+
+def test_what_is_taken_into_use_while_a_sweep_waits_stays(tmp_path: Path) -> None:
+    there = environment(tmp_path / "environments_dir" / "ada" / f"{1:064x}")
+    sweeper, sweeping, go_on = EnvironmentSweeper(without_room(tmp_path)), threading.Event(), threading.Event()
+    used: set[Path] = set()
+
+    def all_used() -> list[Path]:
+        sweeping.set()
+        go_on.wait()
+        return [there]
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(sweeper.sweep, all_used)
+        sweeping.wait()
+        second = pool.submit(sweeper.sweep, lambda: used)
+        used.add(there)
+        go_on.set()
+        assert (first.result(), second.result(), there.exists()) == (0, 0, True)
