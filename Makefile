@@ -50,7 +50,7 @@ serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in 
 	@$(RUN) -m zoe_embedded.serve $(GIVEN) $(if $(STORAGE),--storage)
 
 check: setup ## lint, and the unit tests that the present change can reach (BASE=COMMIT: since that commit)
-	@BASE=$(BASE) $(RUN) -m scripts.check
+	@$(RUN) -m scripts.check
 
 test: setup web ## all tests, with a closing table of what was skipped and the time of each part (ZOE_STRICT=1: fail if a test passes at the second try only)
 	@$(RUN) -m scripts.run_tests

@@ -36,11 +36,11 @@ LINT = (
 )
 WEB_LINT = ("python", "scripts/web.py", "check")
 WEB_SOURCES = ("web/", "docs/reference/openapi.json", "scripts/web.py")
-TESTS_NAMED_MAX = 10
+TESTS_NAMED_MAX = FAILED_NAMED_MAX = 10
 FEW_FILES, GROUPS, MANY_FILES = 4, 5, 25
 """A process of tests gets at least the first number of files, while there are fewer processes than the second, and at
 most the third: it takes seconds to begin one."""
-BEGIN_S = 85.0
+BEGIN_S = 75.0
 """How long a check begins processes of tests: a change that reaches everything would take minutes."""
 RUN_PARTS = ".venv/bin/python -m scripts.run_tests"
 # In one text: by names of folders on their own, the tests of this module would depend on all these.
@@ -54,7 +54,8 @@ REACHED_BY = dict(pair.split(":") for pair in _REACHED_BY.split())
 HANG_S = 300.0
 EXIT_S = "60"
 """How long a process of tests may take to exit after the last one."""
-INTERRUPTED = 130
+INTERRUPTED, NOBODY_READS = 130, 141
+"""Exit codes of shells, for Ctrl-C and for a pipe without a reader."""
 _END_S = 10.0
 
 
@@ -68,6 +69,15 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\ninterrupted", flush=True)
         return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOBODY_READS
+
+
+def end_by_signals() -> None:
+    """Let SIGTERM end this like Ctrl-C, and Ctrl-C also what a shell, which has it ignored then, began with `&`."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
 
 
 def check(root: Path, base: str) -> int:
@@ -87,9 +97,14 @@ def check(root: Path, base: str) -> int:
             one.end()
             print(f"\ninterrupted{f', while {ran} ran' if ran else ''}", flush=True)
             return INTERRUPTED
+        except BrokenPipeError:
+            one.end()
+            raise
+    _name_failed(one.failed)
     told = f"{counted(one.ran, 'test') if one.ran else 'no test'} ran"
-    well = f"well so far: {counted(one.left, 'file')} of tests left to `make test-unit`" if one.left else "all well"
-    print(f"\n{well if result else 'FAILED'}, {told}, {time.monotonic() - began_s:.1f} s")
+    left = f": {counted(one.left, 'file')} of tests left to `make test-unit`" if one.left else ""
+    verdict = ("well so far" if left else "all well") if result else "FAILED"
+    print(f"\n{verdict}{left}, {told}, {time.monotonic() - began_s:.1f} s")
     return int(not result)
 
 
@@ -104,6 +119,8 @@ class Check:
         """Commands of lint, and records of tests."""
         self.ran = 0
         """How many tests have an outcome."""
+        self.failed: list[str] = []
+        """Tests, files of tests that could not be read, and commands of lint."""
         self.left = 0
         """How many files of tests were not begun in time."""
 
@@ -135,7 +152,8 @@ class Check:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     child.send_signal(number)
             with contextlib.suppress(KeyboardInterrupt):  # the second Ctrl-C waits no longer
-                wait(self._futures, _END_S)
+                # One that was cancelled before it began would never count as done.
+                wait([one for one in self._futures if not one.cancelled()], _END_S)
 
     def _tell_progress(self) -> None:
         while not self._ended.wait(PROGRESS_S):
@@ -160,8 +178,10 @@ class Check:
         records = self._directory / f"{number}.jsonl"
         directory = self._directory / str(number)
         with self._is_under_way(records):
-            cases = pytest_run(tests, directory, records, root=self._root, hang_s=HANG_S, exit_s=EXIT_S)
-        self.ran += len(cases.passed | cases.failed.keys())
+            arguments = ["--continue-on-collection-errors", *tests]
+            cases = pytest_run(arguments, directory, records, root=self._root, hang_s=HANG_S, exit_s=EXIT_S)
+        self.ran += sum("::" in test for test in cases.passed | cases.failed.keys())
+        self.failed += sorted(cases.failed)
         self._say(f"pytest {' '.join(tests[:2])}{' ...' if len(tests) > 2 else ''}", began_s, _told(cases))
         return cases.exit_code == 0 and not cases.failed
 
@@ -183,6 +203,7 @@ class Check:
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
             )  # fmt: skip
         self._say(name, began_s, done.stdout[-OUTPUT_BYTES_MAX:])
+        self.failed += [name] if done.returncode else []
         return done.returncode == 0
 
     def _say(self, name: str, began_s: float, output: str) -> None:
@@ -194,6 +215,14 @@ def _told(cases: Cases) -> str:
     return "\n".join([cases.output, *(f"FAILED {test}: {said}" for test, said in cases.untold.items())])
 
 
+def _name_failed(failed: list[str]) -> None:
+    """Say once more what failed: what each process printed may stand far above."""
+    if failed:
+        more = len(failed) - FAILED_NAMED_MAX
+        named = [*map(_shown, failed[:FAILED_NAMED_MAX]), *([f"and {more} more"] if more > 0 else [])]
+        print("\nfailed:", *named, sep="\n  ")
+
+
 def _say_what(base: str, changed: set[str], tests: list[str]) -> None:
     differ = f"{counted(len(changed), 'file')} differ{'s' if len(changed) == 1 else ''} from {base[:12]}"
     if tests:
@@ -202,9 +231,9 @@ def _say_what(base: str, changed: set[str], tests: list[str]) -> None:
         print(*(f"  {test}" for test in named), sep="\n")
     else:
         print(f"{differ}; no unit test reaches {'it' if len(changed) == 1 else 'them'}")
-        parts = sorted({REACHED_BY[top] for path in changed if (top := path.split("/")[0]) in REACHED_BY})
-        if parts:
-            print(f"others may: {RUN_PARTS} {' '.join(parts)}")
+    parts = sorted({REACHED_BY[top] for path in changed if (top := path.split("/")[0]) in REACHED_BY})
+    if parts:
+        print(f"{'others may, too' if tests else 'others may'}: {RUN_PARTS} {' '.join(parts)}")
     elsewhere = sorted({path.split("/")[1] for path in changed if path.startswith("tests/") and path.count("/") > 1})
     elsewhere = [_shown(name) for name in elsewhere if name not in ("unit", "support")]
     if elsewhere:
@@ -221,10 +250,16 @@ def _touches(changed: set[str], prefixes: tuple[str, ...]) -> bool:
 
 
 def shared_out(tests: list[str]) -> list[list[str]]:
-    """Return the files of tests in groups for one process each, in their order."""
-    groups = min(_ceil(len(tests), FEW_FILES), max(GROUPS, _ceil(len(tests), MANY_FILES)))
-    size = _ceil(len(tests), groups) if groups else 1
-    return [tests[first : first + size] for first in range(0, len(tests), size)]
+    """Return the files of tests in groups for one process each, in their order.
+
+    A process says what failed when it ends, so of many files the nearest have one of their own.
+    """
+    near = FEW_FILES if len(tests) > FEW_FILES * GROUPS else 0
+    count = len(tests) - near
+    groups = min(_ceil(count, FEW_FILES), max(GROUPS, _ceil(count, MANY_FILES)))
+    size = _ceil(count, groups) if groups else 1
+    nearest = [tests[:near]] if near else []
+    return [*nearest, *(tests[first : first + size] for first in range(near, len(tests), size))]
 
 
 def _ceil(count: int, parts: int) -> int:
@@ -232,4 +267,5 @@ def _ceil(count: int, parts: int) -> int:
 
 
 if __name__ == "__main__":
+    end_by_signals()
     sys.exit(main())

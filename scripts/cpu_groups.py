@@ -17,6 +17,8 @@ MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
 ENGINES_PARENT = "ZOE_TEST_ENGINES_PARENT"
 """The group below which engines of tests put their containers."""
+COUNTED = "ZOE_TEST_CPU_GROUP"
+"""The directory of the group in which the tests run."""
 _CLOSE_S = 2.0
 _NUMBERS = itertools.count(1)
 # The shell moves itself, so everything of the command counts; without the permission it goes on where it is.
@@ -37,7 +39,7 @@ class CpuGroup:
             with contextlib.suppress(OSError):
                 path.mkdir()
                 group = cls(path)
-                if os.access(path / "cgroup.procs", os.W_OK) and group._used_s() is not None:
+                if os.access(path / "cgroup.procs", os.W_OK) and used_s(path) is not None:
                     return group
                 path.rmdir()
         return None
@@ -45,6 +47,11 @@ class CpuGroup:
     def command(self, command: Sequence[str]) -> list[str]:
         """Return a command that does the same in this group."""
         return ["/bin/sh", "-c", _ENTER, str(self._path / "cgroup.procs"), *command]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return what tests in this group are told of it."""
+        return {COUNTED: str(self._path), ENGINES_PARENT: self.for_engines}
 
     @property
     def for_engines(self) -> str:
@@ -63,19 +70,11 @@ class CpuGroup:
 
         What still runs is moved to the group above. A group that others have made here and use still stays.
         """
-        used_s = self._used_s()
+        counted_s = used_s(self._path)
         give_up_s = time.monotonic() + _CLOSE_S
         while not self._removed() and time.monotonic() < give_up_s:
             time.sleep(0.02)
-        return used_s or None
-
-    def _used_s(self) -> float | None:
-        with contextlib.suppress(OSError, KeyError, ValueError):
-            lines = (self._path / "cpu.stat").read_text().splitlines()
-            return int(dict(line.split() for line in lines)["usage_usec"]) / 1e6
-        with contextlib.suppress(OSError, ValueError):
-            return int((self._path / "cpuacct.usage").read_text()) / 1e9
-        return None
+        return counted_s or None
 
     def _removed(self) -> bool:
         for folder, _, _ in os.walk(self._path, topdown=False):
@@ -85,6 +84,16 @@ class CpuGroup:
                         (self._path.parent / "cgroup.procs").write_text(pid)
                 Path(folder).rmdir()
         return not self._path.exists()
+
+
+def used_s(group: Path) -> float | None:
+    """Return the CPU seconds of everything that has run in a group so far; None if it does not count them."""
+    with contextlib.suppress(OSError, KeyError, ValueError):
+        lines = (group / "cpu.stat").read_text().splitlines()
+        return int(dict(line.split() for line in lines)["usage_usec"]) / 1e6
+    with contextlib.suppress(OSError, ValueError):
+        return int((group / "cpuacct.usage").read_text()) / 1e9
+    return None
 
 
 def _places() -> Iterator[tuple[Path, Path]]:

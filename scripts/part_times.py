@@ -27,7 +27,13 @@ all" has those of containers, and of processes that nobody waited for, too: the 
 them ([what it does not see](tests.md#cpu-time-of-a-part)).
 
 ## Parts"""
+FILES_HEAD = """
+## Files
+
+By what their tests took with all. A file's share of what a part starts once, such as a browser, is in the first file.
+"""
 FIXTURES_MAX = 25
+FILES_MAX = 60
 TESTS_MAX = 50
 
 
@@ -39,21 +45,30 @@ class Total:
     seconds: float = 0.0
     cpu_s: float = 0.0
     group_cpu_s: float | None = None
-    """Of the part's control group, if there was one."""
+    """Of the part's control group, if there was one; for a file, while its tests ran."""
     process_s: float = 0.0
     """How long the part's process ran."""
 
     @property
     def cores(self) -> float:
         """Return how many cores the part kept busy, rounded up to tenths; at least one tenth."""
-        cpu_s = self.cpu_s if self.group_cpu_s is None else self.group_cpu_s
-        return max(math.ceil(10 * cpu_s / self.process_s), 1) / 10
+        return max(math.ceil(10 * self.most_cpu_s / self.process_s), 1) / 10
+
+    @property
+    def most_cpu_s(self) -> float:
+        """Return the CPU seconds with all, or those of the tests' own process where nothing counted the others."""
+        return self.cpu_s if self.group_cpu_s is None else self.group_cpu_s
 
     def add(self, record: Record) -> None:
         """Add one more record."""
         self.count += 1
         self.seconds += record["seconds"]
         self.cpu_s += record["cpu_s"]
+        if "all_cpu_s" in record:
+            self.group_cpu_s = (self.group_cpu_s or 0.0) + record["all_cpu_s"]
+
+
+Totals = defaultdict[str, Total]
 
 
 def main() -> int:
@@ -62,19 +77,23 @@ def main() -> int:
     if not files:
         print("no records: run `make test` first", file=sys.stderr)
         return 2
-    fixtures: defaultdict[str, Total] = defaultdict(Total)
-    tests: defaultdict[str, Total] = defaultdict(Total)
+    fixtures: Totals = defaultdict(Total)
+    tests: Totals = defaultdict(Total)
+    modules: Totals = defaultdict(Total)
     parts: dict[str, Total] = {}
     for path in files:
-        parts[path.stem] = _read(path, fixtures, tests)
+        parts[path.stem] = _read(path, fixtures, tests, modules)
     print(HEAD.format(machine=machine()))
     missing = [name for name in TAKES if name.replace(" ", "-") not in parts]
     if missing:
         print(f"\nThe last run was not a whole one: it left out {', '.join(missing)}.")
     print("\n| part | times | seconds | CPU s | with all |\n|---|---|---|---|---|")
     for name, total in _longest(parts.items(), len(parts)):
-        with_all = "" if total.group_cpu_s is None else f"{total.group_cpu_s:.1f}"
-        print(f"| `{name}` | {total.count} | {total.seconds:.1f} | {total.cpu_s:.1f} | {with_all} |")
+        print(_row(name, total))
+    print(FILES_HEAD)
+    print("| file | times | seconds | CPU s | with all |\n|---|---|---|---|---|")
+    for name, total in sorted(modules.items(), key=lambda item: -item[1].most_cpu_s)[:FILES_MAX]:
+        print(_row(name, total))
     print("\n## Fixtures")
     _table("fixture (scope)", fixtures, FIXTURES_MAX)
     print("\n## Slowest tests")
@@ -91,8 +110,13 @@ def _takes(parts: dict[str, Total]) -> Iterator[str]:
         yield f'    "{name}": {said},'
 
 
-def _read(path: Path, fixtures: defaultdict[str, Total], tests: defaultdict[str, Total]) -> Total:
-    """Add a part's fixtures and tests; return the part's own total."""
+def _row(name: str, total: Total) -> str:
+    with_all = "" if total.group_cpu_s is None else f"{total.group_cpu_s:.1f}"
+    return f"| `{name}` | {total.count} | {total.seconds:.1f} | {total.cpu_s:.1f} | {with_all} |"
+
+
+def _read(path: Path, fixtures: Totals, tests: Totals, modules: Totals) -> Total:
+    """Add a part's fixtures, tests and files; return the part's own total."""
     part = Total()
     for record in read_records(path):
         match record:
@@ -100,6 +124,7 @@ def _read(path: Path, fixtures: defaultdict[str, Total], tests: defaultdict[str,
                 fixtures[f"{path.stem}: {name}"].add(record)
             case {"kind": "test", "name": name}:
                 tests[name].add(record)
+                modules[name.partition("::")[0]].add(record)
                 part.count += 1
                 part.seconds += record["seconds"]
             case {"kind": "end" | "exit", "own_cpu_s": own_s, "children_cpu_s": children_s}:

@@ -1,7 +1,8 @@
 """A pytest plugin that records the outcome and duration of each test while it runs: one JSON object per line.
 
 Loaded by the runner with `-p scripts.pytest_records --records FILE`. Lines of kind `fixture` and `phase` hold wall and
-CPU seconds; CPU seconds of other processes count once their parent has waited for them. The line of kind `exit` holds
+CPU seconds; CPU seconds of other processes count once their parent has waited for them. Those of kind `test` also
+hold what the control group of the run used meanwhile (`all_cpu_s`), where there is one. The line of kind `exit` holds
 those between the line of kind `end` and the end of the process, which waits for processes that forked others for tests.
 """
 
@@ -19,6 +20,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
+
+from scripts.cpu_groups import COUNTED, used_s
 
 OUTPUT_CHARACTERS_MAX = 4_000
 
@@ -44,6 +47,7 @@ class Records:
         self._told_s = (0.0, 0.0)
         self._pid = os.getpid()
         self._threads: dict[threading.Thread, str] = {}
+        self._group = os.environ.get(COUNTED, "")
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
@@ -55,10 +59,15 @@ class Records:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Time a test with its fixtures, from the first to the last moment."""
         self._write(kind="begin", name=item.nodeid)
-        before = _threads()
+        before, all_s = _threads(), self._all_s()
         try:
-            with self._timed(kind="test", name=item.nodeid):
-                return (yield)
+            with self._timed(kind="test", name=item.nodeid) as more:
+                try:
+                    return (yield)
+                finally:
+                    now_s = self._all_s()
+                    if all_s is not None and now_s is not None:
+                        more["all_cpu_s"] = now_s - all_s
         finally:
             begun = dict.fromkeys(_threads() - before, item.nodeid)
             self._threads = {thread: test for thread, test in {**self._threads, **begun}.items() if thread.is_alive()}
@@ -101,12 +110,16 @@ class Records:
         self._write(kind=kind, own_cpu_s=own_s, children_cpu_s=children_s)
 
     @contextmanager
-    def _timed(self, **fields: str) -> Iterator[None]:
-        began_s, cpu_s = time.monotonic(), sum(_cpu_s())
+    def _timed(self, **fields: str) -> Iterator[dict[str, float]]:
+        """Write how long the block takes, with what it adds to the yielded numbers."""
+        began_s, cpu_s, more = time.monotonic(), sum(_cpu_s()), dict[str, float]()
         try:
-            yield
+            yield more
         finally:
-            self._write(**fields, seconds=time.monotonic() - began_s, cpu_s=sum(_cpu_s()) - cpu_s)
+            self._write(**fields, **more, seconds=time.monotonic() - began_s, cpu_s=sum(_cpu_s()) - cpu_s)
+
+    def _all_s(self) -> float | None:
+        return used_s(Path(self._group)) if self._group else None
 
     def _write(self, **fields: object) -> None:
         self._file.write(json.dumps(fields) + "\n")

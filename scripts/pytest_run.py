@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scripts.cpu_groups import ENGINES_PARENT, CpuGroup
+from scripts.cpu_groups import COUNTED, ENGINES_PARENT, CpuGroup
 from scripts.pytest_order import ORDER
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,7 +87,7 @@ def pytest_run(
     try:
         with output.open("wb") as file:
             begun = group.command(command) if group else command
-            env = {**os.environ, ENGINES_PARENT: group.for_engines if group else ""}
+            env = {**os.environ, **(group.environment if group else {COUNTED: "", ENGINES_PARENT: ""})}
             if exit_s:
                 env.setdefault("ZOE_TEST_EXIT_S", exit_s)
             env.pop("PYTHONDONTWRITEBYTECODE", None)  # without bytecode, 2.0 CPU s to begin instead of 0.5
@@ -139,12 +140,12 @@ def _end_of(output: Path) -> str:
 
 def _wait(process: subprocess.Popen[bytes], records: Path, hang_s: float) -> tuple[int, bool]:
     """Return the exit code, and whether the process had to be ended."""
-    hung = False
+    hung, began_s = False, time.time()
     while True:
         try:
             return process.wait(min(_LOOK_S, hang_s)), hung
         except subprocess.TimeoutExpired:
-            if _quiet_s(records) < hang_s:
+            if _quiet_s(records, began_s) < hang_s:
                 continue
         hung = True
         process.send_signal(signal.SIGABRT)  # pytest's faulthandler prints all stacks
@@ -159,17 +160,22 @@ def most_s() -> float:
     return HANG_LONG_S if {"ZOE_TEST_LONG", "ZOE_PROPERTY_CHECKS"} & set(os.environ) else HANG_S
 
 
-def _quiet_s(records: Path) -> float:
-    return time.time() - records.stat().st_mtime if records.exists() else 0.0
+def _quiet_s(records: Path, began_s: float | None = None) -> float:
+    """Return how long ago something was recorded; if nothing was, or somebody removed it, since the run began."""
+    with contextlib.suppress(FileNotFoundError):
+        return time.time() - records.stat().st_mtime
+    return time.time() - began_s if began_s is not None else 0.0
 
 
 def progress(records: Path) -> str:
-    """Return how many tests of a run have ended, and which one takes long; "" if none has begun."""
+    """Return how many tests of a run have ended, how many failed, and which takes long; "" if none has begun."""
     known = list(read_records(records))
     if not known:
         return ""
     total = next((record["count"] for record in known if record["kind"] == "collected"), "?")
     counts = f"{sum(record['kind'] == 'test' for record in known)}/{total}"
+    failed = sum(record.get("outcome") == "failed" for record in known)
+    counts += f", {failed} failed" if failed else ""
     slow = _quiet_s(records) > PROGRESS_S and known[-1]["kind"] in ("begin", "fixture")
     return f"{counts} ({running(records).rpartition('::')[2]} since {_quiet_s(records):.0f} s)" if slow else counts
 

@@ -26,7 +26,9 @@ import sys
 from pathlib import Path
 from scripts import check
 check.LINT = ()
-sys.exit(check.check(Path(sys.argv[1]), "HEAD"))
+check.ROOT = Path(sys.argv[1])
+check.end_by_signals()
+sys.exit(check.main())
 """
 
 
@@ -54,7 +56,8 @@ def test_a_test_that_ends_the_process_is_named(tree: Path, code: int, capsys: py
     said = f"the process ended before pytest did, with exit code {code}; 1 test never ran"
     printed = capsys.readouterr().out
     assert f"FAILED tests/unit/test_some.py::test_ends: {said}\n" in printed
-    assert re.search(r"\nFAILED, 2 tests ran, [\d.]+ s\n$", printed)
+    named = "\nfailed:\n  tests/unit/test_some.py::test_ends\n"
+    assert re.search(named + r"\nFAILED, 2 tests ran, [\d.]+ s\n$", printed)
 
 
 def test_a_test_that_hangs_is_named_with_its_stack(
@@ -68,6 +71,44 @@ def test_a_test_that_hangs_is_named_with_its_stack(
     assert "in wait\n" in printed
     assert "FAILED tests/unit/test_some.py::test_waits: it took too long\n" in printed
     assert "... tests 0/1" in printed
+
+
+def test_a_file_that_cannot_be_read_hides_no_other(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add(tree, "import nosuch\ndef test_a(): pass\n")
+    (tree / "tests" / "unit" / "test_other.py").write_text("def test_b(): pass\n")
+    assert check.check(tree, "HEAD") == 1
+    printed = capsys.readouterr().out
+    assert "\nfailed:\n  tests/unit/test_some.py\n\nFAILED, 1 test ran, " in printed
+
+
+def test_lint_that_fails_is_named_at_the_end(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(check, "LINT", (("python", "-c", "import sys; sys.exit(3)"), ("python", "-c", "")))
+    assert check.check(tree, "HEAD") == 1
+    assert "\nfailed:\n  python -c import sys; sys.exit(3)\n\nFAILED, no test ran, " in capsys.readouterr().out
+
+
+def test_the_minutes_line_says_how_many_have_failed(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(check, "HANG_S", 1.0)
+    monkeypatch.setattr(check, "PROGRESS_S", 0.1)
+    add(tree, f"{WAITS}def test_a(): assert 0\ndef test_waits(): wait()\n")
+    assert check.check(tree, "HEAD") == 1
+    assert "... tests 1/2, 1 failed" in capsys.readouterr().out
+
+
+def test_a_hang_is_noticed_without_records(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody may have removed the directory for temporary files."""
+    monkeypatch.setattr(check, "HANG_S", 1.0)
+    add(
+        tree,
+        f"{WAITS}def test_waits():\n    import sys, os\n    os.remove(RECORDS)\n    wait()\n".replace(
+            "RECORDS", "next(one for one in sys.argv if one.startswith('--records=')).partition('=')[2]"
+        ),
+    )
+    assert check.check(tree, "HEAD") == 1
 
 
 def test_a_thread_that_is_left_is_named_with_its_test(
@@ -95,20 +136,29 @@ def test_the_last_line_says_how_many_tests_ran(tree: Path, exists: bool, capsys:
     assert f"\nall well, {'1 test' if exists else 'no test'} ran, " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("test", "told"), [("pass", "well so far"), ("assert False", "FAILED")])
 def test_what_is_not_begun_in_time_is_left_and_told(
-    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], test: str, told: str
 ) -> None:
     monkeypatch.setattr(check, "BEGIN_S", 0.0)
     for number in range(3 * check.FEW_FILES):
-        (tree / "tests" / "unit" / f"test_{number}.py").write_text("def test_a(): pass\n")
-    assert check.check(tree, "HEAD") == 0
+        (tree / "tests" / "unit" / f"test_{number}.py").write_text(f"def test_a(): {test}\n")
+    assert check.check(tree, "HEAD") == int(told == "FAILED")
     left = f"{2 * check.FEW_FILES} files of tests left to `make test-unit`"
-    assert f"\nwell so far: {left}, {check.FEW_FILES} tests ran, " in capsys.readouterr().out
+    assert f"\n{told}: {left}, {check.FEW_FILES} tests ran, " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("count", "sizes"),
-    [(0, []), (1, [1]), (4, [4]), (5, [3, 2]), (17, [4, 4, 4, 4, 1]), (40, [8] * 5), (331, [24] * 13 + [19])],
+    [
+        (0, []),
+        (1, [1]),
+        (4, [4]),
+        (5, [3, 2]),
+        (17, [4, 4, 4, 4, 1]),
+        (40, [4, 8, 8, 8, 8, 4]),
+        (331, [4] + [24] * 13 + [15]),
+    ],
 )
 def test_files_are_shared_out_in_their_order(count: int, sizes: list[int]) -> None:
     tests = [f"test_{number}.py" for number in range(count)]
@@ -117,27 +167,49 @@ def test_files_are_shared_out_in_their_order(count: int, sizes: list[int]) -> No
     assert [*itertools.chain(*found)] == tests
 
 
-@pytest.fixture
-def waiting(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
-    """A check whose only test waits for ever."""
-    add(tree, f"{WAITS}from pathlib import Path\ndef test_waits():\n    Path('begun').touch()\n    wait()\n")
-    process = subprocess.Popen(
+def begun(tree: Path, directory: Path) -> subprocess.Popen[str]:
+    """A check in a session of its own."""
+    return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(tree)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        env={**os.environ, "TMPDIR": str(tmp_path_factory.mktemp("left"))},
+        env={**os.environ, "TMPDIR": str(directory), "BASE": "HEAD"},
     )
-    until((tree / "begun").exists)
-    yield process
-    process.kill()
-    process.communicate()
 
 
-@pytest.mark.parametrize("interrupt", [os.killpg, os.kill], ids=["at a terminal", "the check alone"])
+@pytest.fixture
+def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a check keeps temporary files."""
+    return tmp_path_factory.mktemp("left")
+
+
+@pytest.fixture(params=[1])
+def waiting(tree: Path, left: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
+    """A check whose tests, each in a file of its own, wait for ever."""
+    text = f"{WAITS}from pathlib import Path\ndef test_waits():\n    Path('begun').touch()\n    wait()\n"
+    add(tree, text)
+    for number in range(1, request.param):
+        (tree / "tests" / "unit" / f"test_{number}.py").write_text(text)
+    process = begun(tree, left)
+    try:
+        until((tree / "begun").exists)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _terminated(pid: int, _number: int) -> None:
+    os.kill(pid, signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    "interrupt", [os.killpg, os.kill, _terminated], ids=["at a terminal", "the check alone", "SIGTERM"]
+)
 def test_ctrl_c_says_in_one_line_which_test_ran(
-    waiting: subprocess.Popen[str], interrupt: Callable[[int, int], None]
+    waiting: subprocess.Popen[str], interrupt: Callable[[int, int], None], left: Path
 ) -> None:
     children = psutil.Process(waiting.pid).children()
     interrupt(waiting.pid, signal.SIGINT)
@@ -147,6 +219,24 @@ def test_ctrl_c_says_in_one_line_which_test_ran(
     assert "Traceback" not in printed
     assert children
     assert not any(child.is_running() for child in children)
+    assert [*left.iterdir()] == []
+
+
+@pytest.mark.parametrize("waiting", [3 * check.FEW_FILES], indirect=True)
+def test_ctrl_c_does_not_wait_for_tests_that_have_not_begun(waiting: subprocess.Popen[str]) -> None:
+    """It would wait for them twice, as long as for what runs."""
+    os.killpg(waiting.pid, signal.SIGINT)
+    assert waiting.communicate(timeout=1.5 * check._END_S)[0].endswith("::test_waits ran\n")
+    assert waiting.returncode == check.INTERRUPTED
+
+
+def test_without_a_reader_it_ends_without_a_word(tree: Path, left: Path) -> None:
+    add(tree, "def test_a(): pass\n")
+    process = begun(tree, left)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(60) == check.NOBODY_READS
+    assert [*left.iterdir()] == []
 
 
 def test_a_check_that_is_killed_leaves_no_tests(waiting: subprocess.Popen[str]) -> None:

@@ -129,5 +129,7 @@ def test_a_part_tells_what_its_tests_left_running(
     cases = pytest_run([str(tmp_path)], tmp_path, tmp_path / "a.jsonl")
     assert cases.group_cpu_s is not None
     assert cases.group_cpu_s >= cases.cpu_s + 0.25
-    *_, run = read_records(tmp_path / "a.jsonl")
+    *records, run = read_records(tmp_path / "a.jsonl")
     assert (run["kind"], run["cpu_s"]) == ("run", cases.group_cpu_s)
+    (test,) = [record for record in records if record["kind"] == "test"]
+    assert test["all_cpu_s"] >= test["cpu_s"] + 0.25

@@ -10,7 +10,7 @@ import pytest
 from scripts import part_times
 from scripts.parts import PARTS, TAKES
 
-TEST = {"kind": "test", "name": "tests/api/test_a.py::test_a", "seconds": 2.0, "cpu_s": 1.0}
+TEST = {"kind": "test", "name": "tests/api/test_a.py::test_a", "seconds": 2.0, "cpu_s": 1.0, "all_cpu_s": 2.5}
 END = {"kind": "end", "own_cpu_s": 1.0, "children_cpu_s": 0.5}
 
 
@@ -31,6 +31,11 @@ def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 def test_parts_tell_what_they_waited_for_and_all(printed: str) -> None:
     assert "| `api` | 1 | 2.0 | 1.5 | 4.1 |" in printed
     assert "| `local-back-end` | 1 | 2.0 | 1.5 |  |" in printed
+
+
+def test_files_tell_it_too(printed: str) -> None:
+    files = printed.partition("## Files")[2].partition("## Fixtures")[0]
+    assert "| `tests/api/test_a.py` | 3 | 6.0 | 3.0 | 7.5 |" in files
 
 
 def test_a_run_of_some_parts_is_not_told_as_a_whole_one(printed: str) -> None:
