@@ -9,8 +9,8 @@ PACKAGES="$PACKAGES docker-registry"
 PACKAGES="$PACKAGES memcached"
 # A directory to sign in with.
 PACKAGES="$PACKAGES slapd ldap-utils"
-# A browser, with a font to draw with.
-PACKAGES="$PACKAGES chromium fonts-dejavu-core"
+# A browser without windows, one that also tells what happens outside of its page, and a font to draw with.
+PACKAGES="$PACKAGES chromium-headless-shell chromium fonts-dejavu-core"
 # A TLS proxy; its tests start their own.
 PACKAGES="$PACKAGES nginx-light"
 # ssh into services; its tests start a server for each connection.

@@ -15,11 +15,11 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Page,
+    Playwright,
     Request,
     Response,
     StorageState,
     expect,
-    sync_playwright,
 )
 
 from tests.support.ending import cancel_all  # noqa: F401 - for the tests of the web UI
@@ -44,17 +44,16 @@ SMALL = """() => [...document.querySelectorAll('a, button, input, select, summar
 
 
 @contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
-    """Chromium without a window."""
-    program = need_program("chromium")
+def chromium(playwright: Playwright, name: str = "chromium-headless-shell") -> Iterator[Browser]:
+    """Chromium without windows; `chromium` can do all that users' browsers do, in 1.6 times the CPU time."""
+    program = need_program(name)
     expect.set_options(timeout=WAIT_MS)
-    with sync_playwright() as playwright:
-        # The sandbox of its own needs rights that root in a container lacks; only pages of ours are opened.
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        try:
-            yield browser
-        finally:
-            browser.close()
+    # The sandbox of its own needs rights that root in a container lacks; only pages of ours are opened.
+    browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    try:
+        yield browser
+    finally:
+        browser.close()
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from tests.support.postgres import postgres_server, postgres_url, store
 from tests.support.stack import running_stack
@@ -20,8 +20,14 @@ NODE = {"name": "local", "cores": 4, "memory_bytes": 4 << 30}
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    with chromium(playwright) as found:
         yield found
 
 

@@ -181,7 +181,7 @@ def test_an_answer_that_was_lost_makes_no_second_execution(admin: Visitor, clien
 
 def test_tabs_tell_of_an_execution(admin: Visitor, client: Client) -> None:
     page = admin.page
-    admin.launch(sized(0.1, "sh", "-c", "while :; do :; done", name="busy"))
+    admin.launch(sized(0.1, "sh", "-c", "while sleep 0.01; do :; done", name="busy"))
     state_is(page, "running")
     page.get_by_role("link", name="Events", exact=True).click()
     expect(page.get_by_role("cell", name="service started", exact=True)).to_be_visible()

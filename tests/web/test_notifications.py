@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Playwright, expect
 
 from tests.support.documents import job
 from tests.support.waiting import until
-from tests.support.web import Visitor
+from tests.support.web import Visitor, chromium
 from zoe_client import Client
 
 # Messages of the browser are shown outside of pages: each that the page asks for is noted as well.
@@ -17,6 +20,13 @@ window.Notification = new Proxy(Real, {
   construct(target, given) { window.noted.push([given[0], given[1].tag]); return new target(...given); },
 });
 """
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """One that can show messages outside of pages."""
+    with chromium(playwright, "chromium") as found:
+        yield found
 
 
 def test_a_target_is_set_tested_and_removed(admin: Visitor, client: Client) -> None:
