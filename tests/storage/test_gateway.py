@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from tests.storage.test_views import WANTED, meters
+from tests.support import long
 from tests.support.gateway import Pair, gateway_before_swift
 from tests.support.object_store import Person, definition, logged_in
 from tests.support.s3 import S3Client, s3_client
@@ -95,7 +96,7 @@ def told(answer: httpx.Response) -> tuple[object, ...]:
     return answer.status_code, body, [answer.headers.get(one) for one in names]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", long.SEEDS_OF_STORAGE)
 def test_it_answers_as_swift_does(ann: Person, beta: Person, name: str, seed: int) -> None:
     for person in (ann, beta):
         person.put(name)

@@ -57,7 +57,7 @@ def name() -> str:
     return f"c-{os.urandom(4).hex()}"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", long.SEEDS_OF_STORAGE)
 def test_it_answers_as_swift_does(here: Person, ann: Person, name: str, seed: int) -> None:
     for person in (here, ann):
         person.put(name)
