@@ -194,7 +194,9 @@ def test_no_write_of_a_client_is_lost_or_undone(site: Site) -> None:
         number = 0
         while not over.is_set():
             number += 1
-            outcome, _ = site.rewrite("c/x", ("rules", "plain")[number % 2])
+            # Every second one takes so long that the client is likely to write between its read and its write.
+            slow = {RATE_HEADER: "400000"} if number % 4 > 1 else {}
+            outcome, _ = site.rewrite("c/x", ("rules", "plain")[number % 2], **slow)
             outcomes[outcome] = outcomes.get(outcome, 0) + 1
 
     site.rules("FOR TENANT acme DO SET COMPRESSION")
