@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from storage_controller.filters import BODY_BYTES_MAX
+from tests.support.postgres import PostgresServer
 from tests.support.storage_controller import MB, Served, served_controller
 
 RATE = 60
@@ -21,6 +22,15 @@ RULE = "FOR TENANT:4f0279 DO SET compression WITH level=3 ON OBJECT, SET cache"
 def served(postgres_url: str) -> Iterator[Served]:
     with served_controller(postgres_url) as controller:
         yield controller
+
+
+@pytest.fixture(scope="module")
+def unchanged(postgres_server: PostgresServer) -> Iterator[Served]:
+    """One for all requests that change nothing: each test looks that they do not."""
+    url = postgres_server.create_database()
+    with served_controller(url) as controller:
+        yield controller
+    postgres_server.drop_database(url)
 
 
 @pytest.mark.parametrize(
@@ -80,9 +90,9 @@ def served(postgres_url: str) -> Iterator[Served]:
     ],
 )
 def test_bad_requests_have_an_answer_and_change_nothing(
-    served: Served, method: str, path: str, body: object, status: int
+    unchanged: Served, method: str, path: str, body: object, status: int
 ) -> None:
-    with served.http() as http:
+    with unchanged.http() as http:
         answer = http.request(method, path, json=body) if body is not None else http.request(method, path)
         assert answer.status_code == status, answer.text
         assert not re.search("Input should|Field required|Extra inputs|Value error|[Uu]nable to parse", answer.text)
@@ -102,10 +112,10 @@ def test_bad_requests_have_an_answer_and_change_nothing(
     ],
 )
 def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
-    served: Served, method: str, path: str, body: object
+    unchanged: Served, method: str, path: str, body: object
 ) -> None:
-    served.strangers.add("nobody")
-    with served.http() as http:
+    unchanged.strangers.add("nobody")
+    with unchanged.http() as http:
         answer = http.request(method, path, **({"content": body} if isinstance(body, str) else {"json": body}))
         assert (answer.status_code, answer.json()["error"]) == (
             404,
@@ -151,8 +161,8 @@ def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
         ("FOR TENANT:a DO SET " + "x" * 5000, "longer than 4096 characters"),
     ],
 )
-def test_rules_that_cannot_be_understood_are_refused_whole(served: Served, rules: str, words: str) -> None:
-    with served.http() as http:
+def test_rules_that_cannot_be_understood_are_refused_whole(unchanged: Served, rules: str, words: str) -> None:
+    with unchanged.http() as http:
         answer = http.post("/policies/static", content=rules)
         assert (answer.status_code, words in answer.json()["error"]) == (400, True), answer.text
         assert http.get("/policies/static").json() == []
