@@ -55,9 +55,10 @@ def test_a_plan_and_a_submission_are_refused_alike(
     set_limit, document = LIMITS[limit]
     api.client().submit(job())
     api.start_master()
-    until(lambda: api.client().nodes().nodes)
-    set_limit(api)
     http = api.http()
+    # The store knows its nodes before the master has observed them.
+    until(lambda: http.post("/api/v1/plan", json={"application": job()}).status_code == 200)
+    set_limit(api)
     planned = http.post("/api/v1/plan", json={"application": document})
     submitted = http.post("/api/v1/executions", json={"application": document})
     assert refusal(planned) == refusal(submitted)

@@ -13,7 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 # Shorter ones stand in texts by chance.
 _LETTERS_MIN = 10
 _BODY_BYTES_MAX = 1 << 16
-_FIELD = re.compile(rb'"(?:\w*password|old|new|key|\w*token|\w*secret)"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_FIELD = re.compile(rb'"(?:\w*password|old|new|\w*token|\w*secret)"\s*:\s*"((?:[^"\\]|\\.)*)"')
+# A random one; with small letters only, it is the name of a key, such as "executions" in the traffic of a store.
+_KEY = re.compile(rb'"key"\s*:\s*"(?=[^"]*[0-9A-Z])((?:[^"\\]|\\.)*)"')
 _IN_HEADER = {
     b"authorization": re.compile(rb"\w+ (\S+)"),
     b"cookie": re.compile(rb"=([^;]*)"),
@@ -111,6 +113,7 @@ def _note_body(message: Message) -> None:
     body = message.get("body", b"")
     if 0 < len(body) < _BODY_BYTES_MAX:
         _note(_FIELD.findall(body))
+        _note(_KEY.findall(body))
         _note(_TICKET.findall(body))
 
 
