@@ -14,8 +14,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -37,7 +38,7 @@ LINT = (
 WEB_LINT = ("python", "scripts/web.py", "check")
 WEB_SOURCES = ("web/", "docs/reference/openapi.json", "scripts/web.py")
 TESTS_NAMED_MAX = FAILED_NAMED_MAX = 10
-FEW_FILES, GROUPS, MANY_FILES = 4, 5, 25
+FEW_FILES, GROUPS, MANY_FILES = 4, 5, 15
 """A process of tests gets at least the first number of files, while there are fewer processes than the second, and at
 most the third: it takes seconds to begin one."""
 BEGIN_S = 75.0
@@ -87,7 +88,7 @@ def check(root: Path, base: str) -> int:
     listed = {TREE} if added_or_removed(root, base) else set()
     tests = ImportGraph(root, root / PARSED, changed).affected(changed_parts(root, base, changed) | listed, UNIT)
     _say_what(base, changed, tests)
-    lint = [*LINT, *([WEB_LINT] if _touches(changed, WEB_SOURCES) else [])]
+    lint = [LINT, *([(WEB_LINT,)] if _touches(changed, WEB_SOURCES) else [])]
     with tempfile.TemporaryDirectory(prefix="zoe-check-", ignore_cleanup_errors=True) as directory:
         one = Check(root, Path(directory))
         try:
@@ -124,17 +125,19 @@ class Check:
         self.left = 0
         """How many files of tests were not begun in time."""
 
-    def run(self, lint: list[tuple[str, ...]], groups: list[list[str]], until_s: float) -> bool:
-        """Run the commands, and the groups of tests that begin until then by the monotonic clock, at least the first
-        one; return whether all is well.
+    def run(self, lint: Sequence[Sequence[tuple[str, ...]]], groups: list[list[str]], until_s: float) -> bool:
+        """Run the commands, in each list one after the other, and the groups of tests that begin until then by the
+        monotonic clock, at least the first one; return whether all is well.
         """
         progress_told = threading.Thread(target=self._tell_progress)
         progress_told.start()
         pool = ThreadPoolExecutor(2)
         try:
-            # One core begins with the checks, and the other one with the tests; the first that is free goes on.
-            self._futures = [pool.submit(self._lint_all, lint)]
-            self._futures += [pool.submit(self._test, number, some, until_s) for number, some in enumerate(groups)]
+            checks = [partial(self._lint_all, commands) for commands in lint]
+            tests = [partial(self._test, number, some, until_s) for number, some in enumerate(groups)]
+            # One core begins with checks, and the other one with the nearest tests; the first that is free goes on.
+            # All checks run, and tests only until then, so these come last.
+            self._futures = [pool.submit(one) for one in (*checks[:1], *tests[:1], *checks[1:], *tests[1:])]
             return not {one.result() for one in self._futures} - {True}
         finally:
             self._ended.set()
@@ -185,7 +188,7 @@ class Check:
         self._say(f"pytest {' '.join(tests[:2])}{' ...' if len(tests) > 2 else ''}", began_s, _told(cases))
         return cases.exit_code == 0 and not cases.failed
 
-    def _lint_all(self, commands: list[tuple[str, ...]]) -> bool:
+    def _lint_all(self, commands: Iterable[tuple[str, ...]]) -> bool:
         """Run one after the other, also after one that fails."""
         return not {self._lint(command) for command in commands} - {True}
 

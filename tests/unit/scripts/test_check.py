@@ -157,7 +157,7 @@ def test_what_is_not_begun_in_time_is_left_and_told(
         (5, [3, 2]),
         (17, [4, 4, 4, 4, 1]),
         (40, [4, 8, 8, 8, 8, 4]),
-        (331, [4] + [24] * 13 + [15]),
+        (331, [4] + [15] * 21 + [12]),
     ],
 )
 def test_files_are_shared_out_in_their_order(count: int, sizes: list[int]) -> None:
