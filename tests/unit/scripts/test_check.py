@@ -25,7 +25,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from scripts import check
-check.LINT = ()
+check.LINT, check._END_S = (), 60.0
 check.ROOT = Path(sys.argv[1])
 check.end_by_signals()
 sys.exit(check.main())
@@ -99,7 +99,9 @@ def test_the_minutes_line_says_how_many_have_failed(
     assert "... tests 1/2, 1 failed" in capsys.readouterr().out
 
 
-def test_a_hang_is_noticed_without_records(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hang_is_noticed_without_records(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Somebody may have removed the directory for temporary files."""
     monkeypatch.setattr(check, "HANG_S", 1.0)
     add(
@@ -109,6 +111,7 @@ def test_a_hang_is_noticed_without_records(tree: Path, monkeypatch: pytest.Monke
         ),
     )
     assert check.check(tree, "HEAD") == 1
+    assert "FAILED pytest: it took too long" in capsys.readouterr().out
 
 
 def test_a_thread_that_is_left_is_named_with_its_test(
@@ -226,7 +229,7 @@ def test_ctrl_c_says_in_one_line_which_test_ran(
 def test_ctrl_c_does_not_wait_for_tests_that_have_not_begun(waiting: subprocess.Popen[str]) -> None:
     """It would wait for them twice, as long as for what runs."""
     os.killpg(waiting.pid, signal.SIGINT)
-    assert waiting.communicate(timeout=1.5 * check._END_S)[0].endswith("::test_waits ran\n")
+    assert waiting.communicate(timeout=60)[0].endswith("::test_waits ran\n")
     assert waiting.returncode == check.INTERRUPTED
 
 
