@@ -61,7 +61,7 @@ class Tenant(BaseModel):
 def filter_routes(ledger: Ledger, rules: RuleLedger, promisable: Promisable, modules: ModuleLedger) -> APIRouter:
     """`/filters`; the later dialect has a trailing slash."""
     routes = APIRouter()
-    routes.include_router(dependency_routes(ledger))
+    routes.routes.extend(dependency_routes(ledger).routes)
 
     @routes.get("/filters")
     @routes.get("/filters/", include_in_schema=False)
