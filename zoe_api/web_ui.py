@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import mimetypes
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -54,11 +56,7 @@ class WebUi:
 
     def __init__(self, otherwise: ASGIApp, directory: Path = STATIC) -> None:
         self._otherwise = otherwise
-        self._files = {
-            path.relative_to(directory).as_posix(): _read(path)
-            for path in directory.rglob("*")
-            if path.is_file() and path.suffix != _COMPRESSED
-        }
+        self._files = _read_all(directory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a file or a page; forward everything else. There are no WebSockets."""
@@ -95,6 +93,16 @@ class WebUi:
 def _no_page(path: str) -> bool:
     """Return whether the path is a missing file, or belongs to the API."""
     return path != "index.html" and ("." in path.rsplit("/", 1)[-1] or path.startswith(("assets/", "api/")))
+
+
+@cache
+def _read_all(directory: Path) -> Mapping[str, _File]:
+    """Return the files by their paths: once in a process, in which tests make hundreds of applications."""
+    return {
+        path.relative_to(directory).as_posix(): _read(path)
+        for path in directory.rglob("*")
+        if path.is_file() and path.suffix != _COMPRESSED
+    }
 
 
 def _read(path: Path) -> _File:
