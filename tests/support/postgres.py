@@ -17,7 +17,7 @@ import psutil
 import psycopg2
 import psycopg2.errors
 import pytest
-from sqlalchemy import Engine, make_url
+from sqlalchemy import Engine, create_engine, make_url
 
 from tests.support.waiting import until
 from zoe_embedded.binaries import find_wheel
@@ -40,8 +40,8 @@ MEMORY_BYTES_MIN = 4 * 2**30
 def _compiling_once(make: Callable[..., Engine]) -> Callable[..., Engine]:
     """Let engines of a kind share what they know of the server, and their compiled statements.
 
-    Each test has a database, so three engines, of its own: a tenth of the CPU time of a test of the API was in compiling
-    the same statements again.
+    Each test has a database, so three engines, of its own. Compiling the same statements again took a tenth of the CPU
+    time of a test of the API.
     """
     kinds: dict[tuple[str, Any], Engine] = {}
 
@@ -60,7 +60,7 @@ def _compiling_once(make: Callable[..., Engine]) -> Callable[..., Engine]:
     return create
 
 
-database.create_engine = _compiling_once(database.create_engine)
+database.create_engine = _compiling_once(create_engine)  # type: ignore[attr-defined]
 
 
 class PostgresServer:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -86,14 +87,15 @@ class Lane:
             self._executor.submit(self._run, network, job)
 
     def _run(self, network: str, job: _Job) -> None:
+        """Free the place before the outcome is told: who hears it may be back at once."""
+        tell = _done(job) if job.future.set_running_or_notify_cancel() else _nothing
         try:
-            if job.future.set_running_or_notify_cancel():
-                _fulfil(job)
-        finally:
             with self._lock:
                 self._running -= 1
                 self._leave(network)
                 self._start()
+        finally:
+            tell()  # also in a lane that was closed, which starts nothing
 
     def _leave(self, network: str) -> None:
         self._inside[network] -= 1
@@ -105,10 +107,14 @@ def _in_this_context(work: Callable[[], T]) -> Callable[[], T]:
     return lambda: context.run(work)
 
 
-def _fulfil(job: _Job) -> None:
+def _done(job: _Job) -> Callable[[], None]:
+    """Do the work; return what tells its outcome."""
     try:
         outcome = job.work()
     except BaseException as error:
-        job.future.set_exception(error)
-    else:
-        job.future.set_result(outcome)
+        return partial(job.future.set_exception, error)
+    return partial(job.future.set_result, outcome)
+
+
+def _nothing() -> None:
+    """Nobody waits for it."""

@@ -75,3 +75,23 @@ def test_an_error_is_told_to_the_one_who_asked() -> None:
         lane.submit("a", lambda: 1 // 0).result(60)
     until(lambda: lane.inside == 0)
     lane.close()
+
+
+def test_who_is_answered_holds_no_place_any_more() -> None:
+    lane, begin, seen = Lane("test", 1, 1, 1), threading.Event(), list[int]()
+    asked = lane.submit("a", lambda: begin.wait(60))
+    asked.add_done_callback(lambda _: seen.append(lane.inside))
+    begin.set()
+    until(lambda: seen)
+    assert seen == [0]
+    lane.close()
+
+
+@pytest.mark.parametrize("waits", [0, 2])
+def test_what_runs_when_it_is_closed_is_answered(waits: int) -> None:
+    lane, begin = Lane("test", 1, 3, 3), threading.Event()
+    asked = [lane.submit("a", lambda: begin.wait(60)) for _ in range(1 + waits)]
+    until(lambda: lane.is_busy)
+    lane.close()
+    begin.set()
+    assert asked[0].result(60)
