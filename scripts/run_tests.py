@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from scripts.part_schedule import PartSchedule, run_beside
 from scripts.parts import PARTS, Part
 from scripts.pytest_order import ORDER, wrong_order
 from scripts.pytest_run import PROGRESS_S, ROOT, SOME_FAILED, Cases, progress, pytest_run
+from scripts.standstills import Standstills
 
 BIN = Path(sys.executable).parent
 RECORDS = ROOT / ".test-records"
@@ -95,8 +97,9 @@ def main() -> int:
     began_s, cpu_s = time.monotonic(), machine_cpu_s()
     shutil.rmtree(RECORDS, ignore_errors=True)
     RECORDS.mkdir()
-    results = run([ALL[name] for name in chosen])
-    return close(results, time.monotonic() - began_s, machine_cpu_s() - cpu_s)
+    with Standstills() as stood_still:
+        results = run([ALL[name] for name in chosen])
+    return close(results, time.monotonic() - began_s, machine_cpu_s() - cpu_s, stood_still.found)
 
 
 def _end_all(_number: int, _frame: object) -> None:
@@ -169,7 +172,7 @@ def deserves_second_try(part: Part, cases: Cases) -> bool:
     return few and not part.seeded and not os.environ.get(ORDER)
 
 
-def close(results: list[Result], took_s: float, cpu_s: float) -> int:
+def close(results: list[Result], took_s: float, cpu_s: float, stood_still: Sequence[str] = ()) -> int:
     """Print the closing table; return the exit code."""
     print(f"\n{'part':<16}{'seconds':>9}{'CPU s':>9}{'with all':>9}{'passed':>9}{'failed':>9}{'skipped':>9}")
     for one in sorted(results, key=lambda result: -result.seconds):
@@ -186,6 +189,8 @@ def close(results: list[Result], took_s: float, cpu_s: float) -> int:
     for one in results:
         _name_failed(one)
     passed, failed = sum(one.passed for one in results), sum(len(one.failed) for one in results)
+    if stood_still:
+        print("\nwhat fails tests that are right:", *stood_still, sep="\n  ")
     print(f"\n{took_s:.0f} s in all, {cpu_s:.0f} CPU s of this machine")
     strict = os.environ.get("ZOE_STRICT") == "1" and len(second)
     but = f" ({strict} at the second try only: ZOE_STRICT=1 counts that as failed)" if strict else ""
