@@ -9,12 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.checks import CHECKS
 from tests.unit.zoe_simulator.reference import ORDERS, simulate
 from zoe_lib.domain.policy import Policy
 from zoe_simulator.figures import bounded_slowdown, figures
 from zoe_simulator.formats.swf import read_swf
 from zoe_simulator.jobs import Job, Run, Trace, TraceError, pool_of, processors_of
 from zoe_simulator.trace import Replay
+
+# Nine mutants of the queue's pass, of backfilling and of orders were tried with four seeds: seven fail with each, and
+# one with none. The other, that what may pass is not taken off the room at the reserved time, is found most by these.
+SEEDS = range(4) if CHECKS >= 1000 else (2, 3)
 
 
 def random_trace(seed: int, jobs: int = 150, processors: int = 16) -> Trace:
@@ -31,7 +36,7 @@ def random_trace(seed: int, jobs: int = 150, processors: int = 16) -> Trace:
 
 @pytest.mark.parametrize("order", sorted(ORDERS))
 @pytest.mark.parametrize("backfill", ["none", "easy", "easy-sjbf", "conservative"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_starts_are_those_of_the_reference_job_for_job(seed: int, backfill: str, order: str) -> None:
     trace = random_trace(seed)
     policy = Policy(order=order, backfill=backfill, ageing_s=0.0)
