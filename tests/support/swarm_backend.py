@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,35 +100,47 @@ class SwarmHarness:
             self.backend.stop([o.service_id for o in self.backend.observe()])
             self.until(lambda: all(o.state in GONE for o in self.backend.observe()))
             self.backend.forget([o.service_id for o in self.backend.observe()])
-            wait_until(lambda: not self.left(), self.waker, DEADLINE_S, lambda: str(self.left()))
+            wait_until(lambda: not next(self._each_left(), None), self.waker, DEADLINE_S, lambda: str(self.left()))
         finally:
             self.reopen()
             shutil.rmtree(self.base)
 
     def left(self) -> dict[str, list[str]]:
         """What was not there before; what an earlier test left may go meanwhile."""
-        more = {kind: sorted(set(names) - set(self.before[kind])) for kind, names in self.things().items()}
-        return {kind: names for kind, names in more.items() if names}
+        return dict(self._each_left())
+
+    def _each_left(self) -> Iterator[tuple[str, list[str]]]:
+        for kind, look in self._looks():
+            more = sorted(set(look()) - set(self.before[kind]))
+            if more:
+                yield kind, more
 
     def things(self) -> dict[str, list[str]]:
         """Whatever may be left behind: of the swarm, and of each engine."""
+        return {kind: sorted(look()) for kind, look in self._looks()}
+
+    def _looks(self) -> Iterator[tuple[str, Callable[[], list[str]]]]:
+        """By kind, what goes last first: who waits for all to be gone asks for one until it is."""
         api: Any = self.cluster.manager.api
-        found = {
-            "services": [service["Spec"]["Name"] for service in api.services()],
-            "secrets": [secret["Spec"]["Name"] for secret in api.secrets()],
-            "networks": [network["Name"] for network in api.networks() if network["Scope"] == "swarm"],
-        }
+        yield "networks", lambda: [one["Name"] for one in api.networks(filters={"scope": "swarm"})]
+        yield "services", lambda: [one["Spec"]["Name"] for one in api.services()]
+        yield "secrets", lambda: [one["Spec"]["Name"] for one in api.secrets()]
         for host in self.cluster.hosts:
-            containers = host.api.containers(all=True)
-            found[f"containers of {host.name}"] = [name for entry in containers for name in entry["Names"]]
-            volumes = host.api.volumes()["Volumes"] or []
-            found[f"volumes of {host.name}"] = [volume["Name"] for volume in volumes]
-        return {kind: sorted(names) for kind, names in found.items()}
+            yield f"containers of {host.name}", partial(_containers, host.api)
+            yield f"volumes of {host.name}", partial(_volumes, host.api)
 
     def story(self) -> str:
         tasks: Any = self.cluster.manager.api
         states = [(t["Status"]["State"], t["Status"].get("Err"), t["DesiredState"]) for t in tasks.tasks()]
         return f"{self.backend.observe()}; tasks: {states}"
+
+
+def _containers(api: Any) -> list[str]:
+    return [name for entry in api.containers(all=True) for name in entry["Names"]]
+
+
+def _volumes(api: Any) -> list[str]:
+    return [volume["Name"] for volume in api.volumes()["Volumes"] or []]
 
 
 def small(script: str, **changes: object) -> Component:
