@@ -110,7 +110,10 @@ def _key(component: Component, python: str, settings: LocalSettings) -> str:
 
 
 def _pip(settings: LocalSettings) -> Path:
-    """Return a directory with the package pip, which all users can read; copied from Zoe's own Python."""
+    """Return a directory with the package pip, which all users can read; copied from Zoe's own Python.
+
+    Bytecode too: users may not write it there, and each build would compile pip, which takes longer than its work.
+    """
     spec = importlib.util.find_spec("pip")
     if spec is None or spec.origin is None:
         raise CannotStartError("no environment can be made: pip is not installed beside Zoe; tell your admin")
@@ -131,7 +134,7 @@ def _pip(settings: LocalSettings) -> Path:
 
 def _copy_readable(package: Path, place: Path) -> None:
     try:
-        shutil.copytree(package, place / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(package, place / package.name)
     except shutil.Error as error:  # a list of what failed, without a number
         full = os.strerror(errno.ENOSPC) in str(error)
         raise OSError(errno.ENOSPC if full else errno.EIO, f"cannot copy {package.name} to {place.parent}") from error
