@@ -102,7 +102,7 @@ def test_short_lives_keep_their_output(swarm: Cluster) -> None:
         swarm, allow_unhardened=False, ulimits_max=ULIMITS, check_closed=True, gateway_image="zoe/gateway"
     )
     made.until(lambda: all(node.ready for node in made.backend.nodes()))
-    services = [f"s{number}.c.0.1" for number in range(30)]
+    services = [f"s{number % 3}.c.{number}.1" for number in range(30)]
     for number, service in enumerate(services):
         made.start(small(f"echo {service}; sleep 0.{number % 10}"), service, f"node-{1 + number % 3}")
     for service in services:
