@@ -27,6 +27,7 @@ _MIDDLEWARE = (
     *("crypto.decrypter", "crypto.encrypter", "crypto.keymaster"),
 )
 _FILTERS = ("bandwidth", "execution_auth", "filter_host", "object_host", "object_pushdown", "views")
+_GATEWAY = ("application", "quotas")
 MESSAGE_BYTES_MAX = 1 << 16
 
 
@@ -41,7 +42,9 @@ def _import_all() -> None:
     # Each process makes a hub of its own, as those that share one's descriptor would get each other's events.
     importlib.import_module("eventlet.hubs").use_hub()
     names = [f"swift.common.middleware.{name}" for name in _MIDDLEWARE]
-    for name in [*names, *(f"storage_filters.{name}" for name in _FILTERS)]:
+    names += [f"storage_filters.{name}" for name in _FILTERS]
+    names += [f"storage_gateway.{name}" for name in _GATEWAY]
+    for name in names:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()

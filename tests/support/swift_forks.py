@@ -21,11 +21,11 @@ from zoe_embedded.swift.store import ObjectStore
 
 
 class ForkedStore(ObjectStore):
-    """An object store whose servers are forked; a gateway's proxy, which has limits of its own, is executed."""
+    """An object store whose servers are forked."""
 
     def _spawn(self, name: str, command: list[str]) -> None:
         python, *rest = command
-        if self.configuration.behind is not None or rest[0] != "-c":
+        if rest[0] != "-c":
             super()._spawn(name, command)
             return
         # Without a copier, which bounds the file: it is a program of its own, and costs as much as the server's start.
