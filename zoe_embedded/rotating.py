@@ -1,4 +1,5 @@
-"""Copy standard input into files of bounded size: `rotating.py FILE BYTES FILES`. Standard library only.
+"""Copy standard input into files of bounded size: `rotating.py FILE BYTES FILES`. Standard library only,
+and without pathlib, whose import takes longer than the rest of its start.
 
 It runs as a separate process beside each program that is started here: such a program may write anything at any time,
 and may outlive the process that started it. It ends when no process that could write is left.
@@ -9,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from pathlib import Path
 
 _READ_BYTES = 65536
 
@@ -17,7 +17,7 @@ _READ_BYTES = 65536
 class RotatingFile:
     """Appends to FILE; output beyond the bound begins a new file, and FILE.1 is the previous one, and so on."""
 
-    def __init__(self, path: Path, bytes_max: int, files_max: int) -> None:
+    def __init__(self, path: str, bytes_max: int, files_max: int) -> None:
         self._path = path
         self._bytes_max = bytes_max
         self._files_max = files_max
@@ -41,7 +41,7 @@ class RotatingFile:
         """Open the present file, also after another program has moved or removed it."""
         if self._file >= 0:
             with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(self._file), self._path.lstat()):
+                if os.path.samestat(os.fstat(self._file), os.lstat(self._path)):
                     return
             os.close(self._file)
             self._file = -1
@@ -50,14 +50,13 @@ class RotatingFile:
 
     def _rotate(self) -> None:
         for number in range(self._files_max - 1, 0, -1):
-            before = self._older(number - 1)
             with contextlib.suppress(FileNotFoundError):
-                before.replace(self._older(number))
+                os.replace(self._older(number - 1), self._older(number))
         with contextlib.suppress(FileNotFoundError):
-            self._path.unlink()  # there is no older file to keep
+            os.unlink(self._path)  # there is no older file to keep
 
-    def _older(self, number: int) -> Path:
-        return self._path.with_name(f"{self._path.name}.{number}") if number else self._path
+    def _older(self, number: int) -> str:
+        return f"{self._path}.{number}" if number else self._path
 
 
 def main() -> None:
@@ -66,7 +65,7 @@ def main() -> None:
         os._exit(0)
     os.setsid()
     path, bytes_max, files_max = sys.argv[1:]
-    log = RotatingFile(Path(path), int(bytes_max), int(files_max))
+    log = RotatingFile(path, int(bytes_max), int(files_max))
     while data := os.read(sys.stdin.fileno(), _READ_BYTES):
         log.write(data)
 

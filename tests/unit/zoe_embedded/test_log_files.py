@@ -193,7 +193,7 @@ def test_the_newest_is_kept_in_order(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes], bytes_max: int, files_max: int
 ) -> None:
     log = tmp_path_factory.mktemp("logs") / "a.log"
-    its = RotatingFile(log, bytes_max, files_max)
+    its = RotatingFile(str(log), bytes_max, files_max)
     for piece in pieces:
         its.write(piece)
     files = [log.with_name(f"a.log.{n}") if n else log for n in reversed(range(files_max))]
@@ -208,7 +208,7 @@ def test_the_newest_is_kept_in_order(
 def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
     other, log = tmp_path / "other", tmp_path / "a.log"
     log.symlink_to(other)
-    RotatingFile(log, 100, 2).write(b"secret")
+    RotatingFile(str(log), 100, 2).write(b"secret")
     assert not other.exists()
 
 
