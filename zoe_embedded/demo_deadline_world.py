@@ -12,8 +12,7 @@ import httpx
 
 from zoe_client import Client
 from zoe_client.vocabulary import TERMINAL_STATES, ServiceState
-from zoe_embedded.demo_deadline_job import CONTAINER, JOB_CORES, WORKER_CORES
-from zoe_embedded.demo_storage import PREFIX
+from zoe_embedded.demo_deadline_job import JOB_CORES, WORKER_CORES
 from zoe_embedded.home import Home
 from zoe_embedded.swift.configuration import StoreUser
 from zoe_embedded.swift.site import Site
@@ -24,6 +23,8 @@ from zoe_master.backends.local.hints import hint_name
 NODE_CORES, NODE_MEMORY = 3.0, 8 << 30
 """What may be reserved: more than the job, since promises hold at most four fifths of it."""
 _OWN_CONTAINER, _OWN_OBJECT, _OWN_BYTES = "backups", "backup", 8 << 20
+"""Large: readers are to take bandwidth, not the processor, as a request for each of many small objects would."""
+"""Large: readers are to take bandwidth, not the processor, as a request for each of many small objects would."""
 _PIECE = 64 << 10
 _PAUSE_S = 0.5
 _PRICES_IN_S = 3.0  # a list may not begin in the past
@@ -72,11 +73,9 @@ def set_prices(client: Client) -> None:
 def readers(site: Site, users: Sequence[StoreUser], ours: bool) -> Iterator[None]:
     """Have users of other tenants read from the store all the time, and with `ours` a program of the job's tenant."""
     with ExitStack() as undo:
-        for user in users:
+        for user in (*users, site.user) if ours else users:
             _put_own_object(site, user)
             undo.enter_context(_reading(site, user, f"{_OWN_CONTAINER}/{_OWN_OBJECT}"))
-        if ours:
-            undo.enter_context(_reading(site, site.user, f"{CONTAINER}/{PREFIX}/part-00.csv"))
         yield
 
 
