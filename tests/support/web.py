@@ -28,6 +28,7 @@ from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+_OF_COLOURS = ["color-contrast", "link-in-text-block"]
 WAIT_MS = 30_000
 # What browsers say by themselves of every answer that is a refusal, which pages handle.
 _OF_ANSWERS = "Failed to load resource"
@@ -150,7 +151,19 @@ class Visitor:
     def violations(self) -> list[str]:
         """What axe finds against accessibility."""
         self.page.evaluate(AXE.read_text("utf-8"))
-        found = self.page.evaluate("axe.run({resultTypes: ['violations']})")
+        return self._found({})
+
+    def violations_in_the_dark(self) -> list[str]:
+        """What it finds against the colours of the same page in the dark, where nothing else is different; after
+        `violations`.
+        """
+        self.page.emulate_media(color_scheme="dark")
+        found = self._found({"runOnly": _OF_COLOURS})
+        self.page.emulate_media(color_scheme="light")
+        return found
+
+    def _found(self, options: dict[str, Any]) -> list[str]:
+        found = self.page.evaluate("options => axe.run(options)", {"resultTypes": ["violations"], **options})
         return [f"{one['id']}: {node['html'][:200]}" for one in found["violations"] for node in one["nodes"]]
 
     def close(self) -> None:
