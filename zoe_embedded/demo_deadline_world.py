@@ -24,7 +24,6 @@ NODE_CORES, NODE_MEMORY = 3.0, 8 << 30
 """What may be reserved: more than the job, since promises hold at most four fifths of it."""
 _OWN_CONTAINER, _OWN_OBJECT, _OWN_BYTES = "backups", "backup", 8 << 20
 """Large: readers are to take bandwidth, not the processor, as a request for each of many small objects would."""
-"""Large: readers are to take bandwidth, not the processor, as a request for each of many small objects would."""
 _PIECE = 64 << 10
 _PAUSE_S = 0.5
 _PRICES_IN_S = 3.0  # a list may not begin in the past
