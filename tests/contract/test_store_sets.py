@@ -12,6 +12,7 @@ import pytest
 from tests.support.applications import application, component, execution
 from tests.support.histories import history
 from tests.support.store_events import OpenStore
+from tests.support.waiting import until
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle import apply
@@ -157,7 +158,7 @@ def test_only_the_newest_epoch_writes_sets(open_store: OpenStore) -> None:
     (one,) = submitted(old, 1)
     old_epoch = old.try_lead("old")
     old.stop_leading()
-    new_epoch = new.try_lead("new")
+    new_epoch = until(lambda: new.try_lead("new"))
     with pytest.raises(NotLeader):
         old.append_all([change(one, queued())], old_epoch)
     with pytest.raises(NotLeader):

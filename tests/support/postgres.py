@@ -17,7 +17,7 @@ import psutil
 import psycopg2
 import psycopg2.errors
 import pytest
-from sqlalchemy import Engine, create_engine, make_url
+from sqlalchemy import Engine, make_url
 
 from tests.support.waiting import until
 from zoe_embedded.binaries import find_wheel
@@ -43,14 +43,13 @@ def _compiling_once(make: Callable[..., Engine]) -> Callable[..., Engine]:
     Each test has a database, so three engines, of its own. Compiling the same statements again took a tenth of the CPU
     time of a test of the API.
     """
-    kinds: dict[tuple[str, Any], Engine] = {}
+    kinds: dict[tuple[str, bool], Engine] = {}
 
-    def create(url: Any, **options: Any) -> Engine:
-        engine = make(url, **options)
-        kind = engine.dialect.driver, options.get("isolation_level")
-        known = kinds.setdefault(kind, engine)
+    def create(url: str, level: str, pool_size: int, read_only: bool, *settings: Any) -> Engine:
+        engine = make(url, level, pool_size, read_only, *settings)
+        known = kinds.setdefault((level, read_only), engine)
         if getattr(known.dialect, "server_version_info", None) is None:  # it has never been connected
-            kinds[kind] = engine
+            kinds[level, read_only] = engine
         elif known is not engine:
             engine.dialect.initialize = lambda _connection: None  # type: ignore[method-assign]
             engine.dialect = engine.pool._dialect = known.dialect
@@ -60,7 +59,9 @@ def _compiling_once(make: Callable[..., Engine]) -> Callable[..., Engine]:
     return create
 
 
-database.create_engine = _compiling_once(create_engine)  # type: ignore[attr-defined]
+# All that is different between engines of a level that may write is in their pools: what listens for errors is the
+# dialect's, and is the same for each.
+database._engine = _compiling_once(database._engine)
 
 
 class PostgresServer:
