@@ -1,7 +1,8 @@
-"""The controller's promises, in PostgreSQL. Every call is one transaction."""
+"""The controller's promises, in PostgreSQL. Every call is one transaction, unless several are made together."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,13 @@ Clock = Callable[[], float]
 Check = Callable[[sa.Connection], None]
 
 
+class _Present(threading.local):
+    """What calls of a thread are made in together."""
+
+    connection: sa.Connection | None = None
+    swept: bool = False
+
+
 class Ledger:
     """SLOs, executions, views and filters. Objects of an owner whose lease has expired no longer exist.
 
@@ -32,13 +40,29 @@ class Ledger:
         self._engine = engine
         self._clock = clock
         self._check = check
+        self._present = _Present()
 
     @contextmanager
     def begin(self) -> Iterator[sa.Connection]:
-        """Yield the connection of one transaction."""
+        """Yield the connection of one transaction, or that of `together`."""
+        if self._present.connection is not None:
+            yield self._present.connection
+            return
         with self._engine.begin() as connection:
             self._check(connection)
             yield connection
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make one transaction of all calls of this thread, also of ledgers that are made of this one: what looks four
+        times a second checks the lead and sweeps once.
+        """
+        with self.begin() as connection:
+            self._present.connection, self._present.swept = connection, False
+            try:
+                yield
+            finally:
+                self._present.connection = None
 
     # SLOs
 
@@ -252,6 +276,10 @@ class Ledger:
         return until_s
 
     def _sweep(self, connection: sa.Connection) -> None:
+        if self._present.connection is not None:
+            if self._present.swept:
+                return
+            self._present.swept = True
         over = sa.select(leases.c.owner).where(leases.c.until_s < self._clock())
         connection.execute(sa.delete(slos).where(slos.c.owner.in_(over)))
         # Credentials stay: what runs goes on while its owner is away.

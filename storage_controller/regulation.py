@@ -309,12 +309,14 @@ class Regulation:
     def _look_at_promises(self) -> None:
         """Read the promises; while the database is away, the last ones hold."""
         try:
-            promised = self._ledger.by_tenant()
-            executions, newest = self._ledger.alive() if self._executions else ([], 0)
-            books = self._rules.books()
-            self._mode = self._controllers.mode(BANDWIDTH_CONTROLLER)
-            self._bounds = self._cpu.replaced_by(self._cores.cores())
-            self._replication.look()
+            with self._ledger.together():
+                # First, as its lock comes before all rows for who gives a credential, too.
+                executions, newest = self._ledger.alive() if self._executions else ([], 0)
+                promised = self._ledger.by_tenant()
+                books = self._rules.books()
+                self._mode = self._controllers.mode(BANDWIDTH_CONTROLLER)
+                self._bounds = self._cpu.replaced_by(self._cores.cores())
+                self._replication.look()
         except Exception as error:
             _log.warning("cannot read the promises: %s", error)
             return

@@ -1,0 +1,134 @@
+"""What the loop of the storage controller reads four times a second is one transaction, which sees what calls see."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import pytest
+import sqlalchemy as sa
+import zmq
+
+from storage_bridge.bandwidth.regulator import RateSettings
+from storage_bridge.model import BandwidthSlo, StoreExecution
+from storage_controller.answers import Refused
+from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
+from storage_controller.filter_cores import CoresLedger
+from storage_controller.held_places import HeldPlaces
+from storage_controller.ledger import Ledger
+from storage_controller.regulation import Endpoints, Regulation
+from storage_controller.rule_ledger import RuleLedger
+from tests.support.installation import free_port
+from tests.support.waiting import until
+
+RUNS = StoreExecution("x1", "acme", BandwidthSlo(5, None), "zoe")
+
+
+class Looked:
+    """A ledger whose owners' leases end at 100 s; counts its transactions, and how often it asked for the lead."""
+
+    def __init__(self, url: str) -> None:
+        self.engine, self.now_s, self.checks, self.transactions = sa.create_engine(url), 0.0, 0, 0
+        self.ledger = Ledger(self.engine, lambda: self.now_s, self._check)
+        sa.event.listen(self.engine, "begin", self._count)
+
+    def _check(self, _connection: sa.Connection) -> None:
+        self.checks += 1
+
+    def _count(self, _connection: sa.Connection) -> None:
+        self.transactions += 1
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+@pytest.fixture
+def looked(postgres_url: str) -> Iterator[Looked]:
+    with closing(Looked(postgres_url)) as made:
+        made.ledger.renew("zoe", 100.0)
+        made.ledger.keep_execution(RUNS)
+        made.ledger.set_slo("acme", "zoe", {"get_bw": 7, "put_bw": 3}, owner="zoe")
+        made.checks = made.transactions = 0
+        yield made
+
+
+def test_it_is_one_transaction_and_says_the_same(looked: Looked) -> None:
+    ledger, rules = looked.ledger, RuleLedger(looked.ledger)
+    controllers, cores = ControllerLedger(ledger), CoresLedger(ledger)
+    with ledger.together():
+        together = (
+            ledger.alive(),
+            ledger.by_tenant(),
+            rules.books(),
+            controllers.mode(BANDWIDTH_CONTROLLER),
+            cores.cores(),
+        )
+    assert (looked.transactions, looked.checks) == (1, 1)
+    assert together[1] == {"acme": BandwidthSlo(7, 3)}
+    apart = ledger.alive(), ledger.by_tenant(), rules.books(), controllers.mode(BANDWIDTH_CONTROLLER), cores.cores()
+    assert together == apart
+    assert looked.transactions == looked.checks == 7
+
+
+def test_what_ended_is_swept_each_time(looked: Looked) -> None:
+    with looked.ledger.together():
+        assert looked.ledger.by_tenant()
+    looked.now_s = 200.0
+    with looked.ledger.together():
+        assert looked.ledger.by_tenant() == {}
+        assert [one.slo for one in looked.ledger.alive()[0]] == [BandwidthSlo()]
+
+
+def half_done(ledger: Ledger) -> None:
+    with ledger.together():
+        ledger.set_slo("beta", "zoe", {"get_bw": 9}, owner="zoe")
+        raise Refused(503, "another one leads")
+
+
+def test_a_failure_undoes_it_and_the_next_call_is_its_own(looked: Looked) -> None:
+    with pytest.raises(Refused):
+        half_done(looked.ledger)
+    assert "beta" not in looked.ledger.by_tenant()
+    looked.ledger.set_slo("beta", "zoe", {"get_bw": 9}, owner="zoe")
+    assert "beta" in looked.ledger.by_tenant()
+
+
+def test_calls_of_other_threads_are_apart(looked: Looked) -> None:
+    with looked.ledger.together():
+        looked.ledger.by_tenant()
+        found: list[object] = []
+        other = threading.Thread(target=lambda: found.append(looked.ledger.view("none")))
+        other.start()
+        until(lambda: found)
+        other.join()
+    assert looked.transactions == 2
+
+
+@contextmanager
+def regulating(ledger: Ledger) -> Iterator[Regulation]:
+    addresses = [f"tcp://127.0.0.1:{free_port()}" for _ in range(2)]
+    endpoints = Endpoints(addresses[0], addresses[1], *zmq.curve_keypair(), frozenset())
+    places = HeldPlaces({"p1": 10**8})
+    regulation = Regulation(ledger, places, endpoints, "AUTH_", RateSettings(), lambda: 1, executions=True)
+    regulation.begin()
+    try:
+        yield regulation
+    finally:
+        regulation.close()
+
+
+def test_who_gives_a_credential_and_the_loop_wait_in_no_circle(
+    looked: Looked, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each look changes the row that is given anew, since the lease of its owner has ended."""
+    given: list[object] = []
+    giving = threading.Thread(target=lambda: given.extend(looked.ledger.keep_execution(RUNS) for _ in range(100)))
+    with regulating(looked.ledger) as regulation:
+        giving.start()
+        while giving.is_alive():
+            looked.ledger.renew("zoe", -1.0)
+            regulation._look_at_promises()
+    giving.join()
+    assert len(given) == 100
+    assert [one.message for one in caplog.records if "cannot read the promises" in one.message] == []
