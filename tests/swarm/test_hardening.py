@@ -28,6 +28,17 @@ def checked(swarm: Cluster) -> Iterator[SwarmHarness]:
     made.finish()
 
 
+@pytest.fixture
+def closing(swarm: Cluster) -> Iterator[SwarmHarness]:
+    """Whose closing is checked, too."""
+    provide(swarm, "zoe/gateway")
+    made = SwarmHarness(
+        swarm, allow_unhardened=False, ulimits_max=ULIMITS, check_closed=True, gateway_image="zoe/gateway"
+    )
+    yield made
+    made.finish()
+
+
 def test_engines_that_are_as_they_must_be_are_used(checked: SwarmHarness) -> None:
     nodes = checked.backend.nodes()
     assert [(node.ready, node.message) for node in nodes] == [(True, "")] * 3
@@ -95,19 +106,14 @@ def test_what_a_master_killed_during_a_check_left_goes_while_its_successor_leads
     harness.until(lambda: made["Id"] not in {one["Id"] for one in api.containers(all=True)})
 
 
-def test_short_lives_keep_their_output(swarm: Cluster) -> None:
+def test_short_lives_keep_their_output(closing: SwarmHarness) -> None:
     """Many that end while engines are still asked about them and about themselves, and are forgotten at once."""
-    provide(swarm, "zoe/gateway")
-    made = SwarmHarness(
-        swarm, allow_unhardened=False, ulimits_max=ULIMITS, check_closed=True, gateway_image="zoe/gateway"
-    )
-    made.until(lambda: all(node.ready for node in made.backend.nodes()))
+    closing.until(lambda: all(node.ready for node in closing.backend.nodes()))
     services = [f"s{number % 3}.c.{number}.1" for number in range(30)]
     for number, service in enumerate(services):
-        made.start(small(f"echo {service}; sleep 0.{number % 10}"), service, f"node-{1 + number % 3}")
+        closing.start(small(f"echo {service}; sleep 0.{number % 10}"), service, f"node-{1 + number % 3}")
     for service in services:
-        assert made.reach(service, ObservedState.ENDED).exit_code == 0
-        made.backend.forget([service])
+        assert closing.reach(service, ObservedState.ENDED).exit_code == 0
+        closing.backend.forget([service])
     for service in services:
-        made.until(lambda one=service: made.output(one) == f"{one}\n")
-    made.finish()
+        closing.until(lambda one=service: closing.output(one) == f"{one}\n")
