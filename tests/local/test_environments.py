@@ -6,11 +6,13 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pip
 import pytest
 
 from tests.local.support import ANN, BOB, MIB, LocalWorld, needs_root, shell, start_of
@@ -19,6 +21,7 @@ from zoe_lib.domain.application import Component, ComponentSecret
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends import environment_build as build
 from zoe_master.backends.base import ObservedState, ServiceSecrets
+from zoe_master.backends.local.environments import environments
 from zoe_master.backends.local.supervisor import processes
 
 SHOW = "import apple, sys; print(apple.VERSION, sys.prefix)"
@@ -31,8 +34,40 @@ def packages() -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
+@pytest.fixture(scope="module")
+def shared_pip() -> Iterator[Path]:
+    """A copy of pip, made as each back-end makes its own: half a second of work for a thousand files."""
+    directory = Path(tempfile.mkdtemp(prefix="zoe-local-test-pip-"))
+    assert pip.__file__ is not None
+    environments._copy_readable(Path(pip.__file__).parent, directory)
+    yield directory / "pip"
+    shutil.rmtree(directory)
+
+
 @pytest.fixture
-def world(packages: Path) -> Iterator[LocalWorld]:
+def lent_pip(shared_pip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Back-ends take the shared copy instead of making one."""
+
+    def link(_: Path, place: Path) -> None:
+        place.mkdir()
+        place.chmod(0o755)
+        (place / "pip").symlink_to(shared_pip)
+
+    monkeypatch.setattr(environments, "_copy_readable", link)
+
+
+@pytest.fixture
+def world(packages: Path, lent_pip: None) -> Iterator[LocalWorld]:
+    yield from world_with(packages)
+
+
+@pytest.fixture
+def copying_world(packages: Path) -> Iterator[LocalWorld]:
+    """Whose back-end copies pip."""
+    yield from world_with(packages)
+
+
+def world_with(packages: Path) -> Iterator[LocalWorld]:
     made = LocalWorld(environment_wheelhouse=str(packages))
     yield made
     for path in (made.base / ".environments").rglob("*"):  # root may remove it without
@@ -55,7 +90,8 @@ def made(world: LocalWorld) -> list[Path]:
     return sorted(path.parent for path in (world.base / ".environments").glob(f"*/*/{build.MARKER}"))
 
 
-def test_a_component_finds_its_packages(world: LocalWorld) -> None:
+def test_a_component_finds_its_packages(copying_world: LocalWorld) -> None:
+    world = copying_world
     output = run(world, with_packages(f"python3 -c '{SHOW}' && apple && echo $VIRTUAL_ENV", "apple==1.0"))
     (directory,) = made(world)
     assert output.splitlines()[-3:] == [f"1.0 {directory}", "apple 1.0", str(directory)]
@@ -217,6 +253,7 @@ def test_a_stop_during_a_build_ends_it(world: LocalWorld, packages: Path) -> Non
     ("limit", "reason"),
     [({"environment_build_s_max": 0.2}, "not done within 0.2 s"), ({"environment_bytes_max": MIB // 4}, "0.25 MiB")],
 )
+@pytest.mark.usefixtures("lent_pip")
 def test_time_and_bytes_are_bounded(packages: Path, limit: dict[str, object], reason: str) -> None:
     make_wheel(packages, "large", files={f"part{n}.py": "x = 1\n" * 2000 for n in range(100)})
     world = LocalWorld(environment_wheelhouse=str(packages), **limit)
