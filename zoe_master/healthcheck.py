@@ -1,33 +1,55 @@
-"""For supervisors: `python -m zoe_master.healthcheck` ends with 0 while the master's loop continues."""
+"""For supervisors: `python -m zoe_master.healthcheck` ends with 0 while the master's loop continues.
+
+It is begun every few seconds for as long as a master runs, hence it imports nothing of Zoe: all settings would take
+almost a second of CPU time.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import tomllib
 import urllib.request
-
-from zoe_lib.config import Settings
-from zoe_lib.file_settings import read_settings
+from collections.abc import Mapping
+from pathlib import Path
 
 LAG = re.compile(r"^zoe_reconcile_lag_seconds ([0-9.e+-]+)$", re.MULTILINE)
 _TICKS_MISSED_MAX = 6
 _TIMEOUT_S = 5
+_DEFAULTS = {"master_metrics_port": 0.0, "master_timer_s": 5.0}
 
 
 def main() -> int:
     """Read this master's metrics: it compared the journal with the back-end lately, or another master leads."""
-    settings = read_settings(Settings, "zoe-master")
-    url = f"http://127.0.0.1:{settings.master_metrics_port}/metrics"
+    try:
+        problem = _problem(settings_in(os.environ))
+    except (OSError, ValueError, TypeError) as error:
+        problem = f"cannot read the settings: {error}"
+    if problem:
+        print(problem, file=sys.stderr)
+    return 1 if problem else 0
+
+
+def settings_in(environment: Mapping[str, str]) -> dict[str, float]:
+    """Return the port of metrics and the timer as the master reads them, which also says what is wrong with them."""
+    variables = {name.lower(): value for name, value in environment.items()}
+    file = environment.get("ZOE_CONFIG")
+    written = tomllib.loads(Path(file).read_text()) if file else {}
+    return {
+        name: float(variables.get(f"zoe_{name}", written.get(name, default))) for name, default in _DEFAULTS.items()
+    }
+
+
+def _problem(settings: Mapping[str, float]) -> str | None:
+    url = f"http://127.0.0.1:{settings['master_metrics_port']:.0f}/metrics"
     # Asked past any proxy of the environment.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(url, timeout=_TIMEOUT_S) as answer:
-            problem = problem_in(answer.read().decode(), settings.master_timer_s)
+            return problem_in(answer.read().decode(), settings["master_timer_s"])
     except OSError as error:
-        problem = f"cannot read the master's metrics: {error}"
-    if problem:
-        print(problem, file=sys.stderr)
-    return 1 if problem else 0
+        return f"cannot read the master's metrics: {error}"
 
 
 def problem_in(metrics: str, timer_s: float) -> str | None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from prometheus_client import generate_latest
 
+from zoe_lib.config import Settings
 from zoe_master.background import metrics
-from zoe_master.healthcheck import problem_in
+from zoe_master.healthcheck import problem_in, settings_in
 
 
 def told(lag_s: float) -> str:
@@ -30,3 +35,43 @@ def test_a_master_that_waits_for_the_lead_is_healthy() -> None:
 
 def test_a_stranger_on_the_port_is_not_the_master() -> None:
     assert problem_in("<html>", timer_s=5.0) is not None
+
+
+@pytest.mark.parametrize("file", ["", "master_metrics_port = 5102\nmaster_timer_s = 7\nlog_level = 'debug'"])
+@pytest.mark.parametrize(
+    "variables", [{}, {"ZOE_MASTER_METRICS_PORT": "5103"}, {"zoe_master_timer_s": "2.5", "ZOE_LOG_LEVEL": "info"}]
+)
+def test_it_reads_settings_as_the_master_does(
+    file: str, variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "zoe.toml").write_text(file)
+    environment = {**variables, **({"ZOE_CONFIG": str(tmp_path / "zoe.toml")} if file else {})}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    masters = Settings()
+    assert settings_in(environment) == {
+        "master_metrics_port": masters.master_metrics_port,
+        "master_timer_s": masters.master_timer_s,
+    }
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"ZOE_CONFIG": "/nowhere/zoe.toml"}, "cannot read the settings: [Errno 2] No such file"),
+        ({"ZOE_MASTER_METRICS_PORT": "many"}, "cannot read the settings: could not convert string to float: 'many'"),
+        ({}, "cannot read the master's metrics: "),  # they are off
+    ],
+)
+def test_what_keeps_it_from_asking_is_a_sentence(variables: dict[str, str], words: str) -> None:
+    command = [sys.executable, "-m", "zoe_master.healthcheck"]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(words)
+    assert "Traceback" not in done.stderr
+
+
+def test_it_imports_nothing_that_takes_long() -> None:
+    listed = "import sys, zoe_master.healthcheck; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True, check=True)
+    assert not {"pydantic", "sqlalchemy", "zmq"} & set(done.stdout.split())
