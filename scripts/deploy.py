@@ -52,7 +52,7 @@ def up(compose: Compose, site: Site) -> None:
     while waiting := compose.not_healthy():
         if time.monotonic() > give_up_s:
             raise DeployError(f"not healthy after {HEALTHY_WITHIN_S:g} s; see `docker logs`:\n" + "\n".join(waiting))
-        time.sleep(0.5)
+        time.sleep(1.0)  # each look begins two programs
     address = os.environ.get("ZOE_API_ADDRESS") or "127.0.0.1"
     port = os.environ.get("ZOE_API_PORT") or "5100"
     print(f"Zoe is up. To sign in on this machine:\n  export ZOE_URL=http://{address}:{port}")
