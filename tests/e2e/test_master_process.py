@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 
 import httpx
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.documents import job
@@ -14,12 +13,6 @@ from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_lib.domain.execution import ExecutionState
-
-
-@pytest.fixture
-def installation(executed: Installation) -> Installation:
-    """How the process itself behaves is what is tested here."""
-    return executed
 
 
 def told(port: int, name: str) -> dict[tuple[str, ...], float]:
@@ -69,6 +62,7 @@ def test_a_second_tenant_is_refused_on_the_local_backend(installation: Installat
 
 
 def test_told_to_stop_it_lets_services_run_and_adopts_them(installation: Installation, client: Client) -> None:
+    installation.forked = False  # the program as it is executed
     master = installation.start_master()
     script = "echo main >> {workspace}/{execution}; sleep 2"
     execution = client.submit(job("sh", "-c", script))
@@ -83,7 +77,9 @@ def test_one_that_works_is_in_use_and_one_that_waits_is_ended(installation: Inst
     policy = client.policy().model_copy(update={"idle_after_s": 2.0, "idle_warning_s": 5.0, "idle_without_ports": True})
     client.set_policy(policy)
     installation.start_master(ZOE_USAGE_INTERVAL_S="0.2")
-    works = client.submit({**job("sh", "-c", "while :; do :; done"), "kind": "interactive"})
+    # A tenth of a core is in use; it takes a half of one, and two tenths where four programs want each core.
+    computing = "while :; do i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 0.2; done"
+    works = client.submit({**job("sh", "-c", computing), "kind": "interactive"})
     waits = client.submit({**job("sleep", "600"), "kind": "interactive"})
     until(lambda: works.id in installation.store.last_uses([works.id]))
     assert client.wait(waits.id, 60).cause == "idle"

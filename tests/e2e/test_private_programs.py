@@ -78,7 +78,7 @@ SHOWN = {
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
     need_root()
-    with running_stack(local_nodes=[NODE]) as running:
+    with running_stack(forked=True, local_nodes=[NODE]) as running:
         yield running
 
 
