@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,17 +110,24 @@ class LocalWorld:
         self.until(lambda: all(o.state in (ObservedState.ENDED, ObservedState.LOST) for o in self.backend.observe()))
         services = [o.service_id for o in self.backend.observe()]
         self.backend.forget(services)
-        wait_until(lambda: not self.traces(), self.waker, story=lambda: str(self.traces()))
+        wait_until(lambda: next(self._traces(), None) is None, self.waker, story=lambda: str(self.traces()))
         self.close()
         shutil.rmtree(self.base, ignore_errors=True)
 
     def traces(self) -> list[str]:
         """What services have left behind: processes, scratch directories, ports, control groups."""
-        services = [f"service {path}" for path in (self.base / "state" / "services").iterdir()]
-        marked = [f"process {pid}" for pid in processes.all_processes() if self._is_ours(pid)]
-        scratch = [f"scratch {path}" for path in self.settings.scratch_dir.iterdir()]
-        ports = [f"ports {path}" for path in (self.base / "state" / "ports").iterdir()]
-        return services + marked + scratch + ports + [f"control group {path}" for path in self.control_groups()]
+        return list(self._traces())
+
+    def _traces(self) -> Iterator[str]:
+        """Those that are cheap to find first: while there are any, a wait looks no further."""
+        for kind, place in (
+            ("service", self.base / "state" / "services"),
+            ("scratch", self.settings.scratch_dir),
+            ("ports", self.base / "state" / "ports"),
+        ):
+            yield from (f"{kind} {path}" for path in place.iterdir())
+        yield from (f"process {pid}" for pid in processes.pids() if self._is_ours(pid))
+        yield from (f"control group {path}" for path in self.control_groups())
 
     def control_groups(self) -> list[Path]:
         name = hint_name(self.settings.state_dir.absolute())

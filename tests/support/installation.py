@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ class Installation:
             process.wait(30)
         stop_all_services(self.config_file)
         self.store.close()
-        until(lambda: not self.traces(), self.traces)
+        until(lambda: next(self._traces(), None) is None, self.traces)
         try:
             check_logs(self.secrets, self.base.glob("*.log*"))
         finally:
@@ -116,14 +117,16 @@ class Installation:
 
     def traces(self) -> list[str]:
         """Processes, scratch directories and control groups of services, and processes of our own."""
-        state_dir = self.base / "state"
-        scratch = [f"scratch {path}" for path in (self.base / "scratch").glob("*")]
-        marked = [f"process {pid}" for pid in processes.all_processes() if self._is_ours(pid)]
-        name = hint_name(state_dir)
+        return list(self._traces())
+
+    def _traces(self) -> Iterator[str]:
+        """Those that are cheap to find first: while there are any, a wait looks no further."""
+        yield from (f"scratch {path}" for path in (self.base / "scratch").glob("*"))
+        yield from (f"process {pid}" for pid in processes.pids() if self._is_ours(pid))
+        name = hint_name(self.base / "state")
         # os.walk passes by groups that others remove meanwhile.
-        parents = [Path(place, name) for place, below, _ in os.walk("/sys/fs/cgroup") if name in below]
-        groups = [f"control group {path}" for parent in parents for path in parent.iterdir() if path.is_dir()]
-        return scratch + marked + groups
+        parents = (Path(place, name) for place, below, _ in os.walk("/sys/fs/cgroup") if name in below)
+        yield from (f"control group {path}" for parent in parents for path in parent.iterdir() if path.is_dir())
 
     def _is_ours(self, pid: int) -> bool:
         """By its environment (HOME is below our directories) or its command line (a supervisor)."""

@@ -43,9 +43,14 @@ def start_ticks(pid: int) -> int | None:
     return process.start_ticks if process else None
 
 
+def pids() -> list[int]:
+    """Return the numbers of every process of the machine."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
 def all_processes() -> dict[int, Process]:
     """Return every process of the machine by pid."""
-    found = (read_process(int(name)) for name in os.listdir("/proc") if name.isdigit())
+    found = (read_process(pid) for pid in pids())
     return {process.pid: process for process in found if process is not None}
 
 
