@@ -24,7 +24,7 @@ Check = Callable[[sa.Connection], None]
 
 
 class _Present(threading.local):
-    """What calls of a thread are made in together."""
+    """The transaction that calls of this thread share at present."""
 
     connection: sa.Connection | None = None
     swept: bool = False
@@ -55,8 +55,11 @@ class Ledger:
     @contextmanager
     def together(self) -> Iterator[None]:
         """Make one transaction of all calls of this thread, also of ledgers that are made of this one: what looks four
-        times a second checks the lead and sweeps once.
+        times a second checks the lead and sweeps once. Within another one, it is a part of that.
         """
+        if self._present.connection is not None:
+            yield
+            return
         with self.begin() as connection:
             self._present.connection, self._present.swept = connection, False
             try:

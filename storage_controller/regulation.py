@@ -309,9 +309,9 @@ class Regulation:
     def _look_at_promises(self) -> None:
         """Read the promises; while the database is away, the last ones hold."""
         try:
+            # By itself, since nobody is given a credential meanwhile.
+            executions, newest = self._ledger.alive() if self._executions else ([], 0)
             with self._ledger.together():
-                # First, as its lock comes before all rows for who gives a credential, too.
-                executions, newest = self._ledger.alive() if self._executions else ([], 0)
                 promised = self._ledger.by_tenant()
                 books = self._rules.books()
                 self._mode = self._controllers.mode(BANDWIDTH_CONTROLLER)
