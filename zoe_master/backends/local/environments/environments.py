@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from zoe_master.backends.local.supervisor.spec import PrepareProcess
 _FORMAT = 1
 """Part of each name: raised when environments are made in another way."""
 _PIP = ".pip"
+_TAG = str(sys.implementation.cache_tag)
 _SOURCE = Path(build.__file__)
 
 
@@ -112,7 +114,8 @@ def _key(component: Component, python: str, settings: LocalSettings) -> str:
 def _pip(settings: LocalSettings) -> Path:
     """Return a directory with the package pip, which all users can read; copied from Zoe's own Python.
 
-    Bytecode too: users may not write it there, and each build would compile pip, which takes longer than its work.
+    Its bytecode for this version of Python, too: users may not write it there, and each build for a component of the
+    same version would compile pip, which takes longer than its work.
     """
     spec = importlib.util.find_spec("pip")
     if spec is None or spec.origin is None:
@@ -120,7 +123,7 @@ def _pip(settings: LocalSettings) -> Path:
     import pip
 
     assert settings.environments_dir is not None
-    place: Path = settings.environments_dir / f"{_PIP}-{pip.__version__}"
+    place: Path = settings.environments_dir / f"{_PIP}-{pip.__version__}+{_TAG.replace('-', '_')}"
     if not place.is_dir():
         making = settings.environments_dir / f"{_PIP}-{os.getpid()}-{os.urandom(4).hex()}"
         try:
@@ -134,9 +137,22 @@ def _pip(settings: LocalSettings) -> Path:
 
 def _copy_readable(package: Path, place: Path) -> None:
     try:
-        shutil.copytree(package, place / package.name)
+        shutil.copytree(package, place / package.name, ignore=shutil.ignore_patterns("__pycache__"))
     except shutil.Error as error:  # a list of what failed, without a number
         full = os.strerror(errno.ENOSPC) in str(error)
         raise OSError(errno.ENOSPC if full else errno.EIO, f"cannot copy {package.name} to {place.parent}") from error
+    _copy_bytecode(package, place / package.name)
     for path in (place, *place.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def _copy_bytecode(package: Path, copy: Path) -> None:
+    """Copy what can be read of it: whatever is wrong with a cache keeps no environment from being made."""
+    for compiled in package.rglob(f"__pycache__/*.{_TAG}.pyc"):
+        beside = copy / compiled.relative_to(package)
+        try:
+            beside.parent.mkdir(exist_ok=True)
+            shutil.copy2(compiled, beside)
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise
