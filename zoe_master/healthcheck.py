@@ -12,6 +12,7 @@ import sys
 import tomllib
 import urllib.request
 from collections.abc import Mapping
+from http.client import HTTPException
 from pathlib import Path
 
 LAG = re.compile(r"^zoe_reconcile_lag_seconds ([0-9.e+-]+)$", re.MULTILINE)
@@ -23,9 +24,11 @@ _DEFAULTS = {"master_metrics_port": 0.0, "master_timer_s": 5.0}
 def main() -> int:
     """Read this master's metrics: it compared the journal with the back-end lately, or another master leads."""
     try:
-        problem = _problem(settings_in(os.environ))
+        settings = settings_in(os.environ)
     except (OSError, ValueError, TypeError) as error:
-        problem = f"cannot read the settings: {error}"
+        problem: str | None = f"cannot read the settings: {error}"
+    else:
+        problem = _problem(settings)
     if problem:
         print(problem, file=sys.stderr)
     return 1 if problem else 0
@@ -35,20 +38,20 @@ def settings_in(environment: Mapping[str, str]) -> dict[str, float]:
     """Return the port of metrics and the timer as the master reads them, which also says what is wrong with them."""
     variables = {name.lower(): value for name, value in environment.items()}
     file = environment.get("ZOE_CONFIG")
-    written = tomllib.loads(Path(file).read_text()) if file else {}
+    written = tomllib.loads(Path(file).read_text("utf-8")) if file else {}
     return {
         name: float(variables.get(f"zoe_{name}", written.get(name, default))) for name, default in _DEFAULTS.items()
     }
 
 
 def _problem(settings: Mapping[str, float]) -> str | None:
-    url = f"http://127.0.0.1:{settings['master_metrics_port']:.0f}/metrics"
+    port = settings["master_metrics_port"]
     # Asked past any proxy of the environment.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(url, timeout=_TIMEOUT_S) as answer:
+        with opener.open(f"http://127.0.0.1:{port:.0f}/metrics", timeout=_TIMEOUT_S) as answer:
             return problem_in(answer.read().decode(), settings["master_timer_s"])
-    except OSError as error:
+    except (OSError, ValueError, OverflowError, HTTPException) as error:
         return f"cannot read the master's metrics: {error}"
 
 

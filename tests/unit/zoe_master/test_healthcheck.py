@@ -61,6 +61,8 @@ def test_it_reads_settings_as_the_master_does(
         ({"ZOE_CONFIG": "/nowhere/zoe.toml"}, "cannot read the settings: [Errno 2] No such file"),
         ({"ZOE_MASTER_METRICS_PORT": "many"}, "cannot read the settings: could not convert string to float: 'many'"),
         ({}, "cannot read the master's metrics: "),  # they are off
+        ({"ZOE_MASTER_METRICS_PORT": "70000"}, "cannot read the master's metrics: "),
+        ({"ZOE_MASTER_METRICS_PORT": "inf"}, "cannot read the master's metrics: "),
     ],
 )
 def test_what_keeps_it_from_asking_is_a_sentence(variables: dict[str, str], words: str) -> None:
