@@ -190,7 +190,11 @@ def close(results: list[Result], took_s: float, cpu_s: float, stood_still: Seque
         _name_failed(one)
     passed, failed = sum(one.passed for one in results), sum(len(one.failed) for one in results)
     if stood_still:
-        print("\nwhat fails tests that are right:", *stood_still, sep="\n  ")
+        print(
+            "\nthe machine stood still or its clock was set, which fails tests that are right:",
+            *stood_still,
+            sep="\n  ",
+        )
     print(f"\n{took_s:.0f} s in all, {cpu_s:.0f} CPU s of this machine")
     strict = os.environ.get("ZOE_STRICT") == "1" and len(second)
     but = f" ({strict} at the second try only: ZOE_STRICT=1 counts that as failed)" if strict else ""

@@ -34,6 +34,7 @@ class Standstills:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._ended.set()
         self._thread.join()
+        self.look()
 
     def _run(self) -> None:
         while not self._ended.wait(LOOK_S):

@@ -1,6 +1,6 @@
-"""Schemathesis plays clients of our OpenAPI document, as each role and without a token: no response contradicts it.
+"""Schemathesis plays clients of our OpenAPI document: no response contradicts it.
 
-ZOE_PROPERTY_CHECKS makes it longer. Streams, which do not end, are left out.
+ZOE_PROPERTY_CHECKS makes it longer, and plays viewers and strangers, too. Streams, which do not end, are left out.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ EXAMPLES = of_checks(0.002, 100)
 # Values at the edges of each schema: thousands of requests, for `make test-all`.
 LONG = CHECKS >= 1000
 PHASES = "examples,coverage,fuzzing" if LONG else "examples,fuzzing"
-# Each run makes its cases of the document anew, 8 CPU s. What viewers and strangers are refused, test_access_walk.py
-# compares with the form of a problem for each operation, too.
+# Each run makes its cases of the document anew, 8 CPU s. test_tokens.py and test_roles.py compare what viewers and
+# strangers are refused with the form of a problem, for each operation.
 ROLES = ["admin", "user", "viewer", None] if LONG else ["admin", "user"]
 
 

@@ -12,7 +12,7 @@ import psutil
 
 from tests.demo.test_demo import ROOT, home
 from tests.support.needs import need_program
-from tests.support.runtimes import lend_swift, lent_spark
+from tests.support.runtimes import lent_spark
 from zoe_embedded.home import Home
 
 __all__ = ["home"]
@@ -43,9 +43,7 @@ def _is_of(home: Path, process: psutil.Process) -> bool:
 
 def test_the_short_demo_keeps_a_promise_and_an_offer(home: Path) -> None:
     need_program("memcached")
-    theirs = Home(home, by_root=os.geteuid() == 0)
-    lend_swift(theirs)
-    with lent_spark(theirs):
+    with lent_spark(Home(home, by_root=os.geteuid() == 0)):  # Swift it installs by itself, as nobody else does
         told = run_demo(home, "--short", "--rows", "24000")
     assert re.search(r"^  late, in \d+ s: \d worker", told, re.MULTILINE)
     assert re.search(r"^  impossible, in \d+ s: .+\.$", told, re.MULTILINE)

@@ -77,7 +77,7 @@ def test_one_that_works_is_in_use_and_one_that_waits_is_ended(installation: Inst
     policy = client.policy().model_copy(update={"idle_after_s": 2.0, "idle_warning_s": 5.0, "idle_without_ports": True})
     client.set_policy(policy)
     installation.start_master(ZOE_USAGE_INTERVAL_S="0.2")
-    # A tenth of a core is in use; it takes a half of one, and two tenths where four programs want each core.
+    # More than a tenth of a core counts as in use. This takes half of one, or two tenths where four want each core.
     computing = "while :; do i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 0.2; done"
     works = client.submit({**job("sh", "-c", computing), "kind": "interactive"})
     waits = client.submit({**job("sleep", "600"), "kind": "interactive"})

@@ -98,7 +98,7 @@ def test_a_second_start_finds_yesterdays_executions_and_runs_what_was_interrupte
 def test_a_home_is_for_one_stack_and_what_was_queued_while_the_master_was_dead_runs_after_the_next_start(
     home: Path,
 ) -> None:
-    with forked_stack(home) as first, client(first) as api:
+    with stack(home) as first, client(first) as api:  # what it leaves is seen by the names of its programs
         with pytest.raises(StackError, match="already runs"), forked_stack(home):
             pass
         assert api.me().admin

@@ -43,17 +43,23 @@ def _compiling_once(make: Callable[..., Engine]) -> Callable[..., Engine]:
     Each test has a database, so three engines, of its own. Compiling the same statements again took a tenth of the CPU
     time of a test of the API.
     """
-    kinds: dict[tuple[str, bool], Engine] = {}
+    known: dict[tuple[str, bool], Engine] = {}
 
     def create(url: str, level: str, pool_size: int, read_only: bool, *settings: Any) -> Engine:
-        engine = make(url, level, pool_size, read_only, *settings)
-        known = kinds.setdefault((level, read_only), engine)
-        if getattr(known.dialect, "server_version_info", None) is None:  # it has never been connected
-            kinds[level, read_only] = engine
-        elif known is not engine:
-            engine.dialect.initialize = lambda _connection: None  # type: ignore[method-assign]
-            engine.dialect = engine.pool._dialect = known.dialect
-            engine._compiled_cache = known._compiled_cache
+        engine, kind = make(url, level, pool_size, read_only, *settings), (level, read_only)
+        dialect: Any = engine.dialect
+        if (first := known.get(kind)) is None:
+            ask = dialect.initialize
+
+            def initialize(connection: Any) -> None:
+                ask(connection)
+                known.setdefault(kind, engine)
+
+            dialect.initialize = initialize
+        else:
+            dialect.initialize = lambda _connection: None
+            engine.dialect = engine.pool._dialect = first.dialect
+            engine._compiled_cache = first._compiled_cache
         return engine
 
     return create

@@ -13,6 +13,7 @@ from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from zoe_lib.domain.application import Volume
 from zoe_master.backends.base import ObservedState
 
+SHARED = "{workspace}", "{index}"
 WRITE = "pwd; echo kept > file && cat file"
 PLACES = (
     small(WRITE, work_dir="{scratch}"),
@@ -54,7 +55,7 @@ def test_components_can_write_to_their_work_dirs(world: SwarmHarness) -> None:
     begun = {
         world.start(replace(one, name=f"c{number}"), f"e.c{number}.{index}.1"): (one.work_dir or "", index)
         for number, one in enumerate(PLACES)
-        for index in range(2 if one.volumes or "{index}" in (one.work_dir or "") else 1)
+        for index in range(2 if one.volumes or any(word in str(one.work_dir) for word in SHARED) else 1)
     }
     for service, (work_dir, index) in begun.items():
         ended = world.reach(service, ObservedState.ENDED)

@@ -243,7 +243,7 @@ def test_what_fails_twice_has_failed_and_is_named_at_the_end(
 
 def test_a_pause_of_the_machine_is_told_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     assert close([Result("unit", passed=1)], 1.0, 1.0, ["nothing ran for 372 s before 20:14:03"]) == 0
-    assert "fails tests that are right:\n  nothing ran for 372 s before 20:14:03\n" in capsys.readouterr().out
+    assert "which fails tests that are right:\n  nothing ran for 372 s before 20:14:03\n" in capsys.readouterr().out
 
 
 def test_what_is_the_same_each_time_gets_no_second_try(monkeypatch: pytest.MonkeyPatch) -> None:
