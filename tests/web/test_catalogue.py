@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.support.web import Visitor, fits
 from zoe_client import Client
@@ -82,3 +82,21 @@ def test_a_form_takes_a_repository_and_names_of_secrets(admin: Visitor, client: 
         {"git": "https://127.0.0.1:1/team/project.git", "ref": "v1", "into": "project", "secret": "wandb"}
     ]
     client.remove_secret("wandb")
+
+
+def test_a_link_is_followed_though_the_settings_of_the_form_were_on_their_way_into_the_address(admin: Visitor) -> None:
+    page = admin.open("/catalogue/batch")
+    edit = page.get_by_role("link", name="Edit as JSON", exact=True)
+    expect(edit).to_be_visible()
+    code: list[Route] = []
+
+    def hold(route: Route) -> None:
+        code.append(route)
+
+    page.route("**/assets/edit-*.js", hold)
+    page.get_by_label("Deadline", exact=True).fill("+3h")
+    edit.click()
+    page.wait_for_timeout(500)  # settings are in the address after a quarter of a second
+    code[0].continue_()
+    expect(page.get_by_label("Description as JSON", exact=True)).to_contain_text('"deadline": "+3h"')
+    page.unroute("**/assets/edit-*.js")

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { Link, useParams, useSearchParams } from "react-router";
+import { Link, useLocation, useParams, useSearchParams } from "react-router";
 import { api, asDescription, type Schemas, told } from "../../api/client";
 import { useMay, useWhose } from "../../api/session";
 import { useSubmission } from "../../api/submission";
@@ -36,6 +36,7 @@ export default function LaunchPage() {
 
 function Launch({ entry }: { entry: Entry }) {
   const [query, setQuery] = useSearchParams();
+  const { pathname } = useLocation();
   const maySubmit = useMay("submit");
   const whose = useWhose();
   const labels = useMemo(() => labelsOf(entry), [entry]);
@@ -85,14 +86,15 @@ function Launch({ entry }: { entry: Entry }) {
     const application = asDescription(withWish(withAdditions(now.document, additions), wish));
     return { application, name: name || null, deadline: withZone(deadline) || null };
   }, keepThisForm);
-  // Once it is launched the page is about to go: another address would bring it back.
+  // Once it is launched the page is about to go, and also while the code of a page is fetched to which a link led: another
+  // address would bring it back.
   const { busy } = launch;
   useEffect(() => {
-    if (!busy)
+    if (!busy && window.location.pathname === pathname)
       setQuery(queryOf(entry, settled, "", settledAdditions, settledDeadline, settledWish), {
         replace: true,
       });
-  }, [entry, settled, settledAdditions, settledDeadline, settledWish, setQuery, busy]);
+  }, [entry, settled, settledAdditions, settledDeadline, settledWish, setQuery, busy, pathname]);
   return (
     <>
       <h1>{entry.title}</h1>
