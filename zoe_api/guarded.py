@@ -38,6 +38,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
     _noted: Any = None
     _head_bytes = 0
     _upgraded = False
+    _postponed: tuple[Any, ...] | None = None
     _refused = False
 
     def __init__(self, config: Any, *more: Any, **named: Any) -> None:
@@ -97,7 +98,11 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             self._exchange.body_since_s = None
         super().on_response_complete()
         self._note_request()
-        if self._exchange.half_closed_since_s is not None and self._waits_for_head():
+        if self._postponed is not None and not self.transport.is_closing():
+            event, self._postponed = self._postponed, None
+            self._unset_keepalive_if_required()
+            self.handle_websocket_upgrade(*event)
+        elif self._exchange.half_closed_since_s is not None and self._waits_for_head():
             self.transport.close()
 
     def _note_request(self) -> None:
@@ -115,7 +120,15 @@ class _Guarded(_Protocol):  # type: ignore[misc]
 
         A handshake has no body (RFC 6455, 4.1). That protocol would wait for one, and no bound holds there. A head that
         is too large is refused here, as that protocol would hang up without an answer.
+
+        A client has the whole of an answer a moment before its end is known here, and a proxy uses the connection
+        again at once. uvicorn would go on with both, and end the WebSocket with the time for an idle connection.
         """
+        if not self._waits_for_head():
+            self._postponed = event
+            self._exchange.all_came()
+            self.flow.pause_reading()
+            return
         self._upgraded = True
         self._exchange.all_came()
         target = event[0].target if event else self.url  # h11 gives the request, httptools keeps its target

@@ -10,12 +10,15 @@ from typing import Any
 
 import httpx
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tests.support.master import TickingMaster
 from tests.support.people import admin_token, make_token
 from tests.support.postgres import make_home
 from tests.support.secrets_in_logs import NotingSecrets
 from tests.support.serving import Served
+from zoe_api.connections import Bounds, Connections
+from zoe_api.guarded import guarded
 from zoe_api.leader_endpoint import LeaderEndpoint
 from zoe_api.main import create_app
 from zoe_client import Client
@@ -54,7 +57,8 @@ class Api:
             endpoint, self.settings.keys_dir, self.settings.master_timeout_s, self.settings.master_attempts_max
         )
         self.app = create_app(self.settings, self.store, self.master_client)
-        self._served = Served(NotingSecrets(self.app))
+        connections = Connections(Bounds.of(self.settings))
+        self._served = Served(NotingSecrets(self.app), http=guarded(HttpToolsProtocol, connections))
         self.url = self._served.url
         self.token = make_token(self.store, tenant="red")
         self.admin = admin_token(self.store)

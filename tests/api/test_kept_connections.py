@@ -1,0 +1,93 @@
+"""A client or a proxy that uses a connection again as soon as it has the whole of an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from starlette.types import Receive, Scope, Send
+from websockets.sync.client import connect
+
+from tests.support.guarded import BOUNDS, PROTOCOLS
+from tests.support.serving import Served
+from tests.support.waiting import until
+from zoe_api.connections import Connections
+from zoe_api.guarded import guarded
+
+IDLE_S = 1
+_ENDS_IN_S = 0.2
+
+
+class Ends:
+    """Answers in full, and goes on until it is told to end; its WebSockets say what they hear."""
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def end(self) -> None:
+        self.told = True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"6")]})
+            await send({"type": "http.response.body", "body": b"answer", "more_body": True})
+            while not self.told:
+                await asyncio.sleep(0.01)
+            await send({"type": "http.response.body", "body": b""})
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.accept"})
+            while (message := await receive())["type"] == "websocket.receive":
+                await send({"type": "websocket.send", "text": message["text"]})
+
+
+@pytest.fixture
+def application() -> Ends:
+    return Ends()
+
+
+@pytest.fixture
+def connections() -> Connections:
+    return Connections(BOUNDS, lambda: 0.0)
+
+
+@pytest.fixture(params=list(PROTOCOLS))
+def client(request: pytest.FixtureRequest, application: Ends, connections: Connections) -> Iterator[socket.socket]:
+    """One that has read an answer whose end the server has not told yet."""
+    protocol = guarded(PROTOCOLS[request.param], connections)
+    server = Served(application, http=protocol, timeout_keep_alive=IDLE_S)
+    try:
+        with socket.create_connection(("127.0.0.1", server.port), 60) as made:
+            made.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            said = b""
+            while not said.endswith(b"answer"):
+                said += made.recv(65536)
+            yield made
+        until(lambda: connections.open == 0)
+    finally:
+        application.end()
+        server.close()
+
+
+def test_a_websocket_begins_when_the_answer_before_has_ended_and_is_not_idle(
+    client: socket.socket, application: Ends
+) -> None:
+    threading.Timer(_ENDS_IN_S, application.end).start()
+    began_s = time.monotonic()
+    with connect("ws://x/", sock=client, proxy=None) as talk:
+        assert time.monotonic() >= began_s + _ENDS_IN_S / 2
+        time.sleep(IDLE_S + 0.5)
+        talk.send("still here")
+        assert talk.recv(10) == "still here"
+
+
+def test_who_leaves_before_has_no_place(client: socket.socket, application: Ends, connections: Connections) -> None:
+    client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+    time.sleep(0.1)
+    assert connections.open == 1
+    client.close()
+    application.end()
