@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
-from websockets.sync.client import ClientConnection, connect
 
 from zoe_client import frames
 from zoe_client.errors import AccessEnded, Unreachable, ZoeError
 from zoe_client.problems import problem_in
 from zoe_client.proxies import proxy_for
+from zoe_client.sockets import ThreadSocket
 from zoe_client.tls import trust_of_this_machine
 from zoe_client.wire import TerminalOpening
 
@@ -42,8 +42,7 @@ class Terminal:
         self._untaken = 0
         self._over = False
         self._host = urlsplit(url).hostname or ""
-        self._held = ExitStack()
-        self._socket = _connected(url, token, path, self._held)
+        self._socket = _connected(url, token, path)
         self._socket.send(opening.model_dump_json())
 
     def __enter__(self) -> Self:
@@ -58,7 +57,7 @@ class Terminal:
         Data count as taken when the next are asked for: a reader that stops makes the program wait."""
         try:
             while True:
-                message = self._socket.recv()
+                message = self._socket.receive()
                 if isinstance(message, str):
                     raise problem_in(message.encode(), 500, self._host)
                 kind, content = message[:1], message[1:]
@@ -98,7 +97,7 @@ class Terminal:
 
     def close(self) -> None:
         """End the terminal, and the program if it still runs."""
-        self._held.close()
+        self._socket.close()
 
     def _may_send(self, untaken_max: int) -> bool:
         return self._over or self._untaken <= untaken_max
@@ -116,14 +115,14 @@ class Terminal:
             self._room.notify_all()
 
 
-def _connected(url: str, token: str, path: str, held: ExitStack) -> ClientConnection:
+def _connected(url: str, token: str, path: str) -> ThreadSocket:
     address = f"{url.rstrip('/').replace('http', 'ws', 1)}/api/v1{path}"
     options: dict[str, Any] = {"ssl": trust_of_this_machine(url)} if url.startswith("https://") else {}
     try:
-        connecting = connect(
+        return ThreadSocket(
             address,
             additional_headers={"Authorization": f"Bearer {token}"},
-            subprotocols=["zoe-terminal"],  # type: ignore[list-item]
+            subprotocols=["zoe-terminal"],
             open_timeout=_OPEN_S,
             proxy=proxy_for(url),
             max_size=frames.CONTENT_MAX + 1,
@@ -131,9 +130,15 @@ def _connected(url: str, token: str, path: str, held: ExitStack) -> ClientConnec
             compression=None,
             **options,
         )
-        return held.enter_context(connecting)
     except InvalidStatus as refused:
         response = refused.response
         raise problem_in(bytes(response.body or b""), response.status_code, urlsplit(url).hostname or "") from None
     except (OSError, WebSocketException) as error:
-        raise Unreachable(f"no answer from {url}: {error or type(error).__name__}") from None
+        raise Unreachable(f"no answer from {url}: {_why(error)}") from None
+
+
+def _why(error: Exception) -> str:
+    """The event loop's own words for a refused connection name an address a second time, or several."""
+    if isinstance(error, ConnectionError) and error.errno:
+        return os.strerror(error.errno)
+    return str(error) or type(error).__name__

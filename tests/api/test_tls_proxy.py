@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from websockets.sync.client import connect
 
 from tests.support.api import Api
 from tests.support.browser import PASSWORD, Browser
@@ -25,6 +24,7 @@ from tests.support.opened import Opened
 from tests.support.serving import Served
 from tests.support.upstream import application
 from tests.support.waiting import until
+from zoe_client.sockets import ThreadSocket
 
 CONFIGURATION = Path(__file__).resolve().parents[2] / "deploy" / "nginx" / "zoe.conf"
 NAME, APPS = "zoe.test", "apps.zoe.test"
@@ -151,12 +151,15 @@ def test_an_application_is_reached_at_its_own_name_by_requests_and_websockets(ap
             assert inside.get("/echo", headers=cookie).json()["target"] == "/echo?"
         raw = socket.create_connection(("127.0.0.1", proxy.port))
         origin: Any = f"https://{host}:{proxy.port}"
-        with connect(
+        talk = ThreadSocket(
             f"wss://{host}:{proxy.port}/talk", sock=raw, ssl=proxy.verify, origin=origin, additional_headers=cookie,
             proxy=None,
-        ) as talk:  # fmt: skip
-            talk.recv()
+        )  # fmt: skip
+        try:
+            talk.receive()
             talk.send("hello")
-            assert talk.recv() == "hello"
+            assert talk.receive() == "hello"
+        finally:
+            talk.close()
     finally:
         upstream.close()

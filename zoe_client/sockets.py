@@ -1,0 +1,88 @@
+"""A WebSocket that threads share.
+
+The library's own client for threads reads in one while others write. OpenSSL forbids that for one TLS session
+(https://github.com/openssl/openssl/issues/20446), and now and then a handshake or a message is lost. Here, the thread
+of an event loop does both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosedOK
+
+_STOP_S = 1.0
+
+T = TypeVar("T")
+
+
+class ThreadSocket:
+    """One connection. Receive in one thread, send from any; ConnectionClosed after its end."""
+
+    def __init__(self, address: str, **options: Any) -> None:
+        self._lock = threading.Lock()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="websocket", daemon=True)
+        self._closed = False
+        self._thread.start()
+        try:
+            self._socket = self._wait(_opened(address, options))
+        except BaseException:
+            self._stop()
+            raise
+
+    def receive(self) -> str | bytes:
+        """Return the next message."""
+        return self._wait(self._socket.recv())
+
+    def send(self, message: str | bytes) -> None:
+        """Send a message; wait while the other side takes none."""
+        self._wait(self._socket.send(message))
+
+    def close(self) -> None:
+        """Close the connection, and have everybody who waits go on."""
+        try:
+            self._wait(self._socket.close())
+        except ConnectionClosedOK:
+            return  # by another thread
+        self._stop()
+
+    def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        with self._lock:
+            if self._closed:
+                coroutine.close()
+                raise ConnectionClosedOK(None, None)
+            future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result()
+        except BaseException:  # such as Ctrl-C, after which nobody waits for it
+            future.cancel()
+            raise
+
+    def _stop(self) -> None:
+        with self._lock:
+            if self._closed:
+                return  # another thread sees to it
+            self._closed = True
+        asyncio.run_coroutine_threadsafe(_end_others(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _opened(address: str, options: dict[str, Any]) -> ClientConnection:
+    return await connect(address, **options)
+
+
+async def _end_others() -> None:
+    """Have those who wait learn of the end, and end what goes on."""
+    waiting = asyncio.all_tasks() - {asyncio.current_task()}
+    if waiting:
+        _, left = await asyncio.wait(waiting, timeout=_STOP_S)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
