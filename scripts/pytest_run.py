@@ -93,6 +93,8 @@ def pytest_run(
             env.pop("PYTHONDONTWRITEBYTECODE", None)  # without bytecode, 2.0 CPU s to begin instead of 0.5
             process = subprocess.Popen(begun, cwd=root, env=env, stdout=file, stderr=subprocess.STDOUT)
             exit_code, hung = _wait(process, records, hang_s or most_s())
+        if group and exit_code not in (0, SOME_FAILED):
+            group.end()  # a test that is interrupted kills its programs, and these leave theirs
     finally:
         group_cpu_s = group.close() if group else None
     with records.open("a", encoding="utf-8") as file_of_records:

@@ -7,11 +7,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from scripts import cpu_groups
 from scripts.cpu_groups import CpuGroup
-from scripts.pytest_run import pytest_run, read_records
+from scripts.pytest_run import INTERRUPTED, pytest_run, read_records
+from tests.support.waiting import until
 
 BUSY = "import time\nwhile time.process_time() < 0.3: pass"
 # A child of its own session, whose parent ends before it.
@@ -50,6 +52,23 @@ def test_what_still_runs_goes_on_in_the_group_above(group: CpuGroup) -> None:
     assert waits.poll() is None
     waits.communicate(b"\n")
     assert waits.returncode == 0
+
+
+def test_what_an_interrupted_run_leaves_is_ended(group: CpuGroup, tmp_path: Path) -> None:
+    """A test's program whose own child has a session of its own, as a demo's has."""
+    waits = "import time; print('up', flush=True); time.sleep(600)"
+    (tmp_path / "test_some.py").write_text(
+        "import os, signal, subprocess, sys\n"
+        f"WAITS = {waits!r}\n"
+        "def test_waits():\n"
+        "    left = subprocess.Popen([sys.executable, '-c', WAITS], start_new_session=True, stdout=subprocess.PIPE)\n"
+        "    left.stdout.readline()\n"
+        f"    open({str(tmp_path / 'pid')!r}, 'w').write(str(left.pid))\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    cases = pytest_run([str(tmp_path)], tmp_path, tmp_path / "some.jsonl")
+    assert cases.exit_code == INTERRUPTED
+    until(lambda: not psutil.pid_exists(int((tmp_path / "pid").read_text())))
 
 
 def test_exit_codes_and_arguments_are_those_of_the_command(group: CpuGroup) -> None:
