@@ -64,7 +64,7 @@ test-all: setup web ## the same with 100,000 property checks and all published t
 test-times: setup ## where the seconds of the last run went, by part, fixture and test
 	@$(RUN) -m scripts.part_times
 
-test-unit: setup ## the tests that need no process and no database
+test-unit: setup ## the unit tests: no database, no store, no engine
 	@$(RUN) -m scripts.run_tests unit
 
 test-swarm: setup ## the Swarm back-end on three engines made for it, and Zoe in containers (as root)

@@ -14,12 +14,15 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import psutil
+
 MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
 ENGINES_PARENT = "ZOE_TEST_ENGINES_PARENT"
 """The group below which engines of tests put their containers."""
 COUNTED = "ZOE_TEST_CPU_GROUP"
 """The directory of the group in which the tests run."""
+COMMAND_CHARACTERS_MAX = 200
 _CLOSE_S = 2.0
 _NUMBERS = itertools.count(1)
 # The shell moves itself, so everything of the command counts; without the permission it goes on where it is.
@@ -74,6 +77,16 @@ class CpuGroup:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.02)
+
+    def left(self) -> list[str]:
+        """Return the commands of what still runs here."""
+        found = []
+        for pid in self._pids():
+            with contextlib.suppress(psutil.Error):
+                process = psutil.Process(pid)
+                if process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(" ".join(process.cmdline())[:COMMAND_CHARACTERS_MAX] or process.name())
+        return sorted(found)
 
     def _pids(self) -> Iterator[int]:
         for folder, _, _ in os.walk(self._path):

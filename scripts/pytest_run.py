@@ -63,6 +63,8 @@ class Cases:
     begun: int = 0
     cpu_s: float = 0.0
     """Of the process, and of those for which it or its children have waited."""
+    outlived: list[str] = field(default_factory=list)
+    """Commands of programs that it left running."""
     group_cpu_s: float | None = None
     """Of all that it started; None where the machine has no control group for it."""
 
@@ -93,6 +95,7 @@ def pytest_run(
             env.pop("PYTHONDONTWRITEBYTECODE", None)  # without bytecode, 2.0 CPU s to begin instead of 0.5
             process = subprocess.Popen(begun, cwd=root, env=env, stdout=file, stderr=subprocess.STDOUT)
             exit_code, hung = _wait(process, records, hang_s or most_s())
+        outlived = group.left() if group else []
         if group and exit_code not in (0, SOME_FAILED):
             group.end()  # a test that is interrupted kills its programs, and these leave theirs
     finally:
@@ -100,7 +103,7 @@ def pytest_run(
     with records.open("a", encoding="utf-8") as file_of_records:
         run = {"kind": "run", "seconds": time.monotonic() - began_s, "cpu_s": group_cpu_s}
         file_of_records.write(f"\n{json.dumps(run)}\n")  # the last line of a run that crashed may be incomplete
-    cases = Cases(exit_code, _end_of(output), group_cpu_s=group_cpu_s)
+    cases = Cases(exit_code, _end_of(output), group_cpu_s=group_cpu_s, outlived=outlived)
     for record in read_records(records):
         _count(cases, record)
     _judge(cases, hung)

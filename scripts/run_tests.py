@@ -35,6 +35,8 @@ from scripts.standstills import Standstills
 BIN = Path(sys.executable).parent
 RECORDS = ROOT / ".test-records"
 KNOWN_SECOND_TRIES = ROOT / "docs" / "second-tries.md"
+CTRL_C = 130
+"""The exit code of shells for it."""
 # More failures in one part have a common cause.
 SECOND_TRIES_MAX = 3
 REASON_LINES_MAX, REASON_CHARACTERS_MAX = 8, 400
@@ -68,6 +70,8 @@ class Result:
     skips: Counter[str] = field(default_factory=Counter)
     second_try: dict[str, str] = field(default_factory=dict)
     """Tests that passed only at the second try, with the output of the first."""
+    outlived: list[str] = field(default_factory=list)
+    """Programs that still ran at its end."""
     ok: bool = True
 
 
@@ -91,14 +95,19 @@ def main() -> int:
         print("another run of the tests is under way in this clone", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, _end_all)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has it ignored by what it begins with `&`
     if os.environ.get(ORDER):
         print(f"tests in the order of {ORDER}={os.environ[ORDER]}; nothing is tried twice", flush=True)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # otherwise hundreds of processes would compile what they import
     began_s, cpu_s = time.monotonic(), machine_cpu_s()
     shutil.rmtree(RECORDS, ignore_errors=True)
     RECORDS.mkdir()
-    with Standstills() as stood_still:
-        results = run([ALL[name] for name in chosen])
+    try:
+        with Standstills() as stood_still:
+            results = run([ALL[name] for name in chosen])
+    except KeyboardInterrupt:
+        print("\ninterrupted", flush=True)
+        return CTRL_C
     return close(results, time.monotonic() - began_s, machine_cpu_s() - cpu_s, stood_still.found)
 
 
@@ -155,6 +164,7 @@ def suite(part: Part) -> Result:
     result.passed, result.skips = len(cases.passed) + len(result.second_try), cases.skips
     result.ok = (cases.exit_code == 0 and not cases.failed) or (bool(result.second_try) and not failed)
     result.failed, result.untold = failed, cases.untold
+    result.outlived = cases.outlived
     result.seconds, result.cpu_s, result.group_cpu_s = time.monotonic() - began_s, cases.cpu_s, cases.group_cpu_s
     return result
 
@@ -188,6 +198,9 @@ def close(results: list[Result], took_s: float, cpu_s: float, stood_still: Seque
     _name_second_tries(second)
     for one in results:
         _name_failed(one)
+    outlived = [f"{one.name}: {command}" for one in results for command in one.outlived]
+    if outlived:
+        print("\nprograms that outlived the tests of their part:", *outlived, sep="\n  ")
     passed, failed = sum(one.passed for one in results), sum(len(one.failed) for one in results)
     if stood_still:
         print(

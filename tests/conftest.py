@@ -22,6 +22,12 @@ settings.load_profile("search" if "ZOE_PROPERTY_CHECKS" in os.environ else "same
 _LOG_LEVEL = logging.getLevelNamesMapping()[os.environ.get("ZOE_TEST_LOG", "warning").upper()]
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(_LOG_LEVEL))
 
+# Git tells its hooks which repository and index it means, and every git that tests of a hook begin would take these: a
+# test that makes a repository of its own would write its commits into that of the developer.
+_KEPT_OF_GIT = ("GIT_EXEC_PATH", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO")
+for _name in [name for name in os.environ if name.startswith("GIT_") and name not in _KEPT_OF_GIT]:
+    del os.environ[_name]
+
 # A shell ignores Ctrl-C for what it starts in the background, and so would all that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -171,6 +171,8 @@ class Walk:
             self._try(method, path, person, thing)
         except AssertionError as error:
             return str(error).split("\n", 1)[0]
+        except httpx.TransportError as error:
+            return f"{person.name} {method} {path} {thing.fields}: {error!r}"
         return None
 
     def _try(self, method: str, path: str, person: Person, thing: Thing) -> None:

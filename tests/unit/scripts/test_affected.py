@@ -334,6 +334,8 @@ def test_this_repository_is_read_whole() -> None:
         "zoe_embedded/swift/new.py": "zoe_embedded/test_log_files.py",
         "zoe_lib/telemetry.py": "zoe_lib/test_telemetry.py",
         "zoe_lib/messaging/client.py": "zoe_lib/messaging/test_closing.py",
+        "zoe_lib/sdk/errors.py": "zoe_client/test_former_names.py",
+        "zoe_lib/wire/use.py": "zoe_client/test_former_names.py",
         "scripts/setup.py": "zoe_embedded/test_pip_configuration.py",
     }.items():
         assert f"tests/unit/{test}" in graph.affected([changed], "tests/unit")

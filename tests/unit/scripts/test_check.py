@@ -19,6 +19,8 @@ from scripts.parts import PARTS
 from scripts.pytest_order import ORDER
 from tests.support.waiting import until
 
+BEGINS_S = 5.0
+"""Longer than a process of pytest takes to begin on a busy machine."""
 WAITS = "import threading\ndef wait(): threading.Event().wait()\n"
 # The check of a tree without anything to lint, in a process of its own.
 PROGRAM = """
@@ -63,7 +65,7 @@ def test_a_test_that_ends_the_process_is_named(tree: Path, code: int, capsys: py
 def test_a_test_that_hangs_is_named_with_its_stack(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(check, "HANG_S", 1.0)
+    monkeypatch.setattr(check, "HANG_S", BEGINS_S)
     monkeypatch.setattr(check, "PROGRESS_S", 0.1)
     add(tree, f"{WAITS}def test_waits(): wait()\n")
     assert check.check(tree, "HEAD") == 1
@@ -71,6 +73,19 @@ def test_a_test_that_hangs_is_named_with_its_stack(
     assert "in wait\n" in printed
     assert "FAILED tests/unit/test_some.py::test_waits: it took too long\n" in printed
     assert "... tests 0/1" in printed
+
+
+def test_tests_that_a_hook_begins_leave_its_repository_alone(tmp_path: Path) -> None:
+    """Git names it in the hook's environment, and every git that tests begin would take it."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    names = {"GIT_DIR": str(tmp_path / ".git"), "GIT_INDEX_FILE": str(tmp_path / "index")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "lint_that_fails"],
+        cwd=check.ROOT, env={**os.environ, **names}, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    commits = subprocess.run(["git", "rev-list", "--all"], cwd=tmp_path, check=True, capture_output=True)
+    assert (commits.stdout, (tmp_path / "index").exists()) == (b"", False)
 
 
 def test_a_file_that_cannot_be_read_hides_no_other(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +107,7 @@ def test_lint_that_fails_is_named_at_the_end(
 def test_the_minutes_line_says_how_many_have_failed(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(check, "HANG_S", 1.0)
+    monkeypatch.setattr(check, "HANG_S", BEGINS_S)
     monkeypatch.setattr(check, "PROGRESS_S", 0.1)
     add(tree, f"{WAITS}def test_a(): assert 0\ndef test_waits(): wait()\n")
     assert check.check(tree, "HEAD") == 1
@@ -103,7 +118,7 @@ def test_a_hang_is_noticed_without_records(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Somebody may have removed the directory for temporary files."""
-    monkeypatch.setattr(check, "HANG_S", 1.0)
+    monkeypatch.setattr(check, "HANG_S", BEGINS_S)
     add(
         tree,
         f"{WAITS}def test_waits():\n    import sys, os\n    os.remove(RECORDS)\n    wait()\n".replace(

@@ -68,6 +68,7 @@ def test_what_an_interrupted_run_leaves_is_ended(group: CpuGroup, tmp_path: Path
     )
     cases = pytest_run([str(tmp_path)], tmp_path, tmp_path / "some.jsonl")
     assert cases.exit_code == INTERRUPTED
+    assert [waits in command for command in cases.outlived] == [True]
     until(lambda: not psutil.pid_exists(int((tmp_path / "pid").read_text())))
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -239,6 +242,30 @@ def test_what_fails_twice_has_failed_and_is_named_at_the_end(
     _, _, told = capsys.readouterr().out.partition("\nFAILED in part swarm: broken\n      | E    longlong")
     assert told.count("E   more") == REASON_LINES_MAX - 1
     assert len(told) < 2000
+
+
+def test_programs_that_outlive_their_part_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert close([Result("cli", passed=1), Result("web", passed=1, outlived=["sleep 600"])], 1.0, 1.0) == 0
+    assert "\nprograms that outlived the tests of their part:\n  web: sleep 600\n" in capsys.readouterr().out
+
+
+def test_a_run_that_is_interrupted_says_so(tmp_path: Path) -> None:
+    """Also one that a shell began in the background, where Ctrl-C is ignored."""
+    program = (
+        "import signal, sys; from pathlib import Path; from scripts import run_tests\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        f"run_tests.ROOT = Path({str(tmp_path)!r}); run_tests.RECORDS = run_tests.ROOT / 'records'\n"
+        "run_tests.run = lambda _: (print('up', flush=True), signal.pause())\n"
+        "sys.exit(run_tests.main())"
+    )
+    begun = subprocess.Popen(
+        [sys.executable, "-c", program, "cli"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert begun.stdout is not None
+    assert begun.stdout.readline() == "up\n"
+    begun.send_signal(signal.SIGINT)
+    assert begun.communicate(timeout=60) == ("\ninterrupted\n", "")
+    assert begun.returncode == 130
 
 
 def test_a_pause_of_the_machine_is_told_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
