@@ -101,8 +101,8 @@ class _Forwarding:
 
     def _wants_all(self, req: Request, path: str, answer: StoreAnswer) -> bool:
         """Return whether a range was not to be asked for: of an object that middleware assembles, of which it gives the
-        range itself; where a store sends one range of several; and of an empty object, where Swift sends the end of
-        nothing.
+        range itself; where a store sends one range of several, or looks at the first one only; and of an empty object,
+        where Swift sends the end of nothing.
         """
         if answer.status not in _RANGES:
             return False
@@ -114,9 +114,12 @@ class _Forwarding:
             return bool(names & {name.lower() for name in from_store(self._kind, answer.headers)})
         head = self.app.store.ask("HEAD", path, {})  # an error may come without metadata
         head.close()
+        length = int(head.headers.get("Content-Length") or 0)
         ends = all(first is None for first, _ in req.range.ranges)
-        nothing = ends and head.headers.get("Content-Length") == "0"
-        return nothing or bool(names & {name.lower() for name in from_store(self._kind, head.headers)})
+        wanted = ends and length == 0
+        if answer.status == HTTP_REQUESTED_RANGE_NOT_SATISFIABLE and len(req.range.ranges) > 1:
+            wanted = wanted or bool(req.range.ranges_for_length(length))
+        return wanted or bool(names & {name.lower() for name in from_store(self._kind, head.headers)})
 
     def make_requests(
         self,
