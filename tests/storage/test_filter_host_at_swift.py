@@ -27,6 +27,9 @@ from tests.support.pusher import Pusher, pushed_store
 from tests.support.whole_storage import keyring
 from zoe_embedded.swift.store import ObjectStore
 
+LAST_CHARACTERS = 600
+Both = tuple[Person, Person, Pusher, Callable[[httpx.Response], Any], Callable[[], str]]
+
 
 @contextmanager
 def at_swift() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
@@ -47,10 +50,10 @@ def at_gateway_before_s3() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
 
 
 @pytest.fixture(scope="module", params=[at_swift, at_gateway_before_s3])
-def both(request: pytest.FixtureRequest) -> Iterator[tuple[Person, Person, Pusher, Callable[[httpx.Response], Any]]]:
-    """Bob has no rules, Ann has those that are pushed; and what answers have to have in common."""
+def both(request: pytest.FixtureRequest) -> Iterator[Both]:
+    """Bob has no rules, Ann has those that are pushed; what answers have in common; and what Ann's store logged."""
     with request.param() as made, people(*made) as found:
-        yield *found, (seen if request.param is at_swift else of_gateway)
+        yield *found, (seen if request.param is at_swift else of_gateway), lambda: last_lines(made[1])
 
 
 @contextmanager
@@ -65,10 +68,8 @@ def people(plain: ObjectStore, ruled: ObjectStore, pusher: Pusher) -> Iterator[t
 
 @given(wanted=requests())
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_clients_of_a_real_swift_see_no_difference(
-    both: tuple[Person, Person, Pusher, Callable[[httpx.Response], Any]], wanted: list[dict[str, Any]]
-) -> None:
-    bob, ann, pusher, judged = both
+def test_clients_of_a_real_swift_see_no_difference(both: Both, wanted: list[dict[str, Any]]) -> None:
+    bob, ann, pusher, judged, said = both
     tags: dict[str, str] = {}
     for one in wanted:
         if one["method"] == "RULES":
@@ -78,7 +79,7 @@ def test_clients_of_a_real_swift_see_no_difference(
             assert lists[0] == lists[1]
         elif "cut" not in one:  # who hangs up is tried by test_rules.py
             plain, behind = (asked(person, one, tags) for person in (bob, ann))
-            assert judged(plain) == judged(behind), one
+            assert judged(plain) == judged(behind), (one, said())
             if one["method"] == "PUT" and plain.is_success:
                 tags[one["path"]] = plain.headers["Etag"]
     for name, condition in itertools.product(("a.txt", "b"), ("If-Match", "If-None-Match")):
@@ -88,6 +89,12 @@ def test_clients_of_a_real_swift_see_no_difference(
     for person in (bob, ann):
         for name in ("a.txt", "b"):
             person.call("DELETE", f"c/{name}")
+
+
+def last_lines(store: ObjectStore) -> str:
+    """What each server of a store logged last."""
+    logs = sorted(store.directory.glob("*.log"))
+    return "\n".join(f"{log.name}:\n{log.read_text('utf-8', 'replace')[-LAST_CHARACTERS:]}" for log in logs)
 
 
 def of_gateway(answer: httpx.Response) -> tuple[Any, ...]:
