@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +12,10 @@ import psutil
 import pytest
 from rich.console import Console
 
+from tests.support.run_through import run_through
 from zoe_embedded.demo import judge
 from zoe_embedded.demo_data import Dataset
 
-ROOT = Path(__file__).resolve().parents[2]
 _WITHIN_S = 600
 
 
@@ -31,15 +28,8 @@ def home() -> Iterator[Path]:
 
 
 def run_demo(home: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "zoe_embedded.demo", "--rows", "200000"],  # `make demo` makes ten times as many
-        env={**os.environ, "ZOE_HOME": str(home)},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=_WITHIN_S,
-        check=False,
-    )
+    rows = ("--rows", "200000")  # `make demo` makes ten times as many
+    done = run_through("zoe_embedded.demo", *rows, within_s=_WITHIN_S, environment={"ZOE_HOME": str(home)})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import psutil
 
-from tests.demo.test_demo import ROOT, home
+from tests.demo.test_demo import home
 from tests.support.needs import need_program
+from tests.support.run_through import run_through
 from tests.support.runtimes import lent_spark
 from zoe_embedded.home import Home
 
@@ -21,15 +20,8 @@ _WITHIN_S = 900
 
 
 def run_demo(home: Path, *options: str, within_s: float = _WITHIN_S) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "zoe_embedded.demo_deadline", *options],
-        env={**os.environ, "ZOE_HOME": str(home)},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=within_s,
-        check=False,
-    )
+    environment = {"ZOE_HOME": str(home)}
+    done = run_through("zoe_embedded.demo_deadline", *options, within_s=within_s, environment=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [one for one in psutil.process_iter(["cmdline", "environ"]) if _is_of(home, one)] == []
     return done.stdout

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.demo.test_demo import ROOT, home
+from tests.demo.test_demo import home
 from tests.support.long import of_storage
 from tests.support.needs import need_program
+from tests.support.run_through import run_through
 from zoe_embedded.ceph.store import PROGRAMS
 
 __all__ = ["home"]
@@ -23,15 +22,11 @@ _WITHIN_S = 600
 
 
 def run_demo(home: Path, store: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "zoe_embedded.demo_storage", "--rows", str(ROWS), "--store", store],
-        env={**os.environ, "ZOE_HOME": str(home), **environment},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=_WITHIN_S,
-        check=False,
-    )
+    rows = ("--rows", str(ROWS))
+    return run_through(
+        "zoe_embedded.demo_storage", *rows, "--store", store, within_s=_WITHIN_S,
+        environment={"ZOE_HOME": str(home), **environment},
+    )  # fmt: skip
 
 
 @of_storage
