@@ -159,6 +159,7 @@ def suite(part: Part) -> Result:
         if deserves_second_try(part, cases):
             again = pytest_run(["--last-failed", *part.arguments], Path(directory), records.with_suffix(".again"))
             say(f"{part.name}: what failed, again\n{again.output}")
+            cases.outlived += again.outlived
             result.second_try = {test: said for test, said in cases.failed.items() if test in again.passed}
     failed = {test: said for test, said in cases.failed.items() if test not in result.second_try}
     result.passed, result.skips = len(cases.passed) + len(result.second_try), cases.skips

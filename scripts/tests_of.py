@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -14,6 +15,7 @@ _LISTED_MAX = 8
 def main(arguments: Sequence[str]) -> int:
     """Print unit tests, then tests of other parts."""
     missing = [path for path in arguments if not (ROOT / path).is_file()]
+    arguments = [os.path.relpath(ROOT / path, ROOT) for path in arguments]
     if missing or not arguments:
         print(
             f"give files of {ROOT}, such as zoe_lib/config.py{f'; not {missing[0]}' if missing else ''}",

@@ -24,9 +24,12 @@ structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(_LOG_LEV
 
 # Git tells its hooks which repository and index it means, and every git that tests of a hook begin would take these: a
 # test that makes a repository of its own would write its commits into that of the developer.
-_KEPT_OF_GIT = ("GIT_EXEC_PATH", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO")
-for _name in [name for name in os.environ if name.startswith("GIT_") and name not in _KEPT_OF_GIT]:
-    del os.environ[_name]
+_OF_A_REPOSITORY = """
+GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_CONFIG GIT_DIR GIT_GRAFT_FILE GIT_IMPLICIT_WORK_TREE GIT_INDEX_FILE
+GIT_OBJECT_DIRECTORY GIT_PREFIX GIT_QUARANTINE_PATH GIT_SHALLOW_FILE GIT_WORK_TREE
+"""
+for _name in _OF_A_REPOSITORY.split():
+    os.environ.pop(_name, None)
 
 # A shell ignores Ctrl-C for what it starts in the background, and so would all that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import Context
 from typing import TYPE_CHECKING, Any
 
 from websockets import http11
@@ -75,6 +76,9 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         if self._refused:
             self._throw_away(data)
             return
+        if self._postponed is not None:  # nothing may follow a handshake before its answer (RFC 6455, 4.1)
+            self.transport.abort()
+            return
         services = self._exchange
         if self._waits_for_head():
             services.head_since_s = self.guard.clock() if services.head_since_s is None else services.head_since_s
@@ -98,10 +102,8 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             self._exchange.body_since_s = None
         super().on_response_complete()
         self._note_request()
-        if self._postponed is not None and not self.transport.is_closing():
-            event, self._postponed = self._postponed, None
-            self._unset_keepalive_if_required()
-            self.handle_websocket_upgrade(*event)
+        if self._postponed is not None:
+            self.loop.call_soon(self._handle_postponed)  # not in the task of the answer that ends
         elif self._exchange.half_closed_since_s is not None and self._waits_for_head():
             self.transport.close()
 
@@ -138,7 +140,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         if any(name in _OF_BODIES and value != b"0" for name, value in self.headers):
             self._refuse(problem(Code.NOT_HTTP, "a WebSocket handshake must not have a body"))
             return
-        super().handle_websocket_upgrade(*event)
+        Context().run(super().handle_websocket_upgrade, *event)  # not in that of an earlier request
         successor: Any = self.transport.get_protocol()
         if successor is self:
             return
@@ -149,6 +151,12 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             lost(exc)
 
         successor.connection_lost = connection_lost
+
+    def _handle_postponed(self) -> None:
+        event, self._postponed = self._postponed or (), None
+        if not self.transport.is_closing():
+            self._unset_keepalive_if_required()
+            self.handle_websocket_upgrade(*event)
 
     def send_400_response(self, _msg: str) -> None:
         """Refuse a request that uvicorn's parser rejects, such as an incomplete head that is too large."""

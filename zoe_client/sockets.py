@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK
 
+_CLOSE_S = 10.0
 _STOP_S = 1.0
 
 T = TypeVar("T")
@@ -44,12 +46,14 @@ class ThreadSocket:
         self._wait(self._socket.send(message))
 
     def close(self) -> None:
-        """Close the connection, and have everybody who waits go on."""
+        """Close the connection, and have everybody who waits go on; not later than 10 s after it was asked for, even if
+        the server does not answer."""
         try:
-            self._wait(self._socket.close())
+            self._wait(_closed(self._socket))
         except ConnectionClosedOK:
             return  # by another thread
-        self._stop()
+        finally:
+            self._stop()
 
     def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         with self._lock:
@@ -59,6 +63,8 @@ class ThreadSocket:
             future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
+        except CancelledError:  # by the end of the loop
+            raise ConnectionClosedOK(None, None) from None
         except BaseException:  # such as Ctrl-C, after which nobody waits for it
             future.cancel()
             raise
@@ -68,14 +74,24 @@ class ThreadSocket:
             if self._closed:
                 return  # another thread sees to it
             self._closed = True
-        asyncio.run_coroutine_threadsafe(_end_others(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        try:
+            asyncio.run_coroutine_threadsafe(_end_others(), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
 
 
 async def _opened(address: str, options: dict[str, Any]) -> ClientConnection:
     return await connect(address, **options)
+
+
+async def _closed(connection: ClientConnection) -> None:
+    try:
+        async with asyncio.timeout(_CLOSE_S):
+            await connection.close()
+    except TimeoutError:  # it waits until what was sent before has left
+        connection.transport.abort()
 
 
 async def _end_others() -> None:

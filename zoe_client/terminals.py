@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -22,6 +25,7 @@ from zoe_client.tls import trust_of_this_machine
 from zoe_client.wire import TerminalOpening
 
 _OPEN_S = 15.0
+_ERRNO = re.compile(r"\[Errno (\d+)\]")
 
 
 class TerminalEnded(ZoeError):  # noqa: N818 - the name is the fact
@@ -43,7 +47,7 @@ class Terminal:
         self._over = False
         self._host = urlsplit(url).hostname or ""
         self._socket = _connected(url, token, path)
-        self._socket.send(opening.model_dump_json())
+        self._send(opening.model_dump_json())
 
     def __enter__(self) -> Self:
         return self
@@ -102,7 +106,7 @@ class Terminal:
     def _may_send(self, untaken_max: int) -> bool:
         return self._over or self._untaken <= untaken_max
 
-    def _send(self, message: bytes) -> None:
+    def _send(self, message: str | bytes) -> None:
         try:
             self._socket.send(message)
         except ConnectionClosed:
@@ -138,7 +142,8 @@ def _connected(url: str, token: str, path: str) -> ThreadSocket:
 
 
 def _why(error: Exception) -> str:
-    """The event loop's own words for a refused connection name an address a second time, or several."""
-    if isinstance(error, ConnectionError) and error.errno:
-        return os.strerror(error.errno)
+    """Without an event loop's own words, which name an address a second time, or several."""
+    found = _ERRNO.search(str(error))
+    if found is not None and isinstance(error, OSError) and not isinstance(error, (socket.gaierror, ssl.SSLError)):
+        return os.strerror(int(found[1]))
     return str(error) or type(error).__name__

@@ -7,19 +7,24 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from contextvars import ContextVar
 
 import pytest
 from starlette.types import Receive, Scope, Send
 from websockets.sync.client import connect
 
 from tests.support.guarded import BOUNDS, PROTOCOLS
+from tests.support.proxied import UPGRADE
 from tests.support.serving import Served
 from tests.support.waiting import until
 from zoe_api.connections import Connections
 from zoe_api.guarded import guarded
 
+ASKED = ContextVar("asked", default="by nobody")
 IDLE_S = 1
 _ENDS_IN_S = 0.2
+HANDSHAKE = b"GET / HTTP/1.1\r\nHost: x\r\n" + UPGRADE + b"\r\n"
 
 
 class Ends:
@@ -33,6 +38,7 @@ class Ends:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
+            ASKED.set("by the request before")
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"6")]})
             await send({"type": "http.response.body", "body": b"answer", "more_body": True})
             while not self.told:
@@ -41,6 +47,7 @@ class Ends:
         if scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.accept"})
+            await send({"type": "websocket.send", "text": ASKED.get()})
             while (message := await receive())["type"] == "websocket.receive":
                 await send({"type": "websocket.send", "text": message["text"]})
 
@@ -80,14 +87,29 @@ def test_a_websocket_begins_when_the_answer_before_has_ended_and_is_not_idle(
     began_s = time.monotonic()
     with connect("ws://x/", sock=client, proxy=None) as talk:
         assert time.monotonic() >= began_s + _ENDS_IN_S / 2
+        assert talk.recv(10) == "by nobody"  # its log lines are not those of another's request
         time.sleep(IDLE_S + 0.5)
         talk.send("still here")
         assert talk.recv(10) == "still here"
 
 
 def test_who_leaves_before_has_no_place(client: socket.socket, application: Ends, connections: Connections) -> None:
-    client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+    client.sendall(HANDSHAKE)
     time.sleep(0.1)
     assert connections.open == 1
     client.close()
     application.end()
+
+
+def test_who_sends_more_before_the_answer_has_no_place(
+    client: socket.socket, application: Ends, connections: Connections
+) -> None:
+    """A request in its place would take over what was kept of the handshake."""
+    client.sendall(HANDSHAKE)
+    time.sleep(0.1)
+    client.sendall(b"GET /c HTTP/1.1\r\nHost: x\r\n\r\n")
+    time.sleep(0.1)
+    application.end()
+    with suppress(ConnectionError):
+        while client.recv(65536):
+            pass

@@ -29,6 +29,8 @@ def run_through(
             process.communicate(timeout=_STOPS_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
+            process.wait()
+            for pipe in filter(None, (process.stdout, process.stderr)):
+                pipe.close()  # a program that it began may hold the other end
         raise
     return subprocess.CompletedProcess(command, process.returncode, said, errors)

@@ -6,6 +6,7 @@ import asyncio
 import signal
 import ssl
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
+from zoe_client import sockets
 from zoe_client.sockets import ThreadSocket
 
 MESSAGES = [number.to_bytes(4, "big") * 250 for number in range(50)]
@@ -54,6 +56,9 @@ def context(purpose: int) -> ssl.SSLContext:
 
 
 async def echo(connection: ServerConnection) -> None:
+    if connection.request is not None and connection.request.path == "/deaf":
+        connection.transport.pause_reading()
+        await asyncio.sleep(20)
     async for message in connection:
         await connection.send(message)
 
@@ -122,6 +127,29 @@ def test_who_waits_while_another_closes_learns_of_it(made: ThreadSocket) -> None
     for use in (made.receive, lambda: made.send(b"late")):
         with pytest.raises(ConnectionClosed):
             use()
+
+
+def test_a_server_that_does_not_read_keeps_nobody(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sockets, "_CLOSE_S", 0.3)
+    deaf = ThreadSocket(f"{address}/deaf", ssl=context(ssl.PROTOCOL_TLS_CLIENT), proxy=None, compression=None)
+    learned: list[type] = []
+
+    def send() -> None:
+        try:
+            for _ in range(1000):
+                deaf.send(bytes(100_000))
+        except ConnectionClosed as closed:
+            learned.append(type(closed))
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    time.sleep(0.5)
+    assert sender.is_alive()
+    began_s = time.monotonic()
+    deaf.close()
+    assert time.monotonic() - began_s < 10
+    sender.join(60)
+    assert len(learned) == 1
 
 
 def test_who_was_interrupted_receives_what_comes_then(made: ThreadSocket) -> None:
