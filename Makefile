@@ -8,7 +8,7 @@ RUN := $(BIN)/python
 GIVEN = $(if $(SETTINGS),--settings "$(SETTINGS)")
 
 .DEFAULT_GOAL := help
-.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
+.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-changed test-slice test-costs test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -49,26 +49,32 @@ demo-deadline: setup ## promise a Spark job to end by three times, and keep them
 serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml; STORAGE=1: with OpenStack Swift and its controller)
 	@$(RUN) -m zoe_embedded.serve $(GIVEN) $(if $(STORAGE),--storage)
 
-check: setup ## lint, and the unit tests that the present change can reach (BASE=COMMIT: since that commit)
-	@$(RUN) -m scripts.check
+check: setup ## lint, and the nearest unit tests of the present change, in seconds (BASE=COMMIT: since that commit)
+	@$(RUN) -m scripts.testing.check
 
-test: setup web ## all tests, with a closing table of what was skipped and the time of each part (ZOE_STRICT=1: fail if a test passes at the second try only)
-	@$(RUN) -m scripts.run_tests
+test: setup web ## the first tier of the tests, which gates: every capability with real parts, and all cheap tests
+	@$(RUN) -m scripts.testing.run
+
+test-changed: setup web ## the second tier of what has changed, the nearest first, at most 15 minutes (BASE=COMMIT)
+	@$(RUN) -m scripts.testing.check --tier 2
+
+test-slice: setup web ## 8 minutes of the second tier: the part of it whose turn it is after this commit
+	@$(RUN) -m scripts.testing.slices
 
 test-python: setup ## the unit tests with another Python (VERSION=3.13), in an environment of its own (TESTS=long: also API, local back-end and the whole stack)
 	@$(RUN) -m scripts.other_python $(or $(VERSION),3.13) $(TESTS)
 
-test-all: setup web ## the same with 100,000 property checks and all published traces (needs ZOE_TEST_DATA; an hour and more)
-	@$(RUN) -m scripts.run_tests --all
+test-all: setup web ## everything: both tiers, 100,000 property checks, all published traces, all long forms (hours; needs ZOE_TEST_DATA)
+	@$(RUN) -m scripts.testing.run --long
 
-test-times: setup ## where the seconds of the last run went, by part, fixture and test
-	@$(RUN) -m scripts.part_times
+test-costs: setup ## write the costs of the last runs into tests/costs.json, and list the dearest tests
+	@$(RUN) -m scripts.testing.costs update
 
 test-unit: setup ## the unit tests: no database, no store, no engine
-	@$(RUN) -m scripts.run_tests unit
+	@$(RUN) -m scripts.testing.run tests/unit
 
 test-swarm: setup ## the Swarm back-end on three engines made for it, and Zoe in containers (as root)
-	@ZOE_TEST_GROUP=50 ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests swarm compose
+	@ZOE_TEST_GROUP=50 $(RUN) -m scripts.testing.run --long swarm compose
 
 storage-up: setup ## OpenStack Swift with Zoe's filters on loopback, until Ctrl-C (needs memcached)
 	@$(RUN) -m zoe_embedded.swift
@@ -80,7 +86,7 @@ seaweedfs-up: setup ## SeaweedFS, an S3 store, on loopback until Ctrl-C
 	@$(RUN) -m zoe_embedded.seaweedfs
 
 test-web: setup web ## the web UI in a real browser with a Spark notebook (ZOE_TEST_PICTURES=1 draws docs/images anew)
-	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests web
+	@$(RUN) -m scripts.testing.run --long web
 
 test-chaos: setup ## 1,000 kills and pauses of real programs at random, at most 30 minutes; the last line counts violations
 	@$(RUN) -m tests.chaos --kills 1000 --storage
@@ -89,10 +95,10 @@ test-soak: setup ## half an hour of steady work with faults: memory, descriptors
 	@$(RUN) -m tests.soak --minutes $(or $(MINUTES),30) --storage
 
 test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that reads from it
-	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests storage bandwidth controller
+	@$(RUN) -m scripts.testing.run --long storage rates
 
 lint: setup ## ruff, mypy --strict, import-linter; biome and TypeScript for the web UI
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(RUN) -m scripts.web check
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(RUN) -m scripts.testing.gates && $(RUN) -m scripts.web check
 
 format: setup ## format the sources
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

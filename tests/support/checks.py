@@ -1,6 +1,6 @@
 """How many random cases each property tries: few in `make test`, many in `make test-all`.
 
-docs/tests.md shows on samples of mutants that the few find what more of them find.
+On samples of mutants, the few found what more of them found.
 """
 
 from __future__ import annotations

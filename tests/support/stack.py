@@ -35,8 +35,16 @@ class ForkedStack(Stack):
             variables = {**clean_environment(), "ZOE_CONFIG": str(self.config_file)}
             process = Forked(module, variables, output, self.home.path)
             # The copier of the log ends when nobody has the pipe.
-            until(lambda: Path(f"/proc/{process.pid}/fd/2").readlink() == output.readlink())
+            until(lambda: _writes_to(process.pid, output))
         return cast("subprocess.Popen[bytes]", process)
+
+
+def _writes_to(pid: int, output: Path) -> bool:
+    """Return whether a process writes its errors there, or has ended, as an API does whose port was just taken."""
+    try:
+        return Path(f"/proc/{pid}/fd/2").readlink() == output.readlink()
+    except FileNotFoundError:
+        return True
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scripts.cpu_groups import ENGINES_PARENT
+from scripts.testing.cpu_groups import ENGINES_PARENT
 
 
 def group_of_containers(name: str) -> str:

@@ -1,0 +1,1 @@
+"""The runner of the tests: tiers, costs, capabilities, quarantine, slices and mutants (docs/tests.md)."""

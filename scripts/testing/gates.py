@@ -1,0 +1,102 @@
+"""What must hold of the tables beside the tests, without running any: `python -m scripts.testing.gates`, in lint.
+
+The sums of the costs stay within their budgets; every row names a test that exists; each capability has its test in
+tier 1; few tests are in quarantine, and none for long.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+from scripts.testing.costs import BUDGETS_S, CAPABILITIES, ROOT, TESTS, Costs
+
+QUARANTINE = TESTS / "quarantine.toml"
+QUARANTINED_MAX, QUARANTINE_LASTS = 10, timedelta(days=14)
+CAPABILITIES_MIN, CAPABILITIES_MAX = 25, 40
+
+
+def main() -> int:
+    """Print what does not hold; return 1 if anything does not."""
+    wrong = [*wrong_sums(Costs.read()), *wrong_names(Costs.read()), *wrong_capabilities(), *wrong_quarantine()]
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return int(bool(wrong))
+
+
+def wrong_sums(costs: Costs) -> Iterator[str]:
+    """Yield the tiers that cost more than their budget."""
+    for tier, budget_s in BUDGETS_S.items():
+        if (total_s := costs.total_s(tier)) > budget_s:
+            yield (
+                f"tests/costs.json: tier {tier} costs {total_s:.0f} CPU s, at most {budget_s:.0f} are allowed: "
+                "make tests cheaper or delete some (`python -m scripts.testing.costs` lists the dearest)"
+            )
+
+
+def wrong_names(costs: Costs) -> Iterator[str]:
+    """Yield rows of the tables that name no test."""
+    listed = {test: "tests/tiers.toml" for tests in costs.exceptions.values() for test in tests}
+    listed |= dict.fromkeys((f"{file}::{name}" for file, row in costs.files.items() for name in row.dear), "")
+    listed |= dict.fromkeys(costs.files, "")
+    for test, table in listed.items():
+        if not exists(test):
+            yield (
+                f"{table or 'tests/costs.json'}: no test {test}; `python -m scripts.testing.rename OLD NEW` renames "
+                "a row, and NEW = '' removes it"
+            )
+
+
+def wrong_capabilities() -> Iterator[str]:
+    """Yield rows that name no test, or one in quarantine, and a number of rows out of bounds."""
+    rows = tomllib.loads(CAPABILITIES.read_text("utf-8"))
+    if not CAPABILITIES_MIN <= len(rows) <= CAPABILITIES_MAX:
+        yield f"tests/capabilities.toml: {len(rows)} rows; {CAPABILITIES_MIN} to {CAPABILITIES_MAX} are allowed"
+    for name, row in rows.items():
+        if row.keys() != {"test", "breaks", "shows"}:
+            yield f"tests/capabilities.toml: {name} needs exactly test, breaks and shows"
+        elif not exists(row["test"]):
+            yield f"tests/capabilities.toml: {name} names {row['test']}, and there is no such test"
+        elif row["test"] in quarantined():
+            yield f"tests/capabilities.toml: {name} is shown by a test in quarantine; choose another or mend it"
+
+
+def wrong_quarantine(today: date | None = None) -> Iterator[str]:
+    """Yield tests that were there for too long, and a list that is too long."""
+    rows, today = quarantined(), today or datetime.now(UTC).date()
+    if len(rows) > QUARANTINED_MAX:
+        yield f"tests/quarantine.toml: {len(rows)} tests; at most {QUARANTINED_MAX} are allowed: mend or delete one"
+    for test, row in rows.items():
+        if not exists(test):
+            yield f"tests/quarantine.toml: no test {test}"
+        if today - row["since"] > QUARANTINE_LASTS:
+            yield f"tests/quarantine.toml: {test} was added on {row['since']}: mend or delete it"
+
+
+def quarantined() -> dict[str, dict[str, date]]:
+    """Return the tests that run and do not gate, with their date and what is known."""
+    return tomllib.loads(QUARANTINE.read_text("utf-8"))
+
+
+def exists(test: str) -> bool:
+    """Return whether a node id names a file, or a function or class in one; parameters are not looked at."""
+    file, _, name = test.partition("::")
+    path = ROOT / file
+    return path.is_file() and (not name or _names_in(path).issuperset(name.partition("[")[0].split("::")))
+
+
+@cache
+def _names_in(path: Path) -> set[str]:
+    """Return functions and classes of a file, and of the files of tests whose suites it takes."""
+    own = path.read_text("utf-8")
+    modules = (ROOT / f"{module.replace('.', '/')}.py" for module in re.findall(r"from (tests[\w.]+) import", own))
+    texts = [own, *(module.read_text("utf-8") for module in modules if module.is_file())]
+    return {name for text in texts for name in re.findall(r"^\s*(?:async )?(?:def|class) (\w+)", text, re.MULTILINE)}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""Lint fails when a table beside the tests does not hold."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from scripts.testing import gates
+from scripts.testing.costs import BUDGETS_S, Costs, FileCosts
+
+HERE = "tests/unit/scripts/testing/test_gates.py"
+OWN = f"{HERE}::test_the_tables_hold"
+TODAY = datetime.now(UTC).date()
+
+
+def quarantine(path: Path, *rows: tuple[str, date]) -> Path:
+    path.write_text("".join(f'"{test}" = {{ since = {since}, known = "?" }}\n' for test, since in rows))
+    return path
+
+
+def test_the_tables_hold() -> None:
+    assert gates.main() == 0
+
+
+@pytest.mark.parametrize(("more_s", "tiers"), [(0.0, 0), (0.1, 1)])
+def test_a_tier_above_its_budget_is_refused(more_s: float, tiers: int) -> None:
+    costs = Costs(1.0, {}, {HERE: FileCosts(0.0, 1, BUDGETS_S[1] + more_s)})
+    assert len(list(gates.wrong_sums(costs))) == tiers
+
+
+def test_rows_without_a_test_are_refused() -> None:
+    rows = {HERE: FileCosts(dear={"test_the_tables_hold[a]": 1.0, "test_gone": 1.0}), "tests/gone.py": FileCosts()}
+    told = "".join(gates.wrong_names(Costs(1.0, {}, rows)))
+    assert "test_gone" in told
+    assert "tests/gone.py" in told
+    assert "test_the_tables_hold" not in told
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (f'test = "{OWN}"\nbreaks = "a:b"\n', "needs exactly"),
+        ('test = "tests/gone.py::test_x"\nbreaks = "a:b"\nshows = "c"\n', "no such test"),
+        (f'test = "{OWN}"\nbreaks = "a:b"\nshows = "c"\n', "in quarantine"),
+    ],
+)
+def test_wrong_capabilities_are_refused(row: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "capabilities.toml").write_text("".join(f"[one_{n}]\n{row}" for n in range(30)))
+    monkeypatch.setattr(gates, "CAPABILITIES", tmp_path / "capabilities.toml")
+    monkeypatch.setattr(gates, "QUARANTINE", quarantine(tmp_path / "q.toml", (OWN, TODAY)))
+    wrong = list(gates.wrong_capabilities())
+    assert len(wrong) == 30
+    assert told in wrong[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "days", "told"),
+    [
+        ([OWN], 14, ""),
+        ([OWN], 15, "mend or delete it"),
+        ([f"{OWN}[{n}]" for n in range(11)], 0, "at most 10"),
+        (["tests/gone.py::test_x"], 0, "no test"),
+    ],
+)
+def test_a_quarantine_is_short(
+    rows: list[str], days: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    since = TODAY - timedelta(days=days)
+    monkeypatch.setattr(gates, "QUARANTINE", quarantine(tmp_path / "q.toml", *((row, since) for row in rows)))
+    wrong = list(gates.wrong_quarantine())
+    assert len(wrong) == bool(told)
+    assert told in "".join(wrong)
