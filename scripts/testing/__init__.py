@@ -1,0 +1,1 @@
+"""What the tests are worth: measurements of the tests themselves."""
