@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Protocol
 
 from zoe_lib.domain.metering import ONE, Meter, MeteredUse
@@ -76,14 +76,15 @@ class Period:
 
 
 def periods(lists: Iterable[PriceList], from_us: int, to_us: int) -> Iterator[Period]:
-    """Split a time at the beginnings and ends of price lists; the list that began last holds."""
+    """Split a time where another price list begins to hold, or none; the list that began last holds."""
     ordered = sorted(lists, key=lambda one: one.from_us)
     borders = {from_us, to_us}
     for one in ordered:
         borders |= {at for at in (one.from_us, one.until_us) if at is not None and from_us < at < to_us}
-    moments = sorted(borders)
-    for start, end in pairwise(moments):
-        yield Period(start, end, in_force(ordered, start))
+    # An earlier list may end while a later one holds: that is no border.
+    for prices, parts in groupby(pairwise(sorted(borders)), key=lambda part: in_force(ordered, part[0])):
+        whole = list(parts)
+        yield Period(whole[0][0], whole[-1][1], prices)
 
 
 def in_force(lists: Iterable[PriceList], at_us: int) -> PriceList | None:

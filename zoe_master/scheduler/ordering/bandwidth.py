@@ -104,7 +104,7 @@ class Guarantees:
 
     def _fits_beside_bookings(self, execution: Execution, wanted: Rates, supply: BandwidthSupply) -> bool:
         """Return whether there is enough until it has ended, though not beside all that is booked for later."""
-        if not self._readings or wanted.write > self._free.write:
+        if not self._readings or not Rates(write=wanted.write).fits_in(self._free):
             return False
         own = [one for one in self._readings if booked_for(one.execution_id) == execution.id]
         if own and execution.promise is not None:

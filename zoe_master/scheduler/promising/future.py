@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, ServiceState
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.booking.bookings import Booking, BookingRoom, Leaving, booked_for
+from zoe_master.scheduler.booking.spans import Span
 from zoe_master.scheduler.ordering.booked import leaving_later
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit, surely_refused
@@ -138,23 +141,23 @@ class NodesLater:
         changes: list[tuple[float, int]] = [
             (until_s, -milli) for until_s, milli in self._promised if begins_s < until_s < ends_s
         ]
-        for one in self._largest(wanted.id):
-            if one.begins_s < ends_s and one.ends_s > begins_s:
-                changes += [(max(one.begins_s, begins_s), one.cores_milli), (one.ends_s, -one.cores_milli)]
+        for from_s, until_s, milli in self._booked_cores(wanted.id):
+            if from_s < ends_s and until_s > begins_s:
+                changes += [(max(from_s, begins_s), milli), (until_s, -milli)]
         for _, milli in sorted(changes):
             if held + own_milli > self.share_milli:
                 return False
             held += milli
         return held + own_milli <= self.share_milli
 
-    def _largest(self, but: ExecutionId) -> Iterable[Booking]:
-        """Return the bookings of all others; of several offers for one execution that with the most cores."""
-        largest: dict[ExecutionId, Booking] = {}
+    def _booked_cores(self, but: ExecutionId) -> Iterator[Span]:
+        """Yield what bookings of all others hold; of offers for one execution, at each time the most cores."""
+        of_each: dict[ExecutionId, list[Booking]] = defaultdict(list)
         for one in self.bookings:
-            name = booked_for(one.execution_id)
-            if name != but and (name not in largest or one.cores_milli > largest[name].cores_milli):
-                largest[name] = one
-        return largest.values()
+            of_each[booked_for(one.execution_id)].append(one)
+        for some in (some for name, some in of_each.items() if name != but):
+            for from_s, until_s in pairwise(sorted({at_s for one in some for at_s in (one.begins_s, one.ends_s)})):
+                yield from_s, until_s, max((o.cores_milli for o in some if o.begins_s <= from_s < o.ends_s), default=0)
 
     def _at(self, begins_s: float) -> Ledger:
         """Return the accounts at a later time; those of the nearest earlier one are continued."""

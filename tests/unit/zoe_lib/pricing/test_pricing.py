@@ -101,6 +101,14 @@ def test_a_list_that_has_ended_leaves_a_gap_and_the_next_one_fills_it() -> None:
     assert sum(one.to_us - one.from_us for one in found) == 30 * 24 * HOUR_US
 
 
+def test_a_list_that_ends_while_a_later_one_holds_splits_nothing() -> None:
+    first = {**LIST, "until": "2026-11-10"}
+    second = {**LIST, "from": "2026-11-05", "discounts": [{"percent": "10", "when": "subtotal > 1.0"}]}
+    parts = list(periods([read_price_list(first), read_price_list(second)], START, END))
+    assert [one.prices and one.prices.from_us for one in parts] == [START, parts[1].from_us]
+    assert parts[-1].to_us == END
+
+
 @pytest.mark.parametrize(
     ("month", "zone", "hours"),
     [

@@ -11,6 +11,7 @@ from zoe_lib.domain.promises import BandwidthSupply, Rates
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.domain.waiting import WaitCause, cause_of
+from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
@@ -74,6 +75,14 @@ def test_reading_and_writing_are_counted_apart() -> None:
     plan = decide(reads("r", 90, 1.0), reads("w", 0, 2.0, write=90 * MB), reads("x", 5, 3.0, write=20 * MB))
     assert set(plan.starts) == {"r", "w"}
     assert "needs 20 MB/s to write, 10 free" in plan.reasons["x"].sentence
+
+
+def test_one_that_only_reads_starts_beside_bookings_though_too_much_is_written() -> None:
+    """The store guarantees less than it did: what is granted to write exceeds it."""
+    writes = running(reads("r", 0, write=150 * MB))
+    later = Booking("b", NOW_S + 1000, NOW_S + 2000, read_bytes_per_s=90 * MB)
+    snapshot = Snapshot(NOW_S, NODES, (reads("a", 40, run_s=60.0),), (writes,), storage=SUPPLY, bookings=(later,))
+    assert list(schedule(snapshot, FIFO).starts) == ["a"]
 
 
 def test_preferred_bandwidth_never_waits() -> None:

@@ -71,6 +71,18 @@ def test_promises_hold_no_more_than_their_share_at_any_time() -> None:
     assert room.latest(wanted(), 250.0, 50.0) is not None
 
 
+def test_each_offer_keeps_its_part_of_the_share_at_its_time() -> None:
+    """Of two offers to one execution, the smaller one is later: it may be accepted, too."""
+    offers = (
+        Booking("x#1", 100.0, 200.0, (("n1", WHOLE),)),
+        Booking("x#2", 300.0, 400.0, (("n1", Resources(4000, GIB)),)),
+    )
+    room = NodesLater(Snapshot(0.0, (node("n1"), node("n2")), bookings=offers), Policy(promise_share=0.5))
+    assert room.latest(wanted(5), 320.0, 50.0, from_s=310.0) is None
+    assert room.latest(wanted(4), 320.0, 50.0, from_s=310.0) is not None
+    assert room.latest(wanted(8), 230.0, 50.0, from_s=230.0) is not None, "between the two"
+
+
 def test_a_booking_is_checked_again() -> None:
     room = later(Booking("other", 150.0, 300.0, (("n1", Resources(4000, GIB)),)))
     own = Booking("w", 200.0, 250.0, (("n1", Resources(4000, GIB)),))

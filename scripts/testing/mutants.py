@@ -1,0 +1,219 @@
+"""Measure what the tests detect: small random changes of the product, and functions that raise.
+
+    python -m scripts.testing.mutants --seed TEXT --count N [--of PACKAGE] [--not-of PACKAGE] [--cover FILE]
+        [--resume FILE] --tests ARGUMENT...
+    python -m scripts.testing.mutants --raise MODULE:FUNCTION --test TEST
+    python -m scripts.testing.mutants --table FILE.toml
+
+The first draws changes of lines that the tests run, and says which test fails with each. `--cover` is written by the
+first run, in which all given tests run once, and read by later ones. The others prove that a test uses a function: it
+has to fail with a body that only raises, and to pass as it is. Everything runs in a copy of the tree; `--copy` keeps
+it, for tests that need a runtime or a store, which are built once for each place of a tree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import time
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scripts.pytest_run import ROOT
+from scripts.testing.mutants_cover import Covered, measure
+from scripts.testing.mutants_places import Mutant, mutants_of, raising
+from scripts.testing.mutants_tree import Outcome, Tree, batches, temporary
+
+PACKAGES = (
+    "zoe_client", "zoe_lib", "zoe_master", "zoe_api", "zoe_cli", "zoe_embedded", "zoe_simulator", "zoe_files",
+    "zoe_job", "storage_bridge", "storage_controller", "storage_filters", "storage_gateway",
+)  # fmt: skip
+SURVIVED, NOT_COVERED, KILLED = "SURVIVED", "not covered", "killed by"
+_RAISE_S = 1800.0
+_RAISE_MORE_S = 60.0
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Do what the options say."""
+    options = _options().parse_args(given)
+    path = options.copy or temporary(ROOT)
+    tree = Tree(ROOT, path)
+    try:
+        if options.table:
+            return prove_all(tree, tomllib.loads(options.table.read_text("utf-8")))
+        if options.raises:
+            problem = prove(tree, options.raises, options.test)
+            print(f"{options.raises}: {problem or f'{options.test} fails without it'}")
+            return bool(problem)
+        return _draw_and_judge(tree, options)
+    finally:
+        if options.copy is None:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m scripts.testing.mutants")
+    parser.add_argument("--seed", default="1", help="the same seed draws the same changes of the same tree")
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--of", action="append", default=[], metavar="PACKAGE", help="only of this package or folder")
+    parser.add_argument("--not-of", action="append", default=[], metavar="PACKAGE")
+    parser.add_argument("--all-lines", action="store_true", help="draw from lines, too, that no test runs")
+    parser.add_argument("--cover", type=Path, default=ROOT / "build" / "mutants.coverage")
+    parser.add_argument("--resume", type=Path, help="write each result to this file, and skip those that it has")
+    parser.add_argument("--tests", nargs="+", default=["tests/unit"], help="arguments of pytest")
+    parser.add_argument("--raise", dest="raises", metavar="MODULE:FUNCTION")
+    parser.add_argument("--test")
+    parser.add_argument("--table", type=Path, help="tables with a `test` and the function that it `breaks`")
+    parser.add_argument("--copy", type=Path, help="the folder of the copy, which then stays")
+    return parser
+
+
+def _draw_and_judge(tree: Tree, options: argparse.Namespace) -> int:
+    options.cover.parent.mkdir(parents=True, exist_ok=True)
+    if not options.cover.exists():
+        measure(tree.root, options.cover, options.tests, PACKAGES)
+    covered = Covered.read(tree.root, options.cover)
+    sources = sources_of(tree.root, options.of or PACKAGES, options.not_of)
+    places = [one for path, source in sources.items() for one in mutants_of(path, source)]
+    if not options.all_lines:
+        places = [one for one in places if covered.reaches(one)]
+    known = _known(options.resume)
+    judge, results = Judge(tree, covered), list[tuple[str, str]]()
+    for one in drawn(places, options.count, options.seed):
+        result = known.get(_key(one))
+        if result is None:
+            began_s = time.monotonic()
+            result = judge.of(one, sources[one.path])
+            _write(options.resume, {"key": _key(one), "result": result, "seconds": time.monotonic() - began_s})
+        results.append((one.path.partition("/")[0], result))
+        print(f"{one.path}:{one.line} [{one.kind}] {one.diff(sources[one.path])}: {result}", flush=True)
+    print("\n".join(table(results)))
+    return 0
+
+
+def sources_of(root: Path, of: Iterable[str], not_of: Collection[str]) -> dict[str, bytes]:
+    """Return the modules below these folders, without those below others."""
+    found = {path for folder in of for path in root.joinpath(folder).rglob("*.py")}
+    found |= {root / one for one in of if one.endswith(".py")}
+    names = sorted(str(path.relative_to(root)) for path in found)
+    without = tuple(f"{folder}/" for folder in not_of)
+    return {name: (root / name).read_bytes() for name in names if not name.startswith(without)}
+
+
+def drawn(places: Iterable[Mutant], count: int, seed: str) -> list[Mutant]:
+    """Return so many changes, at most one of a line; each line is as likely as any other."""
+    of_lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
+    for one in places:
+        of_lines[one.path, one.line].append(one)
+    chance = random.Random(seed)
+    return [chance.choice(of_lines[line]) for line in chance.sample(sorted(of_lines), min(count, len(of_lines)))]
+
+
+class Judge:
+    """Says which test fails with a change, and only with it."""
+
+    def __init__(self, tree: Tree, covered: Covered) -> None:
+        self._tree, self._covered = tree, covered
+        self._sound: dict[str, bool] = {}
+
+    def of(self, mutant: Mutant, source: bytes) -> str:
+        """Return a result in words."""
+        tests = self._covered.tests_of(mutant)
+        if not tests:
+            return NOT_COVERED
+        while True:
+            failed = self._failed(mutant, source, [one for one in tests if self._sound.get(one, True)])
+            if failed is None:
+                return SURVIVED
+            if failed not in self._covered.seconds:
+                return f"{KILLED} {failed or 'collecting'}"
+            if failed not in self._sound:
+                self._sound[failed] = self._tree.run([failed], 600.0).good
+            if self._sound[failed]:
+                return f"{KILLED} {failed}"
+
+    def _failed(self, mutant: Mutant, source: bytes, tests: Sequence[str]) -> str | None:
+        """Return the first test that fails; None if none does."""
+        with self._tree.changed(mutant.path, mutant.applied(source)):
+            for batch, within_s in batches(tests, dict(self._covered.seconds)):
+                outcome = self._tree.run(batch, within_s)
+                if outcome.exit_code:
+                    return outcome.failed
+        return None
+
+
+def prove(tree: Tree, breaks: str, test: str) -> str:
+    """Return why a test does not prove that it uses a function; empty if it does."""
+    module, _, function = breaks.partition(":")
+    path = f"{module.replace('.', '/')}.py"
+    if not (tree.root / path).exists():
+        path = f"{module.replace('.', '/')}/__init__.py"
+    try:
+        source = raising((tree.root / path).read_bytes(), function)
+    except (OSError, KeyError):
+        return "there is no such function"
+    began_s = time.monotonic()
+    if not (before := tree.run([test], _RAISE_S)).good:
+        return f"{test} does not pass as it is ({_how(before)})"
+    within_s = _RAISE_MORE_S + 10 * (time.monotonic() - began_s)
+    with tree.changed(path, source):
+        after = tree.run([test], within_s)
+    if after.exit_code == 1 or not after.ended:
+        return ""
+    return f"{test} passes without it" if after.good else f"{test} does not run without it ({_how(after)})"
+
+
+def _how(outcome: Outcome) -> str:
+    return f"exit code {outcome.exit_code}, {outcome.passed} passed{f', {outcome.failed}' if outcome.failed else ''}"
+
+
+def prove_all(tree: Tree, rows: Mapping[str, Any]) -> int:
+    """Prove each row of a table; 1 if one fails."""
+    wrong = 0
+    for name, row in rows.items():
+        problem = prove(tree, row["breaks"], row["test"])
+        wrong += bool(problem)
+        print(f"{name}: {problem or 'proved'}", flush=True)
+    print(f"{len(rows) - wrong} of {len(rows)} proved")
+    return int(wrong > 0)
+
+
+def table(results: Iterable[tuple[str, str]]) -> list[str]:
+    """Return lines: of each package, and in total, how many changes were killed, survived, and were not covered."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for package, result in results:
+        kind = result if result in (SURVIVED, NOT_COVERED) else KILLED
+        for name in (package, "total"):
+            counts[name][kind] += 1
+    rows = [f"{'':20}{'killed':>9}{'survived':>9}{'not covered':>13}"]
+    for name in [*sorted(counts.keys() - {"total"}), *(["total"] if counts else [])]:
+        row = counts[name]
+        rows.append(f"{name:20}{row[KILLED]:9}{row[SURVIVED]:9}{row[NOT_COVERED]:13}")
+    return rows
+
+
+def _key(mutant: Mutant) -> str:
+    return f"{mutant.path}:{mutant.line} {mutant.kind} {mutant.start}-{mutant.end} {mutant.new}"
+
+
+def _known(file: Path | None) -> dict[str, str]:
+    if file is None or not file.exists():
+        return {}
+    lines = [line for line in file.read_text("utf-8").splitlines() if line.endswith("}")]
+    return {one["key"]: one["result"] for one in map(json.loads, lines)}
+
+
+def _write(file: Path | None, result: Mapping[str, object]) -> None:
+    if file is not None:
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(f"{json.dumps(result)}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
