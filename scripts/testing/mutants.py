@@ -6,9 +6,10 @@
     python -m scripts.testing.mutants --table FILE.toml
 
 The first draws changes of lines that the tests run, and says which test fails with each. `--cover` is written by the
-first run, in which all given tests run once, and read by later ones. The others prove that a test uses a function: it
-has to fail with a body that only raises, and to pass as it is. Everything runs in a copy of the tree; `--copy` keeps
-it, for tests that need a runtime or a store, which are built once for each place of a tree.
+first run, in which all given tests run once, and read by later ones: remove it after a change of the code. The others
+prove that a test uses a function: it has to fail with a body that only raises, and to pass as it is. Everything runs
+in a copy of the tree; `--copy` keeps it, for tests that need a runtime or a store, which are built once for each place
+of a tree.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ PACKAGES = (
     "zoe_job", "storage_bridge", "storage_controller", "storage_filters", "storage_gateway",
 )  # fmt: skip
 SURVIVED, NOT_COVERED, KILLED = "SURVIVED", "not covered", "killed by"
-_RAISE_S = 1800.0
+_RAISE_S, _ALONE_S = 1800.0, 600.0
 _RAISE_MORE_S = 60.0
 
 
@@ -132,9 +133,11 @@ class Judge:
             if failed is None:
                 return SURVIVED
             if failed not in self._covered.seconds:
+                if not self._tree.run(tests[:1], _ALONE_S).good:
+                    raise SystemExit(f"{tests[0]} does not pass in the copy of the tree")
                 return f"{KILLED} {failed or 'collecting'}"
             if failed not in self._sound:
-                self._sound[failed] = self._tree.run([failed], 600.0).good
+                self._sound[failed] = self._tree.run([failed], _ALONE_S).good
             if self._sound[failed]:
                 return f"{KILLED} {failed}"
 

@@ -513,7 +513,14 @@ def test_how_much_bandwidth_a_running_promise_may_have(seed: int) -> None:
 def test_what_is_guaranteed_counts_as_essential(seed: int) -> None:
     """First services that start first; an adjustment counts for its attempt only."""
     chance = Random(seed)
-    one = replace(waiting("w", chance), promise=None)
+    orders = chance.sample(range(5), 3)
+    sizes = [(chance.randint(0, 2), chance.randint(0, 2)) for _ in orders]
+    parts = [
+        component(f"c{order}", essential_count=most, total_count=most + elastic, startup_order=order)
+        for order, (most, elastic) in zip(orders, sizes, strict=True)
+        if most + elastic
+    ]
+    one = queued("w", *parts)
     adjusted, attempt = chance.choice([None, 0, 2, 5]), chance.choice([one.attempt, one.attempt + 1])
     promise = Promise(
         FinishTerms(5000.0, 0.9, chance.randint(0, 4), 77.0, 900.0, read_bytes_per_s=20), 1.0,

@@ -189,7 +189,9 @@ def test_a_change_is_killed_by_the_first_test_that_fails_with_it_only() -> None:
 def test_a_change_survives_or_no_test_covers_it() -> None:
     assert result_of(lambda tests, _: Outcome(0, "", len(tests))) == SURVIVED
     assert result_of(lambda *_: Outcome(1), Covered({}, {}, cast("Any", None))) == NOT_COVERED
-    assert result_of(lambda *_: Outcome(2, "t.py")) == "killed by t.py"  # it could not be collected
+    assert result_of(lambda tests, sources: Outcome(2, "t.py") if sources else Outcome(0, "", 1)) == "killed by t.py"
+    with pytest.raises(SystemExit, match="t::quick does not pass in the copy"):  # nor can it be collected as it is
+        result_of(lambda *_: Outcome(2, "t.py"))
 
 
 def test_the_quick_ones_come_first_and_batches_have_a_bound() -> None:
