@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scripts.pytest_run import ROOT
+from scripts.testing.costs import ROOT
 from scripts.testing.mutants_cover import Covered, measure
 from scripts.testing.mutants_places import Mutant, mutants_of, raising
 from scripts.testing.mutants_tree import Outcome, Tree, batches, temporary

@@ -17,9 +17,9 @@ from pathlib import Path
 import coverage
 import pytest
 
-from scripts.affected import PARSED, ImportGraph
-from scripts.pytest_run import read_records
+from scripts.testing.costs import read_records
 from scripts.testing.mutants_places import Mutant
+from scripts.testing.reach import reached
 
 _NEAREST = 40
 """How many test files judge what runs at an import, which no test does by itself."""
@@ -61,7 +61,7 @@ def measure(root: Path, file: Path, tests: Sequence[str], packages: Sequence[str
             "pytest",
         ]
         command += ["-q", "-p", "no:cacheprovider", "-p", "scripts.testing.mutants_cover"]
-        command += ["-p", "scripts.pytest_records", f"--records={records}", *tests]
+        command += ["-p", "scripts.testing.plugin", f"--records={records}", *tests]
         code = subprocess.run(command, cwd=root, check=False).returncode
         seconds, passed = dict[str, float](), set[str]()
         for one in read_records(records):
@@ -85,7 +85,8 @@ class Covered:
     seconds: Mapping[str, float]
     lines: Mapping[str, Mapping[int, Collection[str]]]
     """Path -> line -> the tests that run it; empty for one that runs at imports only."""
-    graph: ImportGraph
+    root: Path
+    """The tree, whose imports say which tests are near."""
 
     @classmethod
     def read(cls, root: Path, file: Path) -> Covered:
@@ -93,7 +94,7 @@ class Covered:
         data = coverage.CoverageData(str(file))
         data.read()
         lines = {path: data.contexts_by_lineno(path) for path in data.measured_files()}
-        return cls(json.loads(_times_of(file).read_text()), lines, ImportGraph(root, root / PARSED))
+        return cls(json.loads(_times_of(file).read_text()), lines, root)
 
     def reaches(self, mutant: Mutant) -> bool:
         """Return whether any test runs the line, or imports it."""
@@ -106,6 +107,6 @@ class Covered:
         found = set(lines.get(mutant.line, ())) or set(lines.get(mutant.statement, ()))
         if mutant.imported:
             found = {test for tests in lines.values() for test in tests}
-            near = set(self.graph.affected([mutant.path], "tests")[:_NEAREST])
+            near = set(reached([mutant.path], self.root)[:_NEAREST])
             found |= {test for test in self.seconds if test.partition("::")[0] in near}
         return sorted(found & self.seconds.keys(), key=lambda one: (self.seconds[one], one))

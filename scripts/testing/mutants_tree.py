@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.pytest_run import read_records
+from scripts.testing.costs import read_records
 
 _EDITABLE = "_editable_impl_*.pth"
 _BUILT = ("zoe_api/static", "node_modules", "web/node_modules", "app_descriptions/images/ca")
@@ -89,8 +89,8 @@ class Tree:
         self._records += 1
         records = self.path / "build" / f"mutants-{self._records}"
         records.parent.mkdir(exist_ok=True)
-        command = [str(self.python), "-m", "scripts.pytest_main", "-x", "-q", "-p", "no:cacheprovider"]
-        command += ["-p", "scripts.pytest_records", f"--records={records}", *tests]
+        command = [str(self.python), "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+        command += ["-p", "scripts.testing.plugin", f"--records={records}", *tests]
         left_out = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV")
         environment = {name: text for name, text in os.environ.items() if name not in left_out}
         with records.with_suffix(".log").open("wb") as log:

@@ -23,7 +23,10 @@ from zoe_lib.store.sql import submitting
 from zoe_lib.store.sql.prepared import Prepared
 
 ECHO = Prepared("echo", {"one": "text", "other": "bigint"}, "SELECT :other::text || :one AS told, :one::text AS one")
-END_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = %s"
+END_OTHERS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE pid <> pg_backend_pid() AND datname = %s AND backend_type = 'client backend'
+"""
 
 
 def prepared(connection: Connection) -> set[str]:

@@ -55,7 +55,7 @@ def kill_sessions(url: str) -> None:
     rows(
         url,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        "WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'",
     )
 
 

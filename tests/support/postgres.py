@@ -35,6 +35,8 @@ TEMPLATE = "zoe_template"
 # journal looks at all that were removed in the last minutes before it makes one.
 MEMORY = Path("/dev/shm")
 MEMORY_BYTES_MIN = 4 * 2**30
+# Not the server's own workers, such as autovacuum, which others may not end.
+_END_CLIENTS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend'"
 
 
 def _compiling_once(make: Callable[..., Engine]) -> Callable[..., Engine]:
@@ -126,7 +128,7 @@ class PostgresServer:
         """A database that nobody reaches meanwhile."""
         name = make_url(url).database
         self._execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-        self._execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+        self._execute(f"{_END_CLIENTS} AND datname = '{name}'")
         try:
             yield
         finally:

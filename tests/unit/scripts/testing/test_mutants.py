@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import pytest
 
-from scripts.pytest_run import ROOT
 from scripts.testing import mutants, mutants_tree
+from scripts.testing.costs import ROOT
 from scripts.testing.mutants import NOT_COVERED, SURVIVED, Judge, drawn, prove, prove_all, sources_of, table
 from scripts.testing.mutants_cover import Covered
 from scripts.testing.mutants_places import Mutant, mutants_of, raising
