@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from starlette.requests import Request
 
 from zoe_api.codes import Code
@@ -26,9 +26,13 @@ from zoe_lib.domain.roles import Role
 from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Places
+from zoe_lib.pricing.price_list import PriceList
+from zoe_lib.pricing.statement import Line
 from zoe_lib.store.errors import NotFound, StoreUnavailable
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.people import AuditEntry, Membership, Principal, Session, Tenant, Token, User
+from zoe_lib.store.sql.prices import Budget, StoredPriceList
+from zoe_lib.submission.spending import Spending
 
 USER, PEER, STRANGER = "ada", "bob", "eve"
 TENANT, ELSEWHERE = "iostack", "elsewhere"
@@ -207,6 +211,38 @@ class Accounts:
         return {key: sum(at_s >= since_s for at_s in self.marks.get(key, ())) for key in keys}
 
 
+class Billing:
+    """Price lists, budgets and what was spent of them."""
+
+    def __init__(self) -> None:
+        self.lists: list[StoredPriceList] = []
+        self.found: list[Budget] = []
+        self.charges: dict[str, list[Line]] = {}
+        self.by_user: dict[str, Decimal] = {}
+        self.hourly_by_user: dict[str, Decimal] = {}
+
+    def add_prices(self, prices: PriceList, replaced_at_s: float | None = None) -> None:
+        self.lists.append(StoredPriceList(len(self.lists) + 1, {"of": "it"}, prices, 5.0, "root", replaced_at_s))
+
+    def price_lists(self, history: bool = False) -> Sequence[StoredPriceList]:
+        return [one for one in self.lists if history or one.replaced_at_s is None]
+
+    def budgets(self) -> Sequence[Budget]:
+        return self.found
+
+    def set_budget(self, budget: Budget) -> None:
+        self.found.append(budget)
+
+    def spent(self, tenant: str, month: str, now_s: float) -> Mapping[str, Decimal]:
+        return self.by_user
+
+    def hourly(self, tenant: str, now_s: float) -> Mapping[str, Decimal]:
+        return self.hourly_by_user
+
+    def charges_of(self, ids: Collection[str], now_s: float) -> Mapping[str, Sequence[Line]]:
+        return {one: self.charges[one] for one in ids if one in self.charges}
+
+
 class Master:
     """A master that gives these answers, by kind: a value, an error that is raised, or what makes one of the body."""
 
@@ -248,7 +284,7 @@ class PlainStore(MemoryStore):
 def services(*executions: Execution, master: Master | None = None, **settings: Any) -> Any:
     """Services of a process whose store has these executions, as they are."""
     store = PlainStore()
-    store.accounts = Accounts()
+    store.accounts, store.billing = Accounts(), Billing()
     for one in executions:
         store._state.put(one)
     return SimpleNamespace(
@@ -258,6 +294,7 @@ def services(*executions: Execution, master: Master | None = None, **settings: A
         master=master or Master(),
         looks=Looks(),
         checks=Places(),
+        spending=Spending(),
         stopping=None,
     )
 
@@ -289,7 +326,3 @@ def refused_with(work: Callable[[], object]) -> Problem:
 def run(work: Any) -> Any:
     """What a coroutine returns."""
     return asyncio.run(work)
-
-
-def app() -> FastAPI:
-    return FastAPI()
