@@ -76,12 +76,11 @@ def test_others_see_neither_values_nor_what_it_runs_after() -> None:
 
 
 def test_a_long_list_of_ranges_is_cut_behind_a_whole_one() -> None:
-    one = array("0-9999", bytes([CODES[WAITING], CODES[WAITING], CODES[FAILED]] * 3333 + [CODES[WAITING]]))
-    text = array_views.array_view(one, bytes([0, 0, 3] * 3333 + [0])).ranges[IndexState(list(IndexState)[0])]
+    states = bytes([CODES[WAITING], CODES[WAITING], CODES[FAILED]] * 3333 + [CODES[WAITING]])
+    one = array("0-9999", states)
+    text = array_views.array_view(one, states).ranges[WAITING]
     assert text.endswith(",...")
     assert 3980 < len(text) <= 4004
-    exact, _ = parse_array("0-1", 10)
-    assert str(exact) == "0-1"
     assert all(part == "..." or part.replace("-", "").isdigit() for part in text.split(","))
 
 

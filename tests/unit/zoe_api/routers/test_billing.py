@@ -119,9 +119,11 @@ def test_a_statement_is_a_table_if_it_is_asked_for(form: str | None, accept: str
 
 @pytest.mark.parametrize(
     ("value", "cell"),
-    [("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@a", "'@a"), ("\ta", "'\ta"), ("\ra", "'\ra")]
-    + [("a=1", "a=1"), ("", ""), (-1, -1), (None, None)],
-)  # fmt: skip
+    [
+        *(("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@a", "'@a"), ("\ta", "'\ta"), ("\ra", "'\ra")),
+        *(("a=1", "a=1"), ("", ""), (-1, -1), (None, None)),
+    ],
+)
 def test_a_spreadsheet_does_not_take_a_cell_for_a_formula(value: object, cell: object) -> None:
     assert billing._plain(value) == cell
 
