@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
 
-from tests.support.plain_api import Accounts, refusal, request, services
+from tests.support.plain_api import refusal, request, run, services
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_api.routers import oidc
@@ -72,9 +71,5 @@ def test_browsers_get_a_page_and_programs_the_problem() -> None:
 
 
 def test_a_provider_that_does_not_exist_is_not_asked() -> None:
-    from tests.support.plain_api import run
-
-    made: Any = services()
-    assert isinstance(made.accounts, Accounts)
     with refusal(Code.NOT_FOUND):
-        run(oidc._in_its_lane(made, request(), "none", lambda: None))
+        run(oidc._in_its_lane(services(), request(), "none", lambda: None))
