@@ -274,7 +274,7 @@ class PlainStore(MemoryStore):
 
     def shares_of(self, ids: Collection[str]) -> Mapping[str, Any]:
         found = super().shares_of(ids)
-        levels = {one: {} for one in found}
+        levels: dict[str, dict[str | None, ShareLevel]] = {one: {} for one in found}
         for (execution_id, _, user), level in self.accounts.shared.items():
             if execution_id in levels:
                 levels[execution_id][user] = level

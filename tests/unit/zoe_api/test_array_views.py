@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.applications import application, component, execution
 from zoe_api import array_views
-from zoe_client.vocabulary import Holder, IndexState
+from zoe_client.vocabulary import DependencyKind, Holder, IndexState
 from zoe_client.wire import IndexView
 from zoe_lib.domain.arrays import CODES, Array, counted
-from zoe_lib.domain.conditions import Conditions, Dependency, DependencyKind
+from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.execution import Cause, ExecutionState
 from zoe_lib.domain.indices import parse_array
 

@@ -11,10 +11,10 @@ from tests.support.applications import application, execution
 from tests.support.plain_api import ELSEWHERE, PEER, USER, operator, person, refused_with, services
 from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of, visible_array
-from zoe_client.vocabulary import Holder
+from zoe_client.vocabulary import DependencyKind, Holder
 from zoe_client.wire import SubmitRequest
 from zoe_lib.domain.arrays import Array
-from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency, DependencyKind
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.indices import parse_array
 
 MINE, OURS, THEIRS = execution(1), execution(2, user=PEER), execution(3, tenant=ELSEWHERE)

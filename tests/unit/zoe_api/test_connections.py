@@ -8,6 +8,7 @@ import pytest
 
 from zoe_api import connections
 from zoe_api.connections import AcceptTrouble, Bounds, Connections, Exchange
+from zoe_lib.config import Settings
 
 
 class Clock:
@@ -123,9 +124,7 @@ def test_files_bound_connections(descriptors: int, room: int) -> None:
 
 @pytest.mark.parametrize(("soft", "in_all"), [(1024, 448), (10**6, 1000), (-1, 1000)])
 def test_settings_give_bounds(monkeypatch: pytest.MonkeyPatch, soft: int, in_all: int) -> None:
-    from zoe_lib.config import Settings
-
-    monkeypatch.setattr(connections.resource, "getrlimit", lambda _: (soft, soft))
+    monkeypatch.setattr("zoe_api.connections.resource.getrlimit", lambda _: (soft, soft))
     found = Bounds.of(Settings(trusted_proxies=["10.0.0.0/8"], api_write_timeout_s=7.0))
     assert (found.in_all, found.of_address, found.head_s, found.body_s) == (in_all, 250, 10.0, 30.0)
     assert (found.body_bytes_per_s, found.write_s, found.shared) == (1000, 7.0, ("10.0.0.0/8",))

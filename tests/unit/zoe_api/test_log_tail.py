@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -89,8 +90,6 @@ def test_pieces_are_sent_until_the_output_is_complete() -> None:
 
 
 def changed_piece(**changes: Any) -> Piece:
-    from dataclasses import replace
-
     return replace(EMPTY, next_offset=9, **changes)
 
 

@@ -6,7 +6,8 @@ from fastapi import Response
 
 from tests.support.applications import application, component, execution
 from zoe_api.representation import viewed, without_contents
-from zoe_lib.domain.conditions import Conditions, Dependency, DependencyKind
+from zoe_client.vocabulary import DependencyKind
+from zoe_lib.domain.conditions import Conditions, Dependency
 
 FULL = application(component("main", environment=(("KEY", "secret"),), files=(("a.ini", "password"),)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -39,7 +39,7 @@ class Time:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s = 100.0
-        monkeypatch.setattr(stream.asyncio, "get_running_loop", lambda: self)
+        monkeypatch.setattr("zoe_api.stream.asyncio.get_running_loop", lambda: self)
 
     def time(self) -> float:
         return self.now_s
@@ -65,7 +65,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
     async def here(work: Any) -> Any:
         return work()
 
-    monkeypatch.setattr(stream.anyio.to_thread, "run_sync", here)
+    monkeypatch.setattr("zoe_api.stream.anyio.to_thread.run_sync", here)
     return Time(monkeypatch)
 
 
@@ -120,8 +120,6 @@ def no_place() -> Any:
 
 
 def test_a_stream_ends_in_order_with_its_source_and_with_the_process() -> None:
-    from contextlib import nullcontext
-
     for stopping in (False, True):
         sent = streamed(nullcontext(), stopping)
         assert sent[0]["status"] == 200

@@ -12,11 +12,11 @@ from tests.support.applications import GIB, application, execution
 from tests.support.plain_api import after
 from tests.support.scheduling import node, started
 from zoe_api import wire_forms
-from zoe_client.vocabulary import DeadlineCause, DeadlineStatus, Holder, OfferKind
+from zoe_client.vocabulary import DeadlineCause, DeadlineStatus, DependencyKind, Holder, OfferKind
 from zoe_client.wire import PolicyView
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency, DependencyKind
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome
 from zoe_lib.domain.finish_times import FinishTerms, Offer, Promise, PromiseOffers, PromiseWish

@@ -15,6 +15,7 @@ from zoe_api import workflow_runs
 from zoe_api.codes import Code
 from zoe_client.vocabulary import Cause, ExecutionState
 from zoe_lib.store.workflow_values import StoredStep
+from zoe_lib.workflows import RunPlace
 
 E = ExecutionState
 SKIPPED = Cause.DEPENDENCY_FAILED
@@ -97,4 +98,4 @@ def test_requests_that_differ_have_other_fingerprints() -> None:
 
 def test_a_run_keeps_its_results_as_long_as_settings_say() -> None:
     place = workflow_runs.place_of(services(workflow_results_kept_s=7.0), "w1", 2, {"a": 1})
-    assert place == workflow_runs.RunPlace("w1", 2, 7.0, {"a": 1})
+    assert place == RunPlace("w1", 2, 7.0, {"a": 1})

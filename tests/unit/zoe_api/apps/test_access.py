@@ -94,7 +94,7 @@ def test_of_several_cookies_that_of_the_port_admits() -> None:
 
 def test_a_cookie_is_remembered_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = [5.0]
-    monkeypatch.setattr(access.time, "monotonic", lambda: now_s[0])
+    monkeypatch.setattr("zoe_api.apps.access.time.monotonic", lambda: now_s[0])
     stored = Stored(app_access(FIRST))
     accesses = Accesses(stored, 1.0)
     for after_s, lookups in ((0.0, 1), (1.9, 1), (0.2, 2)):

@@ -42,7 +42,7 @@ class Store:
 
 def test_use_is_written_at_most_once_a_minute_for_each_application(monkeypatch: pytest.MonkeyPatch) -> None:
     store, now_s = Store(), [5.0]
-    monkeypatch.setattr(activity.time, "monotonic", lambda: now_s[0])
+    monkeypatch.setattr("zoe_api.apps.activity.time.monotonic", lambda: now_s[0])
     made = Activity(store)
     for after_s, execution_id in ((0.0, "a"), (EVERY_S - 0.1, "a"), (0.0, "b"), (0.2, "a")):
         now_s[0] += after_s

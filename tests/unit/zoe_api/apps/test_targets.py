@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ class Told:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, one: Execution = ONE) -> None:
         self.now_s = 1000.0
-        monkeypatch.setattr(targets.time, "monotonic", lambda: self.now_s)
+        monkeypatch.setattr("zoe_api.apps.targets.time.monotonic", lambda: self.now_s)
         self.master = Master(address={"host": "10.0.0.1", "port": 31000, "headers": {"a": "b"}})
         self.services = services(one)
         self.targets = Targets(self.services.store, self.master)
@@ -84,7 +85,7 @@ def test_a_report_of_another_service_does_not_count(told: Told) -> None:
     told.master.answers["address"] = AWAY
     told.now_s += 6
     key = ("e1", 0)
-    told.targets._told[key] = targets.replace(told.targets._told[key], service_id="other")
+    told.targets._told[key] = replace(told.targets._told[key], service_id="other")
     with pytest.raises(MasterUnreachable):
         told.of()
 

@@ -14,6 +14,7 @@ from zoe_api.codes import Code
 from zoe_api.lite import pages
 from zoe_api.problems import ApiProblem
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.deadline_misses import miss_of
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.messaging.client import MasterUnreachable
@@ -142,7 +143,5 @@ def test_a_deadline_is_told_with_how_it_stands() -> None:
     assert pages._deadline(execution(1)) == ""
     assert pages._deadline(execution(1, deadline_s=1e9)).startswith("2001-09-09 01:46:40 UTC")
     late = after(execution(1, deadline_s=5.0), ev.Submitted(at_s=1.0), ev.Queued(at_s=1.0))
-    from zoe_lib.domain.deadline_misses import miss_of
-
     missed = after(late, ev.DeadlineMissed(at_s=6.0, miss=miss_of(late, 5.0)))
     assert pages._deadline(missed).startswith("1970-01-01 00:00:05 UTC, missed (")

@@ -128,7 +128,7 @@ def test_a_disabled_user_loses_all_access_and_an_enabled_one_none() -> None:
 
 def test_a_new_password_is_noted_but_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(administration, "check_strength", lambda *_: None)
-    monkeypatch.setattr(administration.passwords, "hashed", lambda text: f"hash of {text}")
+    monkeypatch.setattr("zoe_api.sign_in.passwords.hashed", lambda text: f"hash of {text}")
     made = there()
     view, asked = changed(made, password="correct horse")
     assert made.accounts.user(USER).password_hash == "hash of correct horse"

@@ -12,6 +12,7 @@ import pytest
 from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, admin, operator, person, refusal, request, services
 from zoe_api.codes import Code
 from zoe_api.routers import billing
+from zoe_client.documents.diagnostics import DescriptionError, Diagnostic
 from zoe_client.wire import BudgetChange, PriceListRequest
 from zoe_lib.domain.metering import HOUR_US, ONE, Meter
 from zoe_lib.pricing.price_list import PriceList
@@ -203,8 +204,6 @@ def test_only_the_list_that_began_last_holds() -> None:
 
 
 def test_a_bad_list_is_refused_with_all_its_errors() -> None:
-    from zoe_client.documents.diagnostics import DescriptionError, Diagnostic
-
     faults = [Diagnostic("/a", "c", "first"), Diagnostic("/b", "c", "second")]
 
     class Bad:

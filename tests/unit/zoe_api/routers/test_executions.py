@@ -27,6 +27,7 @@ from zoe_api.codes import Code
 from zoe_api.routers import executions
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.conditions import Conditions
+from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.progress import ExecutionProgress, ProgressProbe, ProgressReading
 from zoe_lib.domain.reasons import Reason, ReasonCode
@@ -107,7 +108,7 @@ def progress_of(state: str, attempt: int = 1, telling: bool = True) -> bool:
     ],
 )
 def test_progress_is_of_the_present_attempt_of_what_runs(state: str, attempt: int, telling: bool, told: bool) -> None:
-    assert progress_of(executions.ExecutionState(state), attempt, telling) is told
+    assert progress_of(ExecutionState(state), attempt, telling) is told
 
 
 # -- show --------------------------------------------------------------------------------------------------------------
@@ -169,7 +170,7 @@ def test_what_starts_waits_for_nodes_or_for_what_only_the_master_knows() -> None
     assert explained(one, {"reason": credential}).reason.sentence == "the store is asked"
     assert explained(one, {"reason": REASON}).reason is None
     assert explained(one, {"reason": None}).reason is None
-    running = replace(one, state=executions.ExecutionState.RUNNING)
+    running = replace(one, state=ExecutionState.RUNNING)
     assert explained(running, {"reason": credential}).reason is None
 
 

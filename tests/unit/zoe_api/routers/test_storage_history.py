@@ -65,7 +65,7 @@ def test_of_an_execution_its_own_time_is_asked() -> None:
     assert (body["do"], body["execution"], body["from_s"], body["to_s"]) == ("history", PLACED.id, 470.0, 900.0)
 
 
-EMPTY = {"uses": [], "points": []}
+EMPTY: dict[str, Any] = {"uses": [], "points": []}
 
 
 def history(principal: Principal, tenant: str | None = None) -> tuple[Any, Any]:

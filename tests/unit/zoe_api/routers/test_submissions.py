@@ -46,7 +46,14 @@ def test_requests_that_differ_have_other_fingerprints() -> None:
 
 
 def test_fields_that_were_added_later_count_only_if_they_are_given() -> None:
-    defaults = {"hold": False, "begin_at_s": None, "begin_in_s": None, "after": [], "keep": False, "deadline": None}
+    defaults: dict[str, Any] = {
+        "hold": False,
+        "begin_at_s": None,
+        "begin_in_s": None,
+        "after": [],
+        "keep": False,
+        "deadline": None,
+    }
     assert submissions._fingerprint(one(**defaults)) == submissions._fingerprint(one())
     batch = BatchRequest(executions=[one(**defaults)])
     assert submissions._fingerprint(batch) == submissions._fingerprint(BatchRequest(executions=[one()]))
