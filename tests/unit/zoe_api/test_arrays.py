@@ -25,6 +25,7 @@ from zoe_lib.domain.values import changed
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ArrayChange
+from zoe_lib.submission.checking import Checked
 
 ID = "a0123456789abcd"
 ADA, OLGA = person(), operator()
@@ -220,7 +221,7 @@ def test_how_many_are_active_at_once_is_of_the_row_only() -> None:
     there = services("0-3%2", active=1)
     version = there.store.execution(f"{ID}_0").version
     array = modified(there, at_once_max=3)
-    assert array.at_once == 3
+    assert (array.at_once, array.priority, array.application.time_limit_s) == (3, 0, None)
     assert there.store.execution(f"{ID}_0").version == version
     assert modified(there, at_once_max=None).at_once is None
     what = [one.data["what"] for one in there.store.journal(2, 100, execution_id=ID)]
@@ -287,3 +288,14 @@ def test_an_array_runs_index_by_index_after_another_with_the_same_indices() -> N
     assert "does not exist" in unknown.detail
     other = refused_with(lambda: partners([f"corr:{ID}"], "0-4"))
     assert other.detail == f"array {ID} has other indices: 0-3"
+
+
+@pytest.mark.parametrize(("name", "called"), [(None, "sums"), ("mine", "mine")])
+def test_an_array_is_made_of_what_was_checked(name: str | None, called: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "checked", lambda *_: Checked(application(), 4, ("note",)))
+    body = ArrayRequest(application={}, indices="0-3%2", name=name, after=[f"corr:{ID}"], deadline_s=60.0)
+    array = arrays.new_array(body, services(), ADA, request(state={"terms": None}))
+    assert (array.name, array.tenant, array.user, array.priority, array.at_once) == (called, "iostack", USER, 4, 2)
+    assert (array.indices.count, array.corr, array.conditions) == (4, (ID,), Conditions())
+    assert array.deadline_s == pytest.approx(array.submitted_at_s + 60)
+    assert [array.notes[0], *array.notes[-2:]] == ["note", "the budget is near", "it costs 1.00 EUR"]

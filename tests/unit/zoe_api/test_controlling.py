@@ -273,6 +273,17 @@ def test_what_is_not_offered_is_not_accepted(one: Execution, number: int, detail
     assert (found.problem.detail, found.problem.hint) == (detail, hint)
 
 
+def test_an_offer_is_over_at_its_very_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = offered()
+    assert one.offers is not None
+    ends_s = one.offers.ends_s
+    monkeypatch.setattr("zoe_api.controlling.time.time", lambda: ends_s)
+    with refusal(Code.ILLEGAL_STATE):
+        accepted(one, 1)
+    monkeypatch.setattr("zoe_api.controlling.time.time", lambda: ends_s - 0.001)
+    assert accepted(one, 1).promise is not None
+
+
 @pytest.mark.parametrize(
     ("whole", "command", "kind"),
     [

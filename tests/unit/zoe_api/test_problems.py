@@ -17,6 +17,8 @@ from tests.support.plain_api import refusal, request, run
 from zoe_api import problems
 from zoe_api.codes import PROBLEMS, Code
 from zoe_api.problems import ApiProblem, as_problems, from_master, problem, problem_response
+from zoe_client.documents.diagnostics import DescriptionError
+from zoe_client.documents.diagnostics import Diagnostic as Fault
 from zoe_client.wire import Diagnostic
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.lifecycle import IllegalTransition
@@ -239,3 +241,13 @@ def test_refusals_of_submissions_become_answers_and_others_pass() -> None:
     assert (found.problem.detail, found.problem.hint, found.problem.errors) == ("why", "hint", [fault])
     with pytest.raises(ZeroDivisionError), as_problems():
         raise ZeroDivisionError
+
+
+def test_the_refusal_of_a_description_has_all_that_is_wrong_with_it() -> None:
+    faults = [Fault("/a", "missing", "first"), Fault("/b", "unknown", "second", "hint")]
+    found = problems.from_description(DescriptionError(faults)).problem
+    assert (found.code, found.status) == ("invalid_description", 422)
+    assert [(one.pointer, one.code, one.hint) for one in found.errors] == [
+        ("/a", "missing", ""),
+        ("/b", "unknown", "hint"),
+    ]
