@@ -147,7 +147,7 @@ class Ldap:
         group_filter = settings.group_filter.replace("{dn}", escape_filter_chars(dn))
         searching.search(settings.group_base, group_filter, attributes=[settings.group_attribute])
         entries = (one for one in searching.response or () if one["type"] == "searchResEntry")
-        values = (one["attributes"].get(settings.group_attribute, ()) for one in entries)
+        values = (one["attributes"].get(settings.group_attribute, []) for one in entries)
         return frozenset(str(v) for value in values for v in (value if isinstance(value, list) else [value]))
 
 

@@ -1,0 +1,57 @@
+"""What of the requests to an application is a person's use."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.plain_api import request, run
+from zoe_api.apps import activity
+from zoe_api.apps.activity import EVERY_S, Activity, is_use
+from zoe_lib.store.errors import StoreUnavailable
+
+
+@pytest.mark.parametrize(
+    ("method", "mode", "use"),
+    [
+        ("GET", "navigate", True),
+        ("GET", "cors", False),
+        ("HEAD", "cors", False),
+        ("OPTIONS", "cors", False),
+        ("PUT", "cors", False),
+        ("POST", "cors", True),
+        ("DELETE", "cors", True),
+        ("PATCH", "cors", True),
+        ("GET", None, True),
+        ("PUT", None, True),
+    ],
+)
+def test_a_page_that_is_left_open_is_no_use(method: str, mode: str | None, use: bool) -> None:
+    assert is_use(request(method, headers={} if mode is None else {"sec-fetch-mode": mode})) is use
+
+
+class Store:
+    def __init__(self) -> None:
+        self.uses: list[str] = []
+        self.away = False
+
+    def add_use_of(self, execution_id: str, at_s: float) -> None:
+        if self.away:
+            raise StoreUnavailable("away")
+        self.uses.append(execution_id)
+
+
+def test_use_is_written_at_most_once_a_minute_for_each_application(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, now_s = Store(), [5.0]
+    monkeypatch.setattr("zoe_api.apps.activity.time.monotonic", lambda: now_s[0])
+    made = Activity(store)
+    for after_s, execution_id in ((0.0, "a"), (EVERY_S - 0.1, "a"), (0.0, "b"), (0.2, "a")):
+        now_s[0] += after_s
+        run(made.seen(execution_id))
+    assert store.uses == ["a", "b", "a"]
+    store.away = True
+    run(made.seen("c"))
+    monkeypatch.setattr(activity, "_REMEMBERED_MAX", 2)
+    store.away = False
+    run(made.seen("d"))
+    run(made.seen("b"))
+    assert store.uses == ["a", "b", "a", "d", "b"]

@@ -1,0 +1,65 @@
+"""Looks of operators are recorded once in a while."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.plain_api import Accounts, operator, request
+from zoe_api import looks
+from zoe_api.access import entry
+from zoe_api.looks import AGAIN_S, Looks
+from zoe_lib.store.errors import StoreUnavailable
+
+
+class Clock:
+    now_s = 5.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(looks, "time", made)
+    return made
+
+
+def look(made: Looks, accounts: Accounts, target: str = "/a", user: str = "olga") -> None:
+    made.record(accounts, entry(operator(user), request(), "look", target, 200))
+
+
+def test_the_same_look_is_recorded_again_after_a_quarter_of_an_hour(clock: Clock) -> None:
+    made, accounts = Looks(), Accounts()
+    for after_s, recorded in ((0.0, 1), (AGAIN_S - 0.1, 1), (0.2, 2)):
+        clock.now_s += after_s
+        look(made, accounts)
+        assert len(accounts.entries) == recorded
+    look(made, accounts, "/b")
+    look(made, accounts, "/a", "otto")
+    assert len(accounts.entries) == 4
+    assert AGAIN_S == 900
+
+
+def test_a_look_that_could_not_be_recorded_is_recorded_next_time(clock: Clock) -> None:
+    made, accounts = Looks(), Accounts()
+    accounts.away = True
+    with pytest.raises(StoreUnavailable):
+        look(made, accounts)
+    accounts.away = False
+    look(made, accounts)
+    assert len(accounts.entries) == 1
+
+
+def test_the_oldest_looks_are_forgotten(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "_REMEMBERED_MAX", 2)
+    made, accounts = Looks(), Accounts()
+
+    def recorded(target: str) -> Any:
+        before = len(accounts.entries)
+        look(made, accounts, target)
+        return len(accounts.entries) - before
+
+    assert [recorded(one) for one in ("/a", "/b", "/c", "/b", "/a")] == [1, 1, 1, 0, 1]
