@@ -117,7 +117,7 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
         output = base64.b64decode(client.logs(execution.id, driver.id, limit=1 << 20).data).decode(errors="replace")
     console.print("[bold]4[/bold] How it read its inputs, and what it printed")
     for read in execution.inputs:
-        console.print(f"  {read.name}: {read.why}", markup=False)
+        console.print(f"  {read.name}: {read.why}", markup=False, style="yellow" if read.unanswered else None)
     if execution.state is not ExecutionState.SUCCEEDED:
         console.print(f"[red]The application ended as {execution.state.value}: {execution.message}[/red]")
         console.print(output[-4000:], markup=False)
