@@ -28,7 +28,7 @@ up: setup web ## PostgreSQL, master and API in containers, for a swarm (COMPOSE_
 down: setup ## end what `make up` began; data stays (DOWN=--volumes removes it)
 	@$(RUN) -m scripts.deploy down $(DOWN)
 
-runtime: setup ## build the application runtime (Spark, Java) for local services, once
+runtime: setup ## build the application runtime (Spark, Java) for local services, once for all clones
 	@$(RUN) -m zoe_embedded.runtime
 
 notebook: setup ## the same with JupyterLab, marimo, pandas, Dask and DuckDB, for the notebooks of the catalogue under `make serve`
@@ -171,5 +171,5 @@ picture: runtime ## draw the README's picture again, from a real run of the demo
 openapi: setup ## write docs/reference/openapi.json again
 	@$(RUN) -m scripts.openapi > docs/reference/openapi.json.draft && mv docs/reference/openapi.json.draft docs/reference/openapi.json
 
-clean: ## remove the environment and caches of this folder (not ZOE_HOME)
+clean: ## remove the environment and caches of this folder (neither ZOE_HOME nor ZOE_RUNTIMES)
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

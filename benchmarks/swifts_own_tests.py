@@ -34,6 +34,7 @@ from tests.support.object_store import logged_in, object_store
 from zoe_embedded.home import Account, Home
 from zoe_embedded.interpreters import ANY, find_python
 from zoe_embedded.runtime import CLONE, make_virtual_environment
+from zoe_embedded.runtime_store import Recipe, provide
 from zoe_embedded.swift.configuration import S3_REGION, StoreUser
 from zoe_embedded.swift.store import ObjectStore
 
@@ -92,7 +93,7 @@ def main() -> int:
     parser.add_argument("stores", nargs="*", choices=[*_STORES, []], default=list(_STORES))
     wanted = parser.parse_args().stores
     with tempfile.TemporaryDirectory(prefix="zoe-swifts-tests-") as directory:
-        python, source = _installed(Home.find(CLONE).create().runtime / "swift-tests"), Path(directory)
+        python, source = _installed(Home.find(CLONE).create()), Path(directory)
         tests = _unpacked(python, source)
         found: dict[str, dict[str, str]] = {}
         for name in wanted:
@@ -154,12 +155,12 @@ _STORES: Mapping[str, Callable[[], AbstractContextManager[ObjectStore]]] = {
 }
 
 
-def _installed(directory: Path) -> Path:
+def _installed(home: Home) -> Path:
     """Return the interpreter of an environment with what the tests need."""
-    if not (directory / "stamp").exists() or (directory / "stamp").read_text() != LOCK.read_text():
-        make_virtual_environment(directory, find_python(ANY, "Swift's tests"), LOCK)
-        (directory / "stamp").write_text(LOCK.read_text())
-    return directory / "bin" / "python"
+    python = find_python(ANY, "Swift's tests")
+    parts = (str(python).encode(), LOCK.read_bytes())
+    made = provide(home, Recipe("swift-tests", parts, lambda place: make_virtual_environment(place, python, LOCK)))
+    return made / "bin" / "python"
 
 
 def _unpacked(python: Path, directory: Path) -> Path:

@@ -16,6 +16,7 @@ from storage_bridge.model import (
     DemandFeasibility,
     EndedTransfers,
     StorageCapacity,
+    StorageRefusedError,
     StorageUnavailableError,
     StoreExecution,
     View,
@@ -69,11 +70,11 @@ class CrystalController:
 
     def create_view(self, view: View) -> None:
         """Refuse: Crystal has no views."""
-        raise StorageUnavailableError(f"this storage controller makes no views ({view.id})")
+        raise StorageRefusedError(f"this storage controller makes no views ({view.id})")
 
     def sample(self, view_id: str, token: str = "") -> ViewSample:  # noqa: ARG002 - it reads nothing
         """Refuse: Crystal has no views."""
-        raise StorageUnavailableError(f"this storage controller makes no views ({view_id})")
+        raise StorageRefusedError(f"this storage controller makes no views ({view_id})")
 
     def drop_view(self, view_id: str) -> None:
         """Do nothing: Crystal has no views."""

@@ -18,6 +18,7 @@ from zoe_client.tls import verification
 
 _log = logging.getLogger(__name__)
 _NOT_FOUND = 404
+_FIRST_REST_S = 1.0
 _ANSWER_BYTES_MAX = 64 * 2**20
 _NEVER = object()
 Clock = Callable[[], float]
@@ -29,7 +30,8 @@ class ControllerSettings:
     """The controller's address and how to use it; of several with one database, all addresses, separated by commas.
 
     owner: marks Zoe's objects. capacity: for a controller that cannot report its own. After `failures_max` failures in
-    a row no requests are made for `rest_s` seconds, so that an absent controller costs no time-outs.
+    a row no requests are made for `rest_s` seconds, so that an absent controller costs no time-outs. One that has never
+    answered may be starting: then for a second at most.
     """
 
     url: str
@@ -81,6 +83,7 @@ class ControllerHttp:
         self._clock = clock
         self._failures = 0
         self._rests_until_s = 0.0
+        self._answered = False
         headers = {"X-Auth-Token": settings.token, "User-Agent": "zoe"}
         # Polls are seconds apart: a kept connection would mostly be dead.
         fresh = httpx.Limits(max_keepalive_connections=0)
@@ -124,15 +127,14 @@ class ControllerHttp:
                 _log.info("%s %s%s: %r", method, self._controllers[at].base_url, path, error)
                 self._pass_by(at)
                 continue
+            if answer.is_success or answer.is_client_error:
+                self._failures, self._answered = 0, True
             if answer.status_code == _NOT_FOUND and absent is not _NEVER:
-                self._failures = 0
                 return absent
             if answer.is_success:
-                self._failures = 0
                 return self._read(answer)
             story = f"{method} {path} answers {answer.status_code}: {answer.text[:200]}"
             if answer.is_client_error:
-                self._failures = 0
                 missing = answer.status_code == _NOT_FOUND
                 raise StorageRefusedError(story, _said(answer) or f"it answers {answer.status_code}", missing)
             _log.info("%s", story)
@@ -140,7 +142,8 @@ class ControllerHttp:
             self._pass_by(at)
         self._failures += 1
         if self._failures >= self._settings.failures_max:
-            self._rests_until_s = self._clock() + self._settings.rest_s
+            rest_s = self._settings.rest_s if self._answered else min(self._settings.rest_s, _FIRST_REST_S)
+            self._rests_until_s = self._clock() + rest_s
         raise StorageUnavailableError(story)
 
     def _pass_by(self, at: int) -> None:

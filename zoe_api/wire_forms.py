@@ -292,7 +292,15 @@ def conditions_view(conditions: Conditions) -> ConditionsView | None:
 
 def _input_read(read: InputRead, decided: bool) -> InputReadView:
     view, columns = read.view or None, list(read.columns)
-    return InputReadView(name=read.name, uri=read.uri, view=view, columns=columns, why=read.why, decided=decided)
+    return InputReadView(
+        name=read.name,
+        uri=read.uri,
+        view=view,
+        columns=columns,
+        why=read.why,
+        decided=decided,
+        unanswered=read.unanswered,
+    )
 
 
 def _undecided(execution: Execution, one: StorageObject) -> InputRead:

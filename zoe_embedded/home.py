@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT_HOMES = Path("/var/lib/zoe")
+RUNTIMES_VARIABLE = "ZOE_RUNTIMES"
+_RUNTIMES = "runtimes"
 # It exists on every Debian, so that root need not create an account. Components run as numbers without one.
 SERVER_ACCOUNT = "daemon"
 _FORMER_COMPONENT_ACCOUNT = "nobody"
@@ -51,20 +53,24 @@ class Home:
 
     path: Path
     by_root: bool
+    shared: Path | None = None
+    """Where its runtimes are, if not inside."""
 
     @classmethod
     def find(cls, clone: Path, environment: Mapping[str, str] = os.environ) -> Home:
         """Return the home of the installation in `clone`: ZOE_HOME, or a directory named by a hash of the clone's
-        path.
+        path, beside which the runtimes of all clones are. ZOE_RUNTIMES names another place for them.
         """
         by_root = os.geteuid() == 0
+        given = environment.get(RUNTIMES_VARIABLE)
+        shared = Path(given).expanduser().absolute() if given else None
         if chosen := environment.get("ZOE_HOME"):
-            return cls(Path(chosen).expanduser().absolute(), by_root)
+            return cls(Path(chosen).expanduser().absolute(), by_root, shared)
+        homes = ROOT_HOMES
+        if not by_root:
+            homes = Path(environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "zoe"
         name = hashlib.sha256(str(clone.resolve()).encode()).hexdigest()[:12]
-        if by_root:
-            return cls(ROOT_HOMES / name, by_root)
-        data = environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        return cls(Path(data) / "zoe" / name, by_root)
+        return cls(homes / name, by_root, shared or homes / _RUNTIMES)
 
     @property
     def secrets(self) -> Path:
@@ -78,8 +84,13 @@ class Home:
 
     @property
     def runtime(self) -> Path:
-        """Return the directory of programs that other accounts run."""
+        """Return the directory of programs of this home alone that other accounts run."""
         return self.path / "runtime"
+
+    @property
+    def runtimes(self) -> Path:
+        """Return the directory of runtimes, which several homes may share."""
+        return self.shared or self.path / _RUNTIMES
 
     @property
     def scratch(self) -> Path:
@@ -110,11 +121,11 @@ class Home:
         """Create missing directories. Existing ones are checked and never changed; HomeError if one is not as
         expected.
         """
-        _make_parents(self.path)
+        make_parents(self.path)
         if not self.path.exists():
             make_directory(self.path, 0o711 if self.by_root else 0o700)
         if self.by_root:
-            _check_others_can_enter(self.path)
+            check_others_can_enter(self.path)
         make_directory(self.secrets, 0o700)
         make_directory(self.postgres, 0o700, self.server_account)
         make_directory(self.runtime, 0o755 if self.by_root else 0o700)
@@ -181,16 +192,23 @@ def write_private(path: Path, text: str) -> None:
         draft.unlink()
 
 
-def _make_parents(path: Path) -> None:
+def cache_directory() -> Path:
+    """Return where downloads are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zoe"
+
+
+def make_parents(path: Path) -> None:
+    """Create the directories above this one."""
     for parent in reversed(path.parents):
         if not parent.exists():
             parent.mkdir(mode=0o755, exist_ok=True)
 
 
-def _check_others_can_enter(path: Path) -> None:
+def check_others_can_enter(path: Path, variable: str = "ZOE_HOME") -> None:
+    """Raise HomeError if other users cannot reach a directory; the variable names another one."""
     for directory in (path, *path.parents):
         if not directory.stat().st_mode & stat.S_IXOTH:
             raise HomeError(
                 f"run by root, Zoe's database and components have users of their own, and these cannot enter "
-                f"{directory}: set ZOE_HOME to a place that they can reach, such as {ROOT_HOMES / 'home'}"
+                f"{directory}: set {variable} to a place that they can reach, such as {ROOT_HOMES / 'home'}"
             )

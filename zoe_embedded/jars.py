@@ -9,10 +9,9 @@ import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
-from zoe_embedded.home import Home
-from zoe_embedded.needs import cache_directory
+from zoe_embedded.home import Home, cache_directory
 from zoe_embedded.pip_configuration import trusted
-from zoe_embedded.runtime import make_readable
+from zoe_embedded.runtime_store import make_readable
 
 _MAVEN = "https://repo1.maven.org/maven2/"
 STOCATOR = {

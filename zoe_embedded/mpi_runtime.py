@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from pathlib import Path
 
-from zoe_embedded.home import Home
-from zoe_embedded.interpreters import ANY, RuntimeBuildError, find_python
-from zoe_embedded.runtime import (
-    CLONE,
-    Runtime,
-    building,
-    install_program,
-    make_readable,
-    make_virtual_environment,
-)
+from zoe_embedded.home import Home, HomeError
+from zoe_embedded.interpreters import ANY, PythonMissingError, RuntimeBuildError, find_python
+from zoe_embedded.runtime import CLONE, Runtime, install_program, make_virtual_environment
+from zoe_embedded.runtime_store import Recipe, present, provide
 
 _LOCK = CLONE / "requirements" / "mpi.lock"
 _PROGRAMS = Path(__file__).parent / "mpi"
-_STAMP = "zoe.stamp"
 
 
 def ensure_mpi(home: Home) -> Runtime:
-    """Return the runtime of MPI, building it if it is missing or has changed. RuntimeBuildError says why it cannot."""
-    directory, python = home.runtime / "mpi", find_python(ANY, "MPI")
-    programs = sorted(path for path in _PROGRAMS.iterdir() if path.is_file())
-    parts = (_LOCK.read_bytes(), str(python).encode(), *(path.read_bytes() for path in programs))
-    wanted = hashlib.sha256(b"\0".join(parts)).hexdigest()
-    with building(home):
-        stamp = directory / _STAMP
-        if not stamp.exists() or stamp.read_text() != wanted:
-            make_virtual_environment(directory, python, _LOCK)
-            for path in programs:
-                install_program(path, directory)
-            make_readable(directory)
-            stamp.write_text(wanted)
-    return _describe(directory)
+    """Return the runtime of MPI, building it if it is missing. RuntimeBuildError says why it cannot."""
+    return _describe(provide(home, _recipe()))
 
 
 def present_mpi(home: Home) -> Runtime | None:
     """Return the runtime if it was built."""
-    directory = home.runtime / "mpi"
-    return _describe(directory) if (directory / _STAMP).exists() else None
+    try:
+        directory = present(home, _recipe())
+    except PythonMissingError:
+        return None
+    return None if directory is None else _describe(directory)
+
+
+def _recipe() -> Recipe:
+    python = find_python(ANY, "MPI")
+    programs = sorted(path for path in _PROGRAMS.iterdir() if path.is_file())
+
+    def build(directory: Path) -> None:
+        make_virtual_environment(directory, python, _LOCK)
+        for path in programs:
+            install_program(path, directory)
+
+    return Recipe("mpi", (_LOCK.read_bytes(), str(python).encode(), *(path.read_bytes() for path in programs)), build)
 
 
 def _describe(directory: Path) -> Runtime:
@@ -50,10 +45,10 @@ def _describe(directory: Path) -> Runtime:
 
 
 def main() -> int:
-    """Build the runtime in the default home."""
+    """Build the runtime for the default home."""
     try:
         ensure_mpi(Home.find(CLONE).create())
-    except RuntimeBuildError as error:
+    except (RuntimeBuildError, HomeError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

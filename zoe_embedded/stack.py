@@ -83,7 +83,8 @@ class Stack:
 
     Without `spark` the application runtime is left out, for plain commands only; with `spark_optional` also where no
     Python fits Spark, and `lacking` says so. Without `master` submissions are stored and nothing runs. `settings` are
-    those that differ from the stack's own, as in `zoe.toml`.
+    those that differ from the stack's own, as in `zoe.toml`. Without `stops_database` PostgreSQL stays, for others that
+    use it.
     """
 
     def __init__(
@@ -93,9 +94,11 @@ class Stack:
         master: bool = True,
         settings: Mapping[str, object] | None = None,
         spark_optional: bool = False,
+        stops_database: bool = True,
     ) -> None:
         self._spark = spark
         self._spark_optional = spark_optional
+        self._stops_database = stops_database
         self.lacking: str | None = None
         self._settings = dict(settings or {})
         self.preferred_port = int(str(self._settings.pop("api_port", PREFERRED_PORT)))
@@ -168,7 +171,8 @@ class Stack:
             stop_all_services(self.config_file)
         self._processes = []
         if self._lock is not None:
-            self._postgres.stop()
+            if self._stops_database:
+                self._postgres.stop()
             self._lock.close()
             self._lock = None
 

@@ -58,7 +58,8 @@ FIELDS = {
     "retry_backoff_s": "pause before a failed execution is tried again, doubled each time",
     "retry_backoff_max_s": "longest such pause",
     "storage_patience_s": "how many seconds an execution may hold its nodes while the storage controller does not "
-    "enforce the bandwidth that it requires, or makes no view. Then it is queued again, or reads the plain objects",
+    "enforce the bandwidth that it requires, or makes no view. Zoe keeps asking; then the execution is queued again, "
+    "or reads the plain objects. Views of a controller that has been away for so long already are not waited for",
     "idle_after_s": "seconds without use after which an interactive execution gets a warning (`idle_warned`); 0 turns "
     "this off. Use is a page opened, a change or a message sent through the proxy, or work (`idle_cores_milli`)",
     "idle_warning_s": "seconds after the warning until it ends with the cause `idle`, unless somebody uses it",

@@ -120,12 +120,12 @@ class Server:
     def append(self, execution_id: str, *events: ev.Event) -> None:
         self.store.append(execution_id, events, self.get(execution_id).version, self._epoch)
 
-    def start(self, execution_id: str) -> None:
-        """As the master does: place every service and see it ready."""
+    def start(self, execution_id: str, *decided: ev.Event) -> None:
+        """As the master does: place every service, journal what is decided before it starts, and see it ready."""
         now_s = time.time()
         planned = ev.StartPlanned(at_s=now_s, placements=self.placements(execution_id))
         queued = [ev.Queued(at_s=now_s)] if self.get(execution_id).state is ExecutionState.SUBMITTED else []
-        self.append(execution_id, *queued, planned)
+        self.append(execution_id, *queued, planned, *decided)
         for service in self.get(execution_id).current():
             self.append(
                 execution_id,

@@ -45,6 +45,20 @@ def test_whether_a_view_is_used_and_why_is_told(server: Server, zoe: Zoe, reader
     assert (told["view"], told["columns"], told["decided"]) == (read.view or None, list(read.columns), True)
 
 
+def test_a_slower_way_is_named_wherever_one_looks_while_it_runs(server: Server, zoe: Zoe, reader: str) -> None:
+    why = "plainly: the storage controller cannot be reached"
+    read = InputRead("meters", SOURCE, why=why, unanswered=True)
+    server.master.output = {f"{reader}.main.0.1": b"3 kWh\n"}
+    server.start(reader, ev.InputsDecided(at_s=1.0, inputs=(read,)))
+    assert f"input meters is read {why}" in zoe("show", reader).out
+    assert f"input meters: {why}" in zoe("events", reader).out
+    [told] = zoe("show", reader, "-o", "json").json()["inputs"]
+    assert told["unanswered"]
+    server.end(reader)
+    followed = zoe("logs", "-f", reader)
+    assert (followed.out, followed.err) == ("3 kWh\n", f"note: input meters is read {why}\n")
+
+
 def test_before_it_is_decided_that_is_told(server: Server, zoe: Zoe, reader: str) -> None:
     server.master.explanation = {"reason": None, "ahead": 0, "nodes": {}}
     for command in ("show", "explain"):

@@ -292,9 +292,32 @@ def test_one_that_is_away_costs_one_time_out_and_is_then_left_alone() -> None:
                 line.ask("GET", "/v1/capacity")
         with pytest.raises(StorageUnavailableError, match="requests are paused"):
             line.ask("GET", "/v1/capacity")
-        now_s[0] = 6.0
+        now_s[0] = 1.1
         with pytest.raises(StorageUnavailableError, match=r"^the storage controller does not answer: "):
             line.ask("GET", "/v1/capacity")
+
+
+def test_one_that_has_never_answered_is_asked_again_soon(served: Served) -> None:
+    """It may be about to start; its first answer ends the pause."""
+    now_s = [0.0]
+    with faulty_controller(served.url) as between:
+        between.fault = "down"
+        settings = replace(served.settings(), url=between.url, attempts=1, failures_max=2, rest_s=5.0)
+        line = ControllerHttp(settings, lambda: now_s[0])
+        for wait_s, paused in ((0.0, False), (0.0, True), (1.1, True)):
+            now_s[0] += wait_s
+            with pytest.raises(StorageUnavailableError):
+                line.ask("GET", "/v1/capacity")
+            assert line.circuit_open is paused
+        now_s[0] += 1.1
+        between.fault = None
+        assert line.ask("GET", "/v1/capacity")
+        between.fault = "down"
+        for _ in range(2):
+            with pytest.raises(StorageUnavailableError):
+                line.ask("GET", "/v1/capacity")
+        now_s[0] += 4.9
+        assert line.circuit_open
 
 
 @pytest.mark.parametrize("fault", ["endless", "endless headers", "slow"])

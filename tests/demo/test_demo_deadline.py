@@ -11,8 +11,7 @@ import psutil
 from tests.demo.test_demo import home
 from tests.support.needs import need_program
 from tests.support.run_through import run_through
-from tests.support.runtimes import lent_spark
-from zoe_embedded.home import Home
+from tests.support.runtimes import runtimes_of_the_clone, spark_from_the_archive
 
 __all__ = ["home"]
 
@@ -20,7 +19,7 @@ _WITHIN_S = 900
 
 
 def run_demo(home: Path, *options: str, within_s: float = _WITHIN_S) -> str:
-    environment = {"ZOE_HOME": str(home)}
+    environment = {**runtimes_of_the_clone(), "ZOE_HOME": str(home)}
     done = run_through("zoe_embedded.demo_deadline", *options, within_s=within_s, environment=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [one for one in psutil.process_iter(["cmdline", "environ"]) if _is_of(home, one)] == []
@@ -28,14 +27,14 @@ def run_demo(home: Path, *options: str, within_s: float = _WITHIN_S) -> str:
 
 
 def _is_of(home: Path, process: psutil.Process) -> bool:
-    """By its command or, as a JVM whose Spark was lent to this home, by its variables."""
+    """By its command or, as a JVM, whose Spark is shared, by its variables."""
     words = [*(process.info["cmdline"] or []), *(process.info["environ"] or {}).values()]
     return process.pid != os.getpid() and str(home) in " ".join(words)
 
 
 def test_the_short_demo_keeps_a_promise_and_an_offer(home: Path) -> None:
     need_program("memcached")
-    with lent_spark(Home(home, by_root=os.geteuid() == 0)):  # Swift it installs by itself, as nobody else does
+    with spark_from_the_archive():
         told = run_demo(home, "--short", "--rows", "24000")
     assert re.search(r"^  late, in \d+ s: \d worker", told, re.MULTILINE)
     assert re.search(r"^  impossible, in \d+ s: .+\.$", told, re.MULTILINE)

@@ -171,6 +171,20 @@ def test_one_that_requires_what_the_controller_refuses_waits_with_its_sentence()
     assert one.get(execution_id).storage_problem == ""
 
 
+def test_one_that_started_without_what_it_prefers_gets_it_when_the_controller_answers() -> None:
+    """So that starting at once decides nothing for the rest of its time."""
+    one = world(behave=lambda _: ServiceBehaviour(run_s=60.0))
+    assert isinstance(one.controller, SimulatedController)
+    one.controller.down = True
+    execution_id = one.submit(wants(50, Guarantee.PREFERRED))
+    one.run(3.0)
+    assert one.get(execution_id).storage_problem == "the storage controller cannot be reached"
+    one.controller.down = False
+    one.run(3.0)
+    assert one.get(execution_id).storage_problem == ""
+    assert slos(one) == {"default": BandwidthSlo(50 * MB)}
+
+
 @pytest.mark.parametrize("ready_s", [0.0, 3.0])
 def test_one_that_prefers_what_the_controller_refuses_starts_without_and_has_its_sentence(ready_s: float) -> None:
     one, _ = refusing(behave=lambda _: ServiceBehaviour(ready_s=ready_s, run_s=10.0))

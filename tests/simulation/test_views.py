@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from storage_bridge.bandwidth.assignment import Capacity
-from storage_bridge.model import StorageUnavailableError, View, ViewSample
+from storage_bridge.model import StorageRefusedError, StorageUnavailableError, View, ViewSample
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.test_storage import CAPACITY, MB, Fading, kinds
 from tests.simulation.world import World, application, component, node
@@ -85,7 +85,7 @@ class Refusing(SimulatedController):
     """Makes no views, and says why."""
 
     def create_view(self, view: View) -> None:
-        raise StorageUnavailableError("there is no column kwh")
+        raise StorageRefusedError("there is no column kwh")
 
 
 def test_what_the_store_refuses_is_told_in_its_own_words_and_other_inputs_keep_their_views() -> None:
@@ -205,21 +205,87 @@ def test_without_a_controller_jobs_read_the_plain_objects() -> None:
     execution_id = one.submit(reader())
     one.run(60.0)
     assert one.state(execution_id) is ExecutionState.SUCCEEDED
+    assert not decided(one, execution_id).unanswered
     assert (
         "no storage controller is configured"
         in one.store.journal(0, 1000, execution_id=execution_id)[3].data["inputs"][0]["why"]
     )  # type: ignore[index]
 
 
-def test_a_controller_that_is_away_costs_the_view_and_no_time() -> None:
+@pytest.mark.parametrize("away_s", [1.0, 25.0])
+def test_a_controller_that_is_away_for_a_moment_costs_no_view(away_s: float) -> None:
+    """As one that starts at the same time as the master does."""
     controller = SimulatedController(CAPACITY)
     controller.down = True
     one = world(controller)
     execution_id = one.submit(reader())
+    one.run(away_s)
+    assert not one.get(execution_id).inputs
+    assert {s.state for s in one.get(execution_id).services} == {ServiceState.CREATED}
+    controller.down = False
+    one.run(2.0)
+    assert decided(one, execution_id).view
+    assert not decided(one, execution_id).unanswered
+
+
+def test_a_controller_that_stays_away_costs_the_view_after_a_bound_and_later_executions_no_time() -> None:
+    controller = SimulatedController(CAPACITY)
+    controller.down = True
+    one = world(controller)
+    first = one.submit(reader())
+    one.run(29.0)
+    assert not one.get(first).inputs
+    one.run(2.0)
+    read = decided(one, first)
+    assert (read.why, read.unanswered) == ("plainly: the storage controller cannot be reached", True)
+    later = one.submit(reader())
     one.tick()
-    assert "cannot be reached" in decided(one, execution_id).why
+    assert decided(one, later) == read
     one.run(20.0)
-    assert one.state(execution_id) is ExecutionState.SUCCEEDED
+    assert {one.state(e) for e in (first, later)} == {ExecutionState.SUCCEEDED}
+    controller.down = False
+    one.tick()
+    controller.down = True
+    again = one.submit(reader())
+    one.tick()
+    assert not one.get(again).inputs, "it has just answered"
+
+
+class Reluctant(SimulatedController):
+    """Makes no view the first times that it is asked for one."""
+
+    failures = 3
+
+    def create_view(self, view: View) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise StorageUnavailableError("the storage controller does not answer: ReadTimeout")
+        super().create_view(view)
+
+
+def test_a_view_that_cannot_be_made_at_once_is_tried_again() -> None:
+    controller = Reluctant(CAPACITY)
+    one = world(controller)
+    execution_id = one.submit(reader())
+    one.tick()
+    assert not one.get(execution_id).inputs
+    one.run(5.0)
+    assert decided(one, execution_id).view
+    assert [view.id for view in there(one)] == [decided(one, execution_id).view]
+
+
+def test_one_whose_view_is_never_made_says_what_was_answered() -> None:
+    controller = Reluctant(CAPACITY)
+    controller.failures = 1000
+    one = world(controller)
+    execution_id = one.submit(reader())
+    one.run(31.0)
+    read = decided(one, execution_id)
+    assert read.why == (
+        "plainly: the storage controller made no view within 30 s: the storage controller does not answer: ReadTimeout"
+    )
+    assert read.unanswered
+    assert there(one) == []
 
 
 class Slow(SimulatedController):
@@ -239,7 +305,8 @@ def test_one_that_takes_too_long_costs_the_view_after_a_bound() -> None:
     one.run(29.0)
     assert {s.state for s in one.get(execution_id).services} == {ServiceState.CREATED}
     one.run(2.0)
-    assert decided(one, execution_id).why == "plainly: the storage controller made no view within 30 s"
+    read = decided(one, execution_id)
+    assert (read.why, read.unanswered) == ("plainly: the storage controller made no view within 30 s", True)
     one.run(30.0)
     assert one.state(execution_id) is ExecutionState.SUCCEEDED
 

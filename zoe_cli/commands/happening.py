@@ -10,6 +10,7 @@ import typer
 
 from zoe_cli.commands.completion import execution_ids
 from zoe_cli.commands.promise_words import promise_event_words
+from zoe_cli.commands.store_words import store_words
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, write
 from zoe_cli.registry import add
@@ -85,7 +86,8 @@ def _line(event: EventView, form: Format, of_all: bool) -> str:
 
 def _row(event: EventView) -> tuple[object, ...]:
     service = str(event.data.get("service_id", "")).removeprefix(f"{event.execution_id}.")
-    return event.id, clock(event.at_s), event.kind, service, _what(event.data), event.cause_id
+    what = store_words(event.kind, event.data) or _what(event.data)
+    return event.id, clock(event.at_s), event.kind, service, what, event.cause_id
 
 
 def _what(data: Mapping[str, Any]) -> str:

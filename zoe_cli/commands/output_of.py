@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import sys
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from zoe_cli.commands.arguments import Id
+from zoe_cli.commands.views import slower_ways
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit_data, end_of_pipe, note, write
@@ -17,6 +18,7 @@ from zoe_cli.registry import add
 from zoe_cli.text import LogText
 from zoe_client import Client
 from zoe_client.errors import NotFound
+from zoe_client.plain import Execution
 from zoe_client.wire import ExecutionView, ServiceView
 
 _EXAMPLES = (
@@ -125,11 +127,23 @@ def follow(client: Client, execution_id: str, service_id: str, offset: int = 0) 
 
 
 def _all_attempts(client: Client, execution_id: str, service_id: str, offset: int) -> Iterator[bytes]:
-    yield from client.follow_logs(execution_id, service_id, offset)
+    yield from _one_attempt(client, execution_id, service_id, offset)
     while following := client.next_attempt(execution_id, service_id):
         note(f"note: {following.name} is being retried; the output of attempt {following.attempt} follows")
         service_id = following.id
-        yield from client.follow_logs(execution_id, service_id)
+        yield from _one_attempt(client, execution_id, service_id)
+
+
+def _one_attempt(client: Client, execution_id: str, service_id: str, offset: int = 0) -> Iterator[bytes]:
+    """Yield the output; before it, say whether the execution may be slower than it could be."""
+    said = False
+    for piece in client.follow_logs(execution_id, service_id, offset):
+        if not said:
+            said = True
+            execution = cast(Execution, client.execution(execution_id).model_dump(mode="json"))
+            for text in slower_ways(execution):
+                note(f"note: {text}")
+        yield piece
 
 
 def _ending_component(execution: ExecutionView) -> str:

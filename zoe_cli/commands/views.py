@@ -95,8 +95,23 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
     for one in execution["places"]:
         yield f"places {one['name']}", places_words(one)
     yield from _moved(execution)
+    for text in slower_ways(execution):
+        yield "slower", text
     for text in execution["notes"]:
         yield "note", text
+
+
+def slower_ways(execution: Execution) -> Iterator[str]:
+    """Return in which ways an execution may be slower than it could be, for want of the object store's answers."""
+    for read in execution["inputs"]:
+        if read.get("unanswered"):
+            yield f"input {read['name']} is read {read['why']}"
+    if execution["state"] in TERMINAL_STATES or Mark.STARTED not in execution["marks"]:
+        return
+    if execution["storage_problem"]:
+        yield f"the bandwidth that it asks for is not granted: {execution['storage_problem']}"
+    if Mark.TENANT_CREDENTIAL in execution["marks"]:
+        yield "it uses the credential of its tenant: none of its own came in time"
 
 
 def _times(execution: Execution) -> Iterator[tuple[str, str]]:

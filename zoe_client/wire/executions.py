@@ -267,6 +267,11 @@ class InputReadView(Wire):
         description="Whether this is decided: once for each attempt, after it has its nodes and before it "
         "starts anything."
     )
+    unanswered: bool = Field(
+        default=False,
+        description="Whether it is read plainly only because the storage controller gave no answer in time, which may "
+        "be slower.",
+    )
 
 
 class DependencyView(Wire):

@@ -27,6 +27,7 @@ from zoe_embedded.swift.store import ObjectStore, StoreError
 _READY_WITHIN_S = 180.0  # a machine with much other work takes a minute
 _STOP_WITHIN_S = 20.0
 _LOOK_S = 0.1
+_LEADER = "leader"
 _STORY_CHARACTERS = 2000
 _SETTINGS = "zoe-storage-{}.toml"
 
@@ -136,7 +137,7 @@ class ControllerSite:
         self.configure(store, admin, database_url, rates)
         self._served = self.start()
         try:
-            self.wait_until_up(self._served)
+            self.wait_until_up(self._served, leading=True)
             yield self.url
         finally:
             process, self._served = self._served, None
@@ -158,16 +159,18 @@ class ControllerSite:
         write_private(path, text)
         return path
 
-    def wait_until_up(self, process: subprocess.Popen[bytes], number: int = 0) -> None:
-        """Return when it answers; StoreError if it does not."""
+    def wait_until_up(self, process: subprocess.Popen[bytes], number: int = 0, leading: bool = False) -> None:
+        """Return when it answers, or when it leads, since one that stands by refuses all else; StoreError if not."""
         give_up_s, url = time.monotonic() + _READY_WITHIN_S, self.urls[number]
         with httpx.Client(base_url=url, trust_env=False, verify=verification(url)) as http:
             while process.poll() is None and time.monotonic() < give_up_s:
                 try:
-                    if http.get("/health").is_success:
+                    answer = http.get("/health")
+                    if answer.is_success and (not leading or answer.json()["role"] == _LEADER):
                         return
                 except httpx.TransportError:
-                    time.sleep(_LOOK_S)
+                    pass
+                time.sleep(_LOOK_S)
         story = self.log.read_text(errors="replace")[-_STORY_CHARACTERS:]
         raise StoreError(f"the storage controller does not start (exit code {process.poll()}); {self.log}:\n{story}")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from zoe_embedded.home import Home
 from zoe_embedded.interpreters import ANY, find_python
-from zoe_embedded.runtime import CLONE, building, make_readable, make_virtual_environment
+from zoe_embedded.runtime import CLONE, make_bare_environment, make_virtual_environment
+from zoe_embedded.runtime_store import Recipe, locked, make_readable, provide
 
 _LOCK = CLONE / "requirements" / "swift.lock"
 # The parts of Zoe that the servers need: installed into their environment, as an operator would do.
@@ -22,27 +23,44 @@ _FILTERS = {
 
 
 def ensure_swift(home: Home) -> Path:
-    """Return the directory with Swift's programs and Zoe's filters, building it if it is missing or its lock has
-    changed.
+    """Return the directory with Swift's programs and Zoe's filters, building it if it is missing or has changed.
 
-    An existing one stays as it is: another process of this home may be running from it.
+    Swift itself is shared. The filters are those of this clone, in a small environment of the home that finds Swift in
+    the other one. One that has not changed stays as it is: another process of this home may be running from it.
     """
-    directory = home.runtime / "swift"
-    stamp, filters_stamp = directory / "zoe.stamp", directory / "zoe-filters.stamp"
     python = find_python(ANY, "Swift")
-    digest = hashlib.sha256(str(python).encode() + _LOCK.read_bytes()).hexdigest()
-    wanted_filters = _fingerprint_of_filters()
-    with building(home):
-        if not stamp.exists() or stamp.read_text() != digest:
-            print("[storage: installing OpenStack Swift into its own environment]", flush=True)
-            make_virtual_environment(directory, python, _LOCK)
-            make_readable(directory)
-            stamp.write_text(digest)
+    swift = provide(home, _recipe(python))
+    directory = home.runtime / "swift"
+    stamp, filters_stamp = directory / "zoe-swift.stamp", directory / "zoe-filters.stamp"
+    wanted, wanted_filters = str(swift), _fingerprint_of_filters()
+    with locked(home.runtime / "swift.lock"):
+        if not stamp.exists() or stamp.read_text() != wanted:
+            _make_small_environment(directory, python, swift)
+            stamp.write_text(wanted)
         if not filters_stamp.exists() or filters_stamp.read_text() != wanted_filters:
             _install_filters(directory)
             make_readable(directory)
             filters_stamp.write_text(wanted_filters)
     return directory
+
+
+def _recipe(python: Path) -> Recipe:
+    def build(directory: Path) -> None:
+        print("[storage: installing OpenStack Swift into its own environment]", flush=True)
+        make_virtual_environment(directory, python, _LOCK)
+
+    return Recipe("swift", (str(python).encode(), _LOCK.read_bytes()), build)
+
+
+def _make_small_environment(directory: Path, python: Path, swift: Path) -> None:
+    """Make an environment whose Python finds what is installed in `swift`, and has its programs."""
+    shutil.rmtree(directory, ignore_errors=True)
+    make_bare_environment(directory, python)
+    [theirs], [ours] = (list(one.glob("lib/python3*/site-packages")) for one in (swift, directory))
+    (ours / "zoe-swift.pth").write_text(f"import site; site.addsitedir({str(theirs)!r})\n")
+    for program in (swift / "bin").iterdir():
+        if not (directory / "bin" / program.name).exists():
+            (directory / "bin" / program.name).symlink_to(program)
 
 
 def _sources_of_filters() -> Iterator[Path]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from storage_bridge.model import BandwidthSlo
+from zoe_client import Client
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.jars import readable_jars
 from zoe_embedded.postgres import EmbeddedPostgres
-from zoe_embedded.stack import Stack, alone
+from zoe_embedded.stack import Stack, StackError, alone
 from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
 from zoe_embedded.swift.controller import ControllerSite
 from zoe_embedded.swift.store import ObjectStore
@@ -21,6 +23,10 @@ from zoe_lib.store.migrate import upgrade
 
 SERVICE = "zoe"
 """The service's name in URIs: `swift2d://container.zoe/prefix`."""
+
+
+_ANSWERS_WITHIN_S = 60.0
+_LOOK_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -86,9 +92,24 @@ def storage_site(
             "storage_jars": readable_jars(home),
             "storage_interval_s": 1.0,
         }
-        # The controller first: if the master does not find it, applications read plainly.
-        database_url = EmbeddedPostgres(home).start()
+        # PostgreSQL ends after the controller, which gives its lead away there; else the next one waits for it.
+        postgres = EmbeddedPostgres(home)
+        undo.callback(postgres.stop)
+        database_url = postgres.start()
         upgrade(database_url)
         undo.enter_context(controller.serve(store, admin, database_url, rates))
-        stack = undo.enter_context(Stack(home, settings=settings, spark_optional=spark_optional))
+        stack = undo.enter_context(Stack(home, settings=settings, spark_optional=spark_optional, stops_database=False))
+        _wait_for_answers(stack)
         yield Site(stack, store, user, controller)
+
+
+def _wait_for_answers(stack: Stack) -> None:
+    """Return when the controller has answered the master; StackError if it does not."""
+    give_up_s = time.monotonic() + _ANSWERS_WITHIN_S
+    with Client(stack.url, stack.token, patience_s=_ANSWERS_WITHIN_S) as client:
+        while problem := client.storage().problem:
+            if died := stack.died():
+                raise StackError(died)
+            if time.monotonic() >= give_up_s:
+                raise StackError(f"the master has no answer after {_ANSWERS_WITHIN_S:g} s: {problem}")
+            time.sleep(_LOOK_S)

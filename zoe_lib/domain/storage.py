@@ -92,7 +92,7 @@ class InputRead:
 
     uri: the URI that services read. view: the id of the view, empty for the plain objects; columns: the columns of the
     view, in order. why: a sentence for users. share: bytes that a view delivers for each byte of the plain objects, by
-    a sample; None: not known.
+    a sample; None: not known. unanswered: plainly only because the storage controller gave no answer in time.
     """
 
     name: str
@@ -101,6 +101,7 @@ class InputRead:
     columns: tuple[str, ...] = ()
     why: str = ""
     share: float | None = None
+    unanswered: bool = False
 
 
 @value(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class StorageSettings(FileSettings):
     storage_view_timeout_s: float = Field(
         default=15.0,
         gt=0,
-        description="Time limit for making or measuring a view; after that, jobs read the plain objects.",
+        description="Time limit for making or measuring a view; after that, Zoe tries again.",
     )
     storage_lease_s: float = Field(
         default=120.0, gt=0, description="How long guarantees hold after the master is gone; Zoe's own controller only."

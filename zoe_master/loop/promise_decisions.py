@@ -102,6 +102,7 @@ class PromiseDecisions:
         now_s = tick.snapshot.now_s
         ready = [[one] for one in tick.asking if not one.conditions.whole and one.conditions.met_but_for_time]
         ready += wholes(tick.asking, tick.promised, now_s)
+        ready = [members for members in ready if not _awaits_supply(members, tick)]
         if not tick.unplaced and not ready:
             return made
         later = NodesLater(tick.snapshot, tick.policy, give_up)
@@ -157,7 +158,7 @@ class PromiseDecisions:
     ) -> list[PromiseAnswer]:
         """Return the answer for each; those of a whole run in this order."""
         # Members of a whole may read at the same time.
-        readers = sum(one.application.storage is not None and bool(one.application.storage.inputs) for one in members)
+        readers = sum(_reads(one.application) for one in members)
         most, free = later.shares.read_rate, later.shares.free_rate()
         rates = rates_of(most, *(rate // max(readers, 1) for rate in (most, free)))
         offers_end_s = later.now_s + tick.policy.promise_offer_s if makes_offers else None
@@ -190,7 +191,7 @@ class PromiseDecisions:
             for views in self._ways_to_read(execution)
         ]
         no_choice = ""
-        if application.storage is not None and application.storage.inputs:
+        if _reads(application):
             most = later.shares.read_rate
             extremes = (min(_SLOW, max(most // _READERS, 1)), most) if most else ()
             rated = [held for one in choices for held in _with_rates(one, rates, extremes, run_time)]
@@ -246,6 +247,19 @@ class PromiseDecisions:
         if placed_s is None:
             return now_s + takes[0][1]
         return placed_s + median_beyond(takes, now_s - placed_s)
+
+
+def _awaits_supply(members: Sequence[Execution], tick: Tick) -> bool:
+    """Return whether some read from the object store while it is unknown what it can guarantee, which may pass."""
+    storage = tick.snapshot.storage
+    if storage is None or not storage.problem:
+        return False
+    since_s = tick.snapshot.now_s - tick.policy.storage_patience_s
+    return any(one.submitted_at_s > since_s and _reads(one.application) for one in members)
+
+
+def _reads(application: Application) -> bool:
+    return application.storage is not None and bool(application.storage.inputs)
 
 
 def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:

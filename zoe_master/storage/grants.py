@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import structlog
+
 from zoe_lib.domain.events import (
     Event,
     InputsDecided,
@@ -35,7 +37,10 @@ from zoe_master.storage.slo_reconciler import DesiredSlos, StorageState
 from zoe_master.storage.transfer_journal import TransferJournal
 from zoe_master.storage.view_reconciler import InputViews
 
+log = structlog.get_logger(__name__)
+
 _PROMISED_TO_OTHERS = "the store cannot guarantee that much at present"
+_NO_CONTROLLER = "no storage controller is configured"
 _NOT_HELD = "the storage controller no longer guarantees it"
 
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
@@ -60,6 +65,7 @@ class GuaranteeGrants:
         self._hit = hit
         # While the controller is away, the last known supply counts, so that no guarantee is withdrawn for that.
         self._supply: Rates | None = None
+        self._away_since_s: float | None = None
         self.capacity: StoreCapacity | None = None
         """What the store can guarantee in total, to other clients, too; None while unknown."""
 
@@ -82,7 +88,7 @@ class GuaranteeGrants:
         if self._reconciler is None or storage is None:
             self._own.take(ExecutionCredentials(offered=False))
             for execution in filter(_to_be_decided, active):
-                self._decide(execution, StorageState(), "no storage controller is configured", tick)
+                self._decide(execution, StorageState(), _NO_CONTROLLER, tick)
             return
         supply = storage.supply
         if not supply.problem:
@@ -104,7 +110,10 @@ class GuaranteeGrants:
             )
         )
         if not observed.supply.problem:
+            self._away_since_s = None
             self._own.take(observed.credentials)
+        elif self._away_since_s is None:
+            self._away_since_s = tick.now_s
         self._hit(CrashPoint.STORAGE_SYNCED)
         self.capacity = observed.capacity or self.capacity
         for execution in granted:
@@ -155,23 +164,29 @@ class GuaranteeGrants:
     def _decide_inputs(self, active: Sequence[Execution], observed: StorageState, tick: TickContext) -> None:
         """Decide how inputs are read, once for each attempt.
 
-        As soon as all verdicts are there; plainly, if the controller is away or takes too long.
+        As soon as all verdicts are there; plainly, if the controller has given none for `storage_patience_s`. A
+        controller that has been away for that long already is not waited for once more.
         """
         patience_s = self._cache.policy.storage_patience_s
+        gone = self._away_since_s is not None and tick.now_s >= self._away_since_s + patience_s
         for before in filter(_to_be_decided, active):
             execution = self._cache.get(before.id)
             if execution is None or not _to_be_decided(execution):
                 continue
-            if all(view.id in observed.verdicts for view in self._views.of(execution).values()):
+            asked = [view.id for view in self._views.of(execution).values()]
+            if all(one in observed.verdicts for one in asked):
                 self._decide(execution, observed, "", tick)
-            elif observed.looked and observed.supply.problem and not awaits_grant(execution):
+            elif gone and not awaits_grant(execution):
                 self._decide(execution, observed, observed.supply.problem, tick)
             elif tick.now_s >= execution.marks[Mark.PLACED] + patience_s:
-                late = f"the storage controller made no view within {patience_s:g} s"
+                why = next((f": {observed.unanswered[one]}" for one in asked if one in observed.unanswered), "")
+                late = observed.supply.problem or f"the storage controller made no view within {patience_s:g} s{why}"
                 self._decide(execution, observed, late, tick)
 
     def _decide(self, execution: Execution, observed: StorageState, otherwise: str, tick: TickContext) -> None:
-        inputs = self._views.reads(execution, observed.verdicts, otherwise)
+        inputs = self._views.reads(execution, observed.verdicts, otherwise, otherwise != _NO_CONTROLLER)
+        for name in (read.name for read in inputs if read.unanswered):
+            log.warning("an input is read plainly", execution=execution.id, input=name, why=otherwise)
         self._cache.append(execution, [InputsDecided(at_s=tick.now_s, cause_id=tick.plan_id, inputs=inputs)])
         self._hit(CrashPoint.INPUTS_DECIDED)
 

@@ -25,6 +25,8 @@ _LOOK_S = 1.0
 _LOOK_MAX_S = 5.0
 # Objects come and go while an execution waits, and so do credentials; a controller may be able to answer later.
 _AGAIN_S = 30.0
+# One that does not answer at all may be starting.
+_SOON_S = 5.0
 _ALL = ("", "")
 Account = tuple[str, str]
 """A tenant and the service of its input: what a credential is for."""
@@ -45,7 +47,7 @@ class PlaceFinder:
     """Polls the places of inputs.
 
     After a failed sign-in or listing, the account is not asked about for half a minute; if the controller itself does
-    not answer, no account is.
+    not answer, no account is for five seconds.
     """
 
     def __init__(
@@ -105,11 +107,11 @@ class PlaceFinder:
                 why=str(error),
                 all=whole,
             )
-            return self._pause(_ALL if whole else _account(located))
+            return self._pause(_ALL, _SOON_S) if whole else self._pause(_account(located))
         return _Answer(places, self._clock() + _AGAIN_S)
 
-    def _pause(self, account: Account) -> _Answer:
-        self._paused[account] = self._clock() + _AGAIN_S
+    def _pause(self, account: Account, pause_s: float = _AGAIN_S) -> _Answer:
+        self._paused[account] = self._clock() + pause_s
         return _Answer(None, self._paused[account])
 
     def _answers_at_all(self) -> bool:

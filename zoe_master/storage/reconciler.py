@@ -11,10 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-import structlog
-
 from storage_bridge.base import StorageController
-from storage_bridge.model import StorageUnavailableError, ViewVerdict
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.promises import BandwidthGuarantee
 from zoe_lib.domain.storage import Located
@@ -24,10 +21,9 @@ from zoe_master.storage.reconcile_thread import ReconcileThread, Reconciliation
 from zoe_master.storage.report import BandwidthReport
 from zoe_master.storage.slo_reconciler import AWAY, DesiredSlos, SloReconciler, StorageState
 from zoe_master.storage.tenant_tokens import SignIn, nobody
-from zoe_master.storage.view_reconciler import ViewReconciler
+from zoe_master.storage.view_reconciler import ViewAnswers, ViewReconciler
 from zoe_master.waker import TickWaker
 
-log = structlog.get_logger(__name__)
 T = TypeVar("T")
 NO_INPUTS: frozenset[Located] = frozenset()
 
@@ -77,7 +73,8 @@ class InlineReconciler:
 
     def observed(self) -> StorageState:
         """Poll, and return the result."""
-        return replace(self._slos.look(self._desired), verdicts=_look_at_views(self._views, self._desired))
+        found = _look_at_views(self._views, self._desired)
+        return replace(self._slos.look(self._desired), verdicts=found.verdicts, unanswered=found.unanswered)
 
     def locate(self, objects: frozenset[Located]) -> None:
         """Set the inputs whose places `places` returns."""
@@ -123,7 +120,7 @@ class ThreadedReconciler:
         self._since: dict[ExecutionId, tuple[BandwidthGuarantee | None, int]] = {}
         self._slos = self._aside("zoe-storage", slos.look, StorageState(), StorageState(AWAY))
         self._its = slos
-        none: Mapping[str, ViewVerdict] = {}
+        none = ViewAnswers()
         self._views = self._aside("zoe-views", lambda desired: _look_at_views(views, desired), none, none)
         places = PlaceFinder(for_places or for_views, sign_in)
         unknown: Told = {}
@@ -158,9 +155,14 @@ class ThreadedReconciler:
         number, observed = self._slos.observed
         meant = {one for one, (_, since) in self._since.items() if since <= number}
         refused = {one: why for one, why in observed.refused.items() if one in meant}
-        verdicts = self._views.observed[1]
+        of_views = self._views.observed[1]
         return replace(
-            observed, held=observed.held & meant, refused=refused, verdicts=verdicts, missing=observed.missing & meant
+            observed,
+            held=observed.held & meant,
+            refused=refused,
+            verdicts=of_views.verdicts,
+            unanswered=of_views.unanswered,
+            missing=observed.missing & meant,
         )
 
     def locate(self, objects: frozenset[Located]) -> None:
@@ -192,11 +194,5 @@ class ThreadedReconciler:
         return ReconcileThread(name, look, first, failed, self._waker, self._interval_s)
 
 
-def _look_at_views(views: ViewReconciler, desired: DesiredSlos | None) -> Mapping[str, ViewVerdict]:
-    if desired is None:
-        return {}
-    try:
-        return views.look(desired.views.values(), desired.undecided)
-    except StorageUnavailableError as error:
-        log.warning("cannot list the views", why=str(error))
-        return {}
+def _look_at_views(views: ViewReconciler, desired: DesiredSlos | None) -> ViewAnswers:
+    return ViewAnswers() if desired is None else views.answers(desired.views.values(), desired.undecided)

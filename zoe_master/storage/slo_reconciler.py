@@ -42,15 +42,16 @@ class StorageState:
     """The result of the last poll: how much can be guaranteed in total, and which guarantees are in force (`held`).
 
     `refused`: why the controller refused others, in its words, by execution. `verdicts`: whether undecided views pay,
-    by id. `missing`: executions whose guarantee was requested or withheld, and is known not to be in force.
-    `capacity`: what the store can guarantee in total, to other clients, too; None while unknown. `credentials`: those
-    of executions. `ended`: what was moved with credentials that have ended.
+    by id; `unanswered`: why that is not known yet of others. `missing`: executions whose guarantee was requested or
+    withheld, and is known not to be in force. `capacity`: what the store can guarantee in total, to other clients, too;
+    None while unknown. `credentials`: those of executions. `ended`: what was moved with credentials that have ended.
     """
 
     supply: BandwidthSupply = _NOT_ASKED
     held: frozenset[ExecutionId] = frozenset()
     refused: Mapping[ExecutionId, str] = field(default_factory=dict)
     verdicts: Mapping[str, ViewVerdict] = field(default_factory=dict)
+    unanswered: Mapping[str, str] = field(default_factory=dict)
     missing: frozenset[ExecutionId] = frozenset()
     capacity: StoreCapacity | None = None
     credentials: ExecutionCredentials = field(default_factory=ExecutionCredentials)

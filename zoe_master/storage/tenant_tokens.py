@@ -23,8 +23,12 @@ class NoAccessError(Exception):
     """The tenant's objects cannot be read as the tenant; the message says why, and nothing about the objects."""
 
 
+class NoAnswerError(NoAccessError):
+    """The object store does not answer the sign-in; it may do so later."""
+
+
 SignIn = Callable[[View], str]
-"""Returns a short-lived token of a view's tenant for the view's source. NoAccessError."""
+"""Returns a short-lived token of a view's tenant for the view's source. NoAccessError, NoAnswerError."""
 
 
 def nobody(_view: View) -> str:
@@ -53,10 +57,12 @@ class TenantTokens:
             url = self._auth_urls[service]
             answer = httpx.get(url, headers=login, timeout=_TIMEOUT_S, verify=verification(url))
         except httpx.HTTPError as error:
-            raise NoAccessError(f"cannot reach the object store: {type(error).__name__}") from None
+            raise NoAnswerError(f"cannot reach the object store: {type(error).__name__}") from None
         token = answer.headers.get("X-Auth-Token", "")
         if answer.status_code in _FORBIDDEN:
             raise NoAccessError(UNREADABLE)
+        if answer.is_server_error:
+            raise NoAnswerError(f"the object store answers {answer.status_code} to the tenant's sign-in")
         if not answer.is_success or not token:
             raise NoAccessError(f"the object store answers {answer.status_code} to the tenant's sign-in")
         if _is_of_another(str(answer.headers.get("X-Storage-Url", "")), view.tenant):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -15,7 +15,7 @@ from zoe_lib.domain.promises import pushed_down, why_no_view
 from zoe_lib.domain.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import PredicateError, columns, parse
 from zoe_master.crash_points import CrashPoint, Hit
-from zoe_master.storage.tenant_tokens import NoAccessError, SignIn, nobody
+from zoe_master.storage.tenant_tokens import NoAccessError, NoAnswerError, SignIn, nobody
 
 log = structlog.get_logger(__name__)
 _BUCKET_CHARACTERS_MAX = 63
@@ -42,19 +42,33 @@ class InputViews:
             return {one.name: _view(execution, one) for one in wanted if one.name in used}
         return {one.name: _view(execution, one) for one in wanted if not self._why_plain(execution, one)}
 
-    def reads(self, execution: Execution, verdicts: Mapping[str, ViewVerdict], otherwise: str) -> tuple[InputRead, ...]:
+    def reads(
+        self,
+        execution: Execution,
+        verdicts: Mapping[str, ViewVerdict],
+        otherwise: str,
+        unanswered: bool = True,
+    ) -> tuple[InputRead, ...]:
         """Return how each input with a pushdown is read. One without a verdict is read plainly, for the reason
-        `otherwise`.
+        `otherwise`. unanswered: whether that is the lack of an answer.
         """
-        return tuple(self._read(execution, one, verdicts, otherwise) for one in pushed_down(execution.application))
+        inputs = pushed_down(execution.application)
+        return tuple(self._read(execution, one, verdicts, otherwise, unanswered) for one in inputs)
 
     def _read(
-        self, execution: Execution, one: StorageObject, verdicts: Mapping[str, ViewVerdict], otherwise: str
+        self,
+        execution: Execution,
+        one: StorageObject,
+        verdicts: Mapping[str, ViewVerdict],
+        otherwise: str,
+        unanswered: bool,
     ) -> InputRead:
         if why := self._why_plain(execution, one):
             return InputRead(one.name, one.uri, why=f"plainly: {why}")
         view = _view(execution, one)
-        found = verdicts.get(view.id, ViewVerdict(False, (), f"plainly: {otherwise}"))
+        found = verdicts.get(view.id)
+        if found is None:
+            return InputRead(one.name, one.uri, why=f"plainly: {otherwise}", unanswered=unanswered)
         if not found.used:
             return InputRead(one.name, one.uri, why=found.why, share=found.share)
         return InputRead(one.name, view.uri, view.id, found.columns, found.why, found.share)
@@ -109,6 +123,14 @@ def _delivered(pushdown: Pushdown) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*pushdown.columns, *sorted(looked_at))))
 
 
+@dataclass(frozen=True, slots=True)
+class ViewAnswers:
+    """What a poll of the views found: verdicts, by id; and why others have none yet, which the next poll asks for."""
+
+    verdicts: Mapping[str, ViewVerdict] = field(default_factory=dict)
+    unanswered: Mapping[str, str] = field(default_factory=dict)
+
+
 class ViewReconciler:
     """Polls the views. Whether one pays is measured once, and forgotten when its input is decided."""
 
@@ -117,15 +139,29 @@ class ViewReconciler:
         self._hit = hit
         self._sign_in = sign_in
         self._verdicts: dict[str, ViewVerdict] = {}
+        self._unanswered: dict[str, str] = {}
+
+    def answers(self, wanted: Iterable[View], undecided: frozenset[str]) -> ViewAnswers:
+        """Do the same as `look`, and return also which views got no answer. Raises nothing."""
+        try:
+            return ViewAnswers(self.look(wanted, undecided), dict(self._unanswered))
+        except StorageUnavailableError as error:
+            log.warning("cannot list the views", why=str(error))
+            return ViewAnswers()
 
     def look(self, wanted: Iterable[View], undecided: frozenset[str]) -> Mapping[str, ViewVerdict]:
         """Make these views and remove all others; return the verdicts on undecided ones. StorageUnavailableError."""
         views = {view.id: view for view in wanted}
         self._verdicts = {view_id: found for view_id, found in self._verdicts.items() if view_id in undecided}
+        self._unanswered = {}
         there = {view.id for view in self._controller.views()}
         for view_id in sorted(undecided - self._verdicts.keys()):
-            self._verdicts[view_id] = self._judge(views[view_id])
             there.add(view_id)
+            try:
+                self._verdicts[view_id] = self._judge(views[view_id])
+            except (StorageUnavailableError, NoAnswerError) as error:
+                log.warning("a view cannot be made or measured now", view=view_id, why=str(error))
+                self._unanswered[view_id] = str(error)
         keep = {view_id for view_id in views if view_id not in self._verdicts or self._verdicts[view_id].used}
         for view_id in sorted(there - keep):
             self._drop(view_id)
@@ -134,6 +170,7 @@ class ViewReconciler:
         return dict(self._verdicts)
 
     def _judge(self, view: View) -> ViewVerdict:
+        """Make and measure a view. StorageUnavailableError, NoAnswerError: without an answer, so ask again."""
         try:
             token = self._sign_in(view)
             self._controller.create_view(replace(view, token=token))
@@ -141,7 +178,9 @@ class ViewReconciler:
             return verdict(self._controller.sample(view.id, token), promised=view.promised)
         except StorageRefusedError as refusal:
             return ViewVerdict(False, (), f"plainly: there is no view ({refusal.sentence})")
-        except (StorageUnavailableError, NoAccessError) as error:
+        except NoAnswerError:
+            raise
+        except NoAccessError as error:
             return ViewVerdict(False, (), f"plainly: there is no view ({error})")
 
     def _drop(self, view_id: str) -> None:

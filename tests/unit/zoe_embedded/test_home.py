@@ -44,6 +44,16 @@ def test_the_data_directory_of_a_user_is_respected(tmp_path: Path) -> None:
     assert BY_ROOT or home.path.parent == tmp_path / "zoe"
 
 
+def test_clones_share_runtimes_and_a_chosen_home_has_its_own(tmp_path: Path) -> None:
+    user = {"XDG_DATA_HOME": str(tmp_path)}
+    first, second = Home.find(tmp_path / "a", user), Home.find(tmp_path / "b", user)
+    assert first.runtimes == second.runtimes == first.path.parent / "runtimes"
+    assert Home.find(tmp_path, {"ZOE_HOME": str(tmp_path / "x")}).runtimes == tmp_path / "x" / "runtimes"
+    both = {"ZOE_HOME": str(tmp_path / "x"), "ZOE_RUNTIMES": str(tmp_path / "y")}
+    assert Home.find(tmp_path, both).runtimes == tmp_path / "y"
+    assert Home.find(tmp_path, user | {"ZOE_RUNTIMES": "y"}).runtimes == Path.cwd() / "y"
+
+
 def test_secrets_are_for_their_owner_only(directory: Path) -> None:
     home = Home(directory / "home", BY_ROOT).create()
     secret = home.secret("password")

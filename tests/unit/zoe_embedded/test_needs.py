@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_embedded import needs
+from zoe_embedded import needs, runtime
 from zoe_embedded.home import Home
 from zoe_embedded.needs import MEMCACHED, NeedsError, check
 
@@ -39,13 +39,15 @@ def test_all_that_is_missing_is_named_at_once(home: Home, monkeypatch: pytest.Mo
         check(home, [MEMCACHED])
     lines = str(raised.value).splitlines()
     assert lines[0] == "memcached: not installed; apt-get install -y memcached"
-    assert lines[1].startswith(f"{home.path}: 1.0 GiB free, 2.5 GiB needed; make room, or set ZOE_HOME")
+    assert lines[1].startswith(f"{home.runtimes}: 1.0 GiB free, 2.5 GiB needed; make room, or set ZOE_RUNTIMES")
     assert lines[2].endswith("set XDG_CACHE_HOME to another disk")
 
 
 def test_what_was_built_needs_no_room(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    (home.runtime / "spark").mkdir(parents=True)
-    (home.runtime / "spark" / "zoe.stamp").touch()
-    monkeypatch.setattr(needs, "find_python", lambda *_: Path("/usr/bin/python3.11"))
+    for module in (needs, runtime):
+        monkeypatch.setattr(module, "find_python", lambda *_: Path("/usr/bin/python3.11"))
+    directory = home.runtimes / f"spark-{runtime._recipe().key}"
+    directory.mkdir(parents=True)
+    (directory / "zoe.stamp").touch()
     has_free(monkeypatch, 1 << 30)
     check(home)

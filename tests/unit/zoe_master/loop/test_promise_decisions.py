@@ -110,6 +110,20 @@ def test_what_reads_is_not_promised_without_a_rate() -> None:
     assert "no bandwidth to guarantee" in no_store.offers.why
 
 
+@pytest.mark.parametrize(("waited_s", "decides"), [(1.0, False), (29.0, False), (31.0, True)])
+def test_a_store_whose_bandwidth_is_not_known_for_a_moment_refuses_nothing(waited_s: float, decides: bool) -> None:
+    """As right after a start: the answer would hold, though the controller answers a second later."""
+    away = Snapshot(1000.0, NODES, storage=BandwidthSupply(problem="the storage controller cannot be reached"))
+    tick = Tick(away, Plan(), "plan", 0.0, False, policy=Policy(promise_share=1.0))
+    wanted = changed(tick.fresh(reader(), "default", "ada", 101_000.0), submitted_at_s=1000.0 - waited_s)
+    decisions = PromiseDecisions(taught(600.0), StoredPrices(list))
+    assert bool(decisions.made_on(changed(tick, asking=(wanted,)))) is decides
+    known = changed(away, storage=BandwidthSupply(Rates(40 * MB, 40 * MB)))
+    [made] = decisions.made_on(changed(tick, snapshot=known, asking=(wanted,)))
+    assert made.answer is not None
+    assert made.answer.terms is not None
+
+
 def test_a_rate_is_left_out_only_where_the_least_part_of_the_store_is_enough() -> None:
     """30 MB take 30 s at 1 MB/s, less than it computes; beside many others who read, a small store gives less."""
     few = taught(600.0, 30 * MB)

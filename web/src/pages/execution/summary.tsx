@@ -43,9 +43,10 @@ export function Summary({ execution, link }: { execution: Execution; link: Strea
         </p>
       ))}
       {execution.inputs?.map((input) => (
-        <p className="notice" key={input.name}>
+        <p className={`notice ${input.unanswered ? "bad" : ""}`} key={input.name}>
           Input <code>{input.name}</code> is read{" "}
           {input.view ? `through a view (${input.columns.join(", ")})` : "plainly"}: {input.why}
+          {input.unanswered && ". This may be slower."}
         </p>
       ))}
       {execution.places?.map((one) => (
