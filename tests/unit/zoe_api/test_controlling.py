@@ -230,8 +230,11 @@ def test_the_event_says_in_words_what_changed() -> None:
     assert words(priority=2, deadline_s=5.0, begin_at_s=5.0) == ["priority 1 to 2", "deadline", "begin"]
 
 
+DAY_S = 86_400.0
+
+
 # -- accept ------------------------------------------------------------------------------------------------------------
-def offered(number: int = 2, ends_in_s: float = 60.0, **changes: Any) -> Execution:
+def offered(number: int = 2, ends_in_s: float = DAY_S, **changes: Any) -> Execution:
     terms = [FinishTerms(9e11 + n, 0.9, 1, 5.0, 8e11) for n in range(number)]
     offers = PromiseOffers("no room", time.time() + ends_in_s, tuple(Offer(OfferKind.EARLIEST, one) for one in terms))
     wish = application(promise=PromiseWish())

@@ -21,12 +21,13 @@ from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.store.codec import encode
 
 ADA = person()
+DAY_S = 86_400.0
 TERMS = FinishTerms(100.0, 0.9, 1, 5.0, 80.0, price="1.25", currency="EUR")
 LATER = FinishTerms(120.0, 0.8, 2, 5.0, 80.0, price="2.50", currency="EUR")
 WISH = application(promise=PromiseWish())
 
 
-def offers(*terms: FinishTerms, ends_in_s: float = 60.0) -> PromiseOffers:
+def offers(*terms: FinishTerms, ends_in_s: float = DAY_S) -> PromiseOffers:
     several = tuple(Offer(OfferKind.EARLIEST, one) for one in terms)
     return PromiseOffers("no room", time.time() + ends_in_s, several)
 
@@ -139,7 +140,7 @@ def stored(*members: Execution) -> Any:
     return services(*members)
 
 
-def waiting(number: int = 1, *terms: FinishTerms, ends_in_s: float = 60.0) -> Execution:
+def waiting(number: int = 1, *terms: FinishTerms, ends_in_s: float = DAY_S) -> Execution:
     given = offers(*(terms or (TERMS, LATER)), ends_in_s=ends_in_s)
     return after(member(number), ev.Submitted(at_s=1.0), ev.PromiseOffered(at_s=1.0, offers=given))
 
