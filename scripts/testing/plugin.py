@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Open the file, and end with the runner, as by Ctrl-C, so that tests clean up."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT))
-    config.pluginmanager.register(Records(Path(config.getoption("--records")), config.getoption("--until")), "records")
+    config.pluginmanager.register(Records(Path(config.getoption("--records"))), "records")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -60,6 +60,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: _order(seed, item))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    """Pass a test over, as if it were not there, once the time of this run is over."""
+    return is_over(item.config) or None
+
+
+def is_over(config: pytest.Config) -> bool:
+    """Return whether no test may begin any more."""
+    until = config.getoption("--until")
+    return bool(until) and time.time() > until
+
+
 def _order(seed: str, item: pytest.Item) -> tuple[bytes, bool, bytes]:
     """Return the place of a test's module, whether it ends what the others use (mark `last`), and its own place."""
     places = (hashlib.sha256(f"{seed} {name}".encode()).digest() for name in (item.path.as_posix(), item.nodeid))
@@ -70,9 +82,9 @@ def _order(seed: str, item: pytest.Item) -> tuple[bytes, bool, bytes]:
 class Records:
     """Hooks around every fixture and phase of a test."""
 
-    def __init__(self, path: Path, until: float) -> None:
+    def __init__(self, path: Path) -> None:
         self._file = path.open("a", encoding="utf-8", buffering=1)
-        self._until, self._nested, self._calibrated_s = until, list[float](), 0.0
+        self._nested, self._calibrated_s = list[float](), 0.0
         self._group = os.environ.get(COUNTED, "")
         self._threads: dict[threading.Thread, str] = {}
 
@@ -92,8 +104,8 @@ class Records:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Measure a test with its fixtures, from the first to the last moment."""
-        if self._until and time.time() > self._until:
-            item.session.shouldstop = "the time of this run is over"
+        if is_over(item.config):
+            return (yield)
         self._calibrate()
         self._write(kind="begin", name=item.nodeid)
         before = _threads()

@@ -136,7 +136,7 @@ def run(parts: dict[Part, list[str]], tier: int = 0, until: float = 0.0, lint: b
     running, done = set[str](), threading.Event()
 
     def path(name: str) -> Path:
-        return records / f"{name.replace(' ', '-')}@{tier}.jsonl"
+        return records / f"{name.replace(' ', '_')}@{tier}.jsonl"
 
     def one(part: Part) -> Result:
         began_s = time.monotonic()
@@ -230,7 +230,7 @@ def drift_is_small() -> bool:
     """Compare the last run of tier 1 with the table, name files that differ, and return whether it stays below."""
     costs, measured = Costs.read(), Measured()
     took_s = sum(
-        measured.add(f"{path.stem.partition('@')[0].replace('-', ' ')}/1", read_records(path), costs.loop_s)
+        measured.add(f"{path.stem.partition('@')[0].replace('_', ' ')}/1", read_records(path), costs.loop_s)
         for path in sorted(RECORDS.glob("*"))[-1].glob("*@1.jsonl")
     )
     files = defaultdict[str, float](float)

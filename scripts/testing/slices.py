@@ -1,8 +1,9 @@
 """One slice of tier 2, chosen by the number of commits: every file has its turn though nothing is remembered.
 
-The files of tier 2 stand in a fixed order in which those of one part, which share engines, a store or a browser,
-are neighbours. This order is cut into eight bins of equal cost. The number of commits, by first parents, chooses the
-bin, and where in it the slice begins, so that files which the time cut off come first when the bin returns.
+The files of tier 2 stand in a fixed order in which those of one part, which share engines, a store or a browser, are
+neighbours. This order is cut into sixteen pieces of equal cost. A slice is two of them from far apart, which keep both
+cores of a machine busy. The number of commits, by first parents, chooses the slice, and where in each piece it begins,
+so that files which the time cut off come first when the slice returns.
 
 `python -m scripts.testing.slices [COUNT]` runs one for 8 minutes. A test that fails runs again: only a failure that
 repeats fails the slice, and a line for `tests/quarantine.toml` is printed for the others.
@@ -20,7 +21,7 @@ from scripts.testing.costs import ROOT, Costs
 from scripts.testing.parts import PARTS, part_of
 from scripts.testing.run import close, run, running_alone, selected
 
-BINS = 8
+SLICES = 8
 MINUTES = 8.0
 _TURN = (5**0.5 - 1) / 2
 """The golden ratio: multiples of it, modulo 1, are spread evenly, however many there are."""
@@ -29,8 +30,10 @@ _TURN = (5**0.5 - 1) / 2
 def main() -> int:
     """Run the slice of a number of commits; by default, of those of this clone."""
     count = int(sys.argv[1]) if sys.argv[1:] else commits()
-    files = slice_of(Costs.read().of_tier(2), count)
-    print(f"slice {count % BINS + 1} of {BINS}, from {files[0]} on, for {MINUTES:.0f} minutes", flush=True)
+    chosen = slice_of(Costs.read().of_tier(2), count)
+    begin = " and ".join(files[0] for files in chosen if files)
+    print(f"slice {count % SLICES + 1} of {SLICES}, from {begin} on, for {MINUTES:.0f} minutes", flush=True)
+    files = [file for piece in chosen for file in piece]
     with running_alone():
         results = run(selected(files, 2), 2, until=time.time() + 60 * MINUTES)
         failed = sorted(test for one in results for test in one.cases.failed if "::" in test)
@@ -51,37 +54,33 @@ def commits() -> int:
     return int(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
 
 
-def slice_of(costs: Mapping[str, float], count: int) -> list[str]:
-    """Return the files of one slice in the order in which they run: `costs` holds all of tier 2, in CPU seconds."""
-    chosen = bins(costs)[count % BINS]
-    begin = count // BINS * _TURN % 1 * sum(costs[file] for file in chosen)
-    before = 0.0
-    for number, file in enumerate(chosen):
-        if before + costs[file] > begin:
-            return [*chosen[number:], *chosen[:number]]
+def slice_of(costs: Mapping[str, float], count: int) -> list[list[str]]:
+    """Return the files of one slice, two pieces in the order in which they run: `costs` has all of tier 2, in CPU s."""
+    cut = pieces(costs)
+    return [
+        rotated(cut[number], costs, count // SLICES * _TURN % 1) for number in (count % SLICES, count % SLICES + SLICES)
+    ]
+
+
+def rotated(files: Sequence[str], costs: Mapping[str, float], begin: float) -> list[str]:
+    """Return files in their order, from a place on that is a share of their cost."""
+    before = -begin * sum(costs[file] for file in files)
+    for number, file in enumerate(files):
         before += costs[file]
-    return chosen
+        if before > 0:
+            return [*files[number:], *files[:number]]
+    return [*files]
 
 
-def bins(costs: Mapping[str, float]) -> list[list[str]]:
-    """Return all files in BINS lists of about equal cost, neighbours together."""
+def pieces(costs: Mapping[str, float]) -> list[list[str]]:
+    """Return all files in twice as many lists of about equal cost as there are slices, neighbours together."""
     numbers = {part.name: number for number, part in enumerate(PARTS)}
-    whole, before, cut = sum(costs.values()), 0.0, [list[str]() for _ in range(BINS)]
+    count, whole, before = 2 * SLICES, sum(costs.values()), 0.0
+    cut = [list[str]() for _ in range(count)]
     for file in sorted(costs, key=lambda file: (numbers[part_of(file).name], file)):
-        cut[min(int((before + costs[file] / 2) / whole * BINS), BINS - 1)].append(file)
+        cut[min(int((before + costs[file] / 2) / whole * count), count - 1)].append(file)
         before += costs[file]
     return cut
-
-
-def reached(files: Sequence[str], costs: Mapping[str, float], seconds: float) -> list[str]:
-    """Return the files that a slice completes if it has CPU seconds for so much."""
-    done, before = [], 0.0
-    for file in files:
-        before += costs[file]
-        if before > seconds:
-            break
-        done.append(file)
-    return done
 
 
 if __name__ == "__main__":

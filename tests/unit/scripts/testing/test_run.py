@@ -64,6 +64,12 @@ def test_a_process_that_does_not_come_to_its_end_has_failed(
     assert close([Result("api", 1.0, cases)]) == 1
 
 
+def test_no_test_begins_after_the_time_of_a_run(tmp_path: Path) -> None:
+    (tmp_path / "test_some.py").write_text("def test_fails(): assert False\n")
+    cases = pytest_run(["--until=1.0", str(tmp_path / "test_some.py")], tmp_path / "records.jsonl")
+    assert (cases.passed, cases.failed, cases.broken) == (set(), {}, "")
+
+
 def test_a_run_without_any_test_has_failed() -> None:
     assert close([Result("api", 1.0, Cases())]) == 1
 
