@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.support.long import of_web
 from tests.support.web import Visitor
 from zoe_embedded.stack import Stack
 
@@ -80,6 +81,7 @@ def test_changes_are_made_by_the_session(admin: Visitor) -> None:
     expect(page.get_by_role("row").filter(has_text="made in the reference")).to_be_visible()
 
 
+@of_web
 def test_a_token_does_it_too_and_nobody_is_refused_in_dark_colours(stranger: Visitor, stack: Stack) -> None:
     stranger.page.emulate_media(color_scheme="dark")
     page = stranger.open("/api/docs")
