@@ -11,7 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from scripts.testing.costs import ROOT, Costs
+from scripts.testing.costs import Costs
+from scripts.testing.names import ROOT
 from scripts.testing.reach import TESTED_BY, base_commit, changed_files, reached
 from scripts.testing.run import close, run, running_alone, selected
 

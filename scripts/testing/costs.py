@@ -18,9 +18,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from scripts.testing.names import ROOT, exists
 from scripts.testing.parts import part_of
 
-ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 TABLE, CAPABILITIES, EXCEPTIONS = TESTS / "costs.json", TESTS / "capabilities.toml", TESTS / "tiers.toml"
 RECORDS = ROOT / ".test-records"
@@ -197,6 +197,8 @@ class Measured:
             file, _, name = test.partition("::")
             by_file[file][name] = median(values)
         for file, tests in by_file.items():
+            if not exists(file):
+                continue
             row = costs.files.setdefault(file, FileCosts())
             cheap = [cpu_s for cpu_s in tests.values() if cpu_s < CHEAP_S]
             if len(cheap) >= row.cheap_tests / 2:  # a run that was cut has few of them
@@ -205,6 +207,7 @@ class Measured:
             fixtures = round(median(self.fixtures.get(file, [0.0])), 2)
             row.fixtures = max(fixtures, row.fixtures) if dear else fixtures  # the others may use more of them
             row.dear = dear | {name: round(cpu_s, 2) for name, cpu_s in tests.items() if cpu_s >= CHEAP_S}
+            row.dear = {name: cpu_s for name, cpu_s in row.dear.items() if exists(f"{file}::{name}")}
 
 
 def read_records(path: Path) -> Iterator[Record]:

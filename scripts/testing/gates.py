@@ -6,15 +6,13 @@ tier 1; few tests are in quarantine, and none for long.
 
 from __future__ import annotations
 
-import re
 import sys
 import tomllib
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
-from pathlib import Path
 
-from scripts.testing.costs import BUDGETS_S, CAPABILITIES, ROOT, TESTS, Costs
+from scripts.testing.costs import BUDGETS_S, CAPABILITIES, TESTS, Costs
+from scripts.testing.names import exists
 
 QUARANTINE = TESTS / "quarantine.toml"
 QUARANTINED_MAX, QUARANTINE_LASTS = 10, timedelta(days=14)
@@ -80,22 +78,6 @@ def wrong_quarantine(today: date | None = None) -> Iterator[str]:
 def quarantined() -> dict[str, dict[str, date]]:
     """Return the tests that run and do not gate, with their date and what is known."""
     return tomllib.loads(QUARANTINE.read_text("utf-8"))
-
-
-def exists(test: str) -> bool:
-    """Return whether a node id names a file, or a function or class in one; parameters are not looked at."""
-    file, _, name = test.partition("::")
-    path = ROOT / file
-    return path.is_file() and (not name or _names_in(path).issuperset(name.partition("[")[0].split("::")))
-
-
-@cache
-def _names_in(path: Path) -> set[str]:
-    """Return functions and classes of a file, and of the files of tests whose suites it takes."""
-    own = path.read_text("utf-8")
-    modules = (ROOT / f"{module.replace('.', '/')}.py" for module in re.findall(r"from (tests[\w.]+) import", own))
-    texts = [own, *(module.read_text("utf-8") for module in modules if module.is_file())]
-    return {name for text in texts for name in re.findall(r"^\s*(?:async )?(?:def|class) (\w+)", text, re.MULTILINE)}
 
 
 if __name__ == "__main__":

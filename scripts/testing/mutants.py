@@ -26,10 +26,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scripts.testing.costs import ROOT
 from scripts.testing.mutants_cover import Covered, measure
 from scripts.testing.mutants_places import Mutant, mutants_of, raising
 from scripts.testing.mutants_tree import Outcome, Tree, batches, temporary
+from scripts.testing.names import ROOT
 
 PACKAGES = (
     "zoe_client", "zoe_lib", "zoe_master", "zoe_api", "zoe_cli", "zoe_embedded", "zoe_simulator", "zoe_files",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import grimp
 
-from scripts.testing.costs import ROOT
+from scripts.testing.names import ROOT
 
 _TESTED_BY = """
 alembic:migration deploy:compose docker-compose.yml:compose docs:docs packaging:package storage_bridge:storage

@@ -28,8 +28,9 @@ from pathlib import Path
 
 import psutil
 
-from scripts.testing.costs import RECORDS, ROOT, RUNS_KEPT, Costs, Measured, read_records
+from scripts.testing.costs import RECORDS, RUNS_KEPT, Costs, Measured, read_records
 from scripts.testing.gates import quarantined
+from scripts.testing.names import ROOT
 from scripts.testing.parts import BY_NAME, PARTS, Part, part_of, run_side_by_side
 from scripts.testing.session import HANG, Cases, progress, pytest_run
 

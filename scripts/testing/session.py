@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scripts.testing.costs import ROOT, Record, read_records
+from scripts.testing.costs import Record, read_records
 from scripts.testing.cpu_groups import COUNTED, ENGINES_PARENT, CpuGroup
+from scripts.testing.names import ROOT
 
 SOME_FAILED = 1
 """The exit code of pytest for failed tests."""

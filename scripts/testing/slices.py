@@ -17,7 +17,8 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from scripts.testing.costs import ROOT, Costs
+from scripts.testing.costs import Costs
+from scripts.testing.names import ROOT
 from scripts.testing.parts import PARTS, part_of
 from scripts.testing.run import close, run, running_alone, selected
 

@@ -37,7 +37,7 @@ LONG = CHECKS >= 1000
 PHASES = "examples,coverage,fuzzing" if LONG else "examples,fuzzing"
 # Each run makes its cases of the document anew, 8 CPU s. test_tokens.py and test_roles.py compare what viewers and
 # strangers are refused with the form of a problem, for each operation.
-ROLES = ["admin", "user", "viewer", None] if LONG else ["admin", "user"]
+ROLES = ["admin", "user", "viewer", None] if LONG else ["admin"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """Random applications under random faults, each run drawn from one seed, every invariant checked after every tick.
 
-There is one run, of a hundred ticks and more, for twenty of `CHECKS`.
+There is one run, of a hundred ticks and more, for thirty of `CHECKS`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from zoe_simulator.faults.kinds import Fault, occurrences
 from zoe_simulator.faults.run import FaultRun
 from zoe_simulator.invariants import Violation
 
-RUNS = of_checks(1 / 20, 2_500)
+RUNS = of_checks(1 / 30, 2_500)
 FEWER_RUNS = of_checks(1 / 60, 500)
 SPAN_S = 600.0
 POLICIES = [

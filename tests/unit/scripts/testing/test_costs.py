@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from scripts.testing import costs as costs_module
 from scripts.testing.costs import CHEAP_S, Costs, FileCosts, Measured
 
 UNIT, API = "tests/unit/test_a.py", "tests/api/test_b.py"
 NEVER = "tests/unit/test_new.py::test_that_was_never_measured"
+
+
+@pytest.fixture(autouse=True)
+def all_tests_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs_module, "exists", lambda test: "gone" not in test)
 
 
 def table(capabilities: frozenset[str] = frozenset(), **exceptions: dict[str, str]) -> Costs:
@@ -102,6 +108,16 @@ def test_fixtures_stay_if_a_run_left_out_dear_tests_that_may_use_more() -> None:
     measured.add("api/1", records(1.0), 0.01)
     measured.update(costs)
     assert costs.files[API].fixtures == 4.0
+
+
+def test_removed_tests_leave_the_table() -> None:
+    measured, costs = Measured(), table()
+    costs.files[API].dear["test_gone"] = 3.0
+    measured.add("api/1", records(1.0), 0.01)
+    measured.add("api/1", [{"kind": "begin", "name": "tests/api/test_gone.py::test_x"}], 0.01)
+    measured.update(costs)
+    assert "test_gone" not in costs.files[API].dear
+    assert "tests/api/test_gone.py" not in costs.files
 
 
 def test_a_slow_machine_is_divided_out() -> None:

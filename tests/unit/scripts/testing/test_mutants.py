@@ -13,11 +13,11 @@ from typing import Any, cast
 import pytest
 
 from scripts.testing import mutants, mutants_tree
-from scripts.testing.costs import ROOT
 from scripts.testing.mutants import NOT_COVERED, SURVIVED, Judge, drawn, prove, prove_all, sources_of, table
 from scripts.testing.mutants_cover import Covered
 from scripts.testing.mutants_places import Mutant, mutants_of, raising
 from scripts.testing.mutants_tree import Outcome, Tree, batches
+from scripts.testing.names import ROOT
 
 # A line of a function -> all that it may become.
 CHANGES = {

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from scripts.testing import run
-from scripts.testing.costs import ROOT, Costs
+from scripts.testing.costs import Costs
+from scripts.testing.names import ROOT
 from scripts.testing.parts import PARTS, Part, part_of, run_side_by_side
 from scripts.testing.run import Result, close, selected, unshown
 from scripts.testing.session import SOME_FAILED, Cases, pytest_run
