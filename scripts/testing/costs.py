@@ -29,7 +29,7 @@ CHEAP_S = 0.1
 """Tests below this stand in the table as one sum for each file."""
 BUDGETS_S = {1: 900.0, 2: 4000.0}
 OWN_MAX_S = {"fast": 0.2}
-"""The most CPU seconds of a test of tier 1, with its share of the fixtures of its file, by part."""
+"""The most CPU seconds of a test of tier 1, by part, and the most of its share of the fixtures of its file."""
 OWN_MAX_ELSEWHERE_S = 0.5
 _LISTED_MAX = 25
 Record = dict[str, Any]
@@ -68,9 +68,10 @@ class Costs:
         table = json.loads(TABLE.read_text("utf-8"))
         files = {name: FileCosts(**row) for name, row in table["files"].items()}
         rows = tomllib.loads(CAPABILITIES.read_text("utf-8")).values()
+        shown = frozenset(row["test"] for row in rows if "test" in row)
         listed = tomllib.loads(EXCEPTIONS.read_text("utf-8"))
         exceptions = {1: listed["first"], 2: listed["second"]}
-        return cls(table["loop_s"], table["shared"], files, frozenset(row["test"] for row in rows), exceptions)
+        return cls(table["loop_s"], table["shared"], files, shown, exceptions)
 
     def write(self) -> None:
         """Write the table, one line for each number, so that changes are easy to read."""
@@ -187,7 +188,7 @@ class Measured:
         """Write the medians into the table; what these runs did not have stays."""
         costs.loop_s = costs.loop_s or median(self.loops)
         for name, rows in self.shared.items():
-            if name.endswith("/0"):  # a run of chosen tests
+            if not name.endswith(("/1", "/2")):  # a run of chosen tests
                 continue
             costs.shared[name] = {
                 one: round(median(values), 1) for one, values in rows.items() if median(values) > CHEAP_S
@@ -223,7 +224,7 @@ def main() -> int:
     costs = Costs.read()
     if sys.argv[1:] == ["update"]:
         measured = Measured()
-        for path in sorted(RECORDS.glob("*/*.jsonl")):
+        for path in sorted(RECORDS.glob("*/*[12+].jsonl")):
             measured.add(path.stem.replace("_", " ").replace("@", "/"), read_records(path), costs.loop_s or None)
         measured.update(costs)
         costs.write()

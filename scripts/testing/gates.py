@@ -13,6 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from scripts.testing.costs import BUDGETS_S, CAPABILITIES, TESTS, Costs
 from scripts.testing.names import exists
+from scripts.testing.parts import part_of
 
 QUARANTINE = TESTS / "quarantine.toml"
 QUARANTINED_MAX, QUARANTINE_LASTS = 10, timedelta(days=14)
@@ -21,7 +22,8 @@ CAPABILITIES_MIN, CAPABILITIES_MAX = 25, 40
 
 def main() -> int:
     """Print what does not hold; return 1 if anything does not."""
-    wrong = [*wrong_sums(Costs.read()), *wrong_names(Costs.read()), *wrong_capabilities(), *wrong_quarantine()]
+    tables = (wrong_sums(Costs.read()), wrong_names(Costs.read()), wrong_capabilities(), wrong_quarantine())
+    wrong = [*(one for table in tables for one in table), *wrong_places()]
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return int(bool(wrong))
 
@@ -45,7 +47,7 @@ def wrong_names(costs: Costs) -> Iterator[str]:
         if not exists(test):
             yield (
                 f"{table or 'tests/costs.json'}: no test {test}; `python -m scripts.testing.rename OLD NEW` renames "
-                "a row, and NEW = '' removes it"
+                f"it in all tables{'' if table else ', and NEW = empty removes the row'}"
             )
 
 
@@ -69,15 +71,30 @@ def wrong_quarantine(today: date | None = None) -> Iterator[str]:
     if len(rows) > QUARANTINED_MAX:
         yield f"tests/quarantine.toml: {len(rows)} tests; at most {QUARANTINED_MAX} are allowed: mend or delete one"
     for test, row in rows.items():
-        if not exists(test):
-            yield f"tests/quarantine.toml: no test {test}"
+        if "::" not in test or not exists(test):
+            yield f"tests/quarantine.toml: no test {test}; rows have exact node ids, with the case in brackets"
+        if row.keys() != {"since", "known"} or type(row["since"]) is not date or row["since"] > today:
+            yield f"tests/quarantine.toml: {test} needs since = a date, not in the future, and known = a sentence"
+            continue
         if today - row["since"] > QUARANTINE_LASTS:
             yield f"tests/quarantine.toml: {test} was added on {row['since']}: mend or delete it"
 
 
+def wrong_places() -> Iterator[str]:
+    """Yield files of tests that belong to no part, so no run would have them."""
+    for path in sorted(TESTS.glob("**/test_*.py")):
+        try:
+            part_of(path.relative_to(TESTS.parent).as_posix())
+        except ValueError as error:
+            yield str(error)
+
+
 def quarantined() -> dict[str, dict[str, date]]:
     """Return the tests that run and do not gate, with their date and what is known."""
-    return tomllib.loads(QUARANTINE.read_text("utf-8"))
+    try:
+        return tomllib.loads(QUARANTINE.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        sys.exit(f"tests/quarantine.toml: {error}")
 
 
 if __name__ == "__main__":

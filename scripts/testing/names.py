@@ -10,10 +10,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def exists(test: str) -> bool:
-    """Return whether a node id names a file, or a function or class in one; parameters are not looked at."""
+    """Return whether a node id names a file or folder, or a function or class in one; parameters are not looked at."""
     file, _, name = test.partition("::")
     path = ROOT / file
-    return path.is_file() and (not name or _names_in(path).issuperset(name.partition("[")[0].split("::")))
+    if not name:
+        return path.exists()
+    return path.is_file() and _names_in(path).issuperset(name.partition("[")[0].split("::"))
 
 
 @cache

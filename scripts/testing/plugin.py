@@ -88,6 +88,18 @@ class Records:
         self._group = os.environ.get(COUNTED, "")
         self._threads: dict[threading.Thread, str] = {}
 
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """End after Ctrl-C even if the clean-up of a test raises something else, which would hide it from pytest."""
+        ends = signal.getsignal(signal.SIGINT)
+
+        def interrupted(number: int, frame: Any) -> None:
+            session.shouldstop = "interrupted"
+            self._write(kind="interrupted")
+            if callable(ends):
+                ends(number, frame)
+
+        signal.signal(signal.SIGINT, interrupted)
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
         """Measure the set-up of a fixture, excluding the fixtures that it uses."""
@@ -150,7 +162,7 @@ class Records:
     def pytest_unconfigure(self) -> None:
         """Write which threads keep the process, by the test that began them, and give these a bound."""
         left = {test: thread.name for thread, test in self._threads.items() if thread.is_alive()}
-        self._write(kind="end", threads=left)
+        self._write(kind="end", threads=left, at_s=time.time())
         faulthandler.dump_traceback_later(EXIT_S, exit=True)
 
     @contextmanager

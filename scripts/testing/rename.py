@@ -19,7 +19,7 @@ def main() -> int:
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)
         return 2
-    old, new = sys.argv[1:]
+    old, new = (one.removeprefix("./").rstrip("/") for one in sys.argv[1:])
     changed = rename(old, new)
     print(f"{changed} rows renamed" if new else f"{changed} rows removed; look at {', '.join(p.name for p in _LISTS)}")
     return int(not changed)

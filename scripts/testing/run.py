@@ -30,7 +30,7 @@ import psutil
 
 from scripts.testing.costs import RECORDS, RUNS_KEPT, Costs, Measured, read_records
 from scripts.testing.gates import quarantined
-from scripts.testing.names import ROOT
+from scripts.testing.names import ROOT, exists
 from scripts.testing.parts import BY_NAME, PARTS, Part, part_of, run_side_by_side
 from scripts.testing.session import HANG, Cases, progress, pytest_run
 
@@ -81,21 +81,27 @@ def main() -> int:
     tier = asked.tier or int(not (chosen or asked.long))
     lint = not chosen and tier != 2
     until = time.time() + 60 * asked.minutes if asked.minutes else 0.0
+    whole = bool(tier) and not chosen
+    quarantined()  # a list that cannot be read is told now, not after the tests
     with running_alone():
-        return close(run(selected(chosen, tier), tier, until, lint), tier)
+        return close(run(selected(chosen, tier), tier, until, lint, whole), tier if whole else 0)
 
 
 def selected(chosen: Sequence[str], tier: int) -> dict[Part, list[str]]:
     """Return part -> files, folders and tests to run, in the given order; all if nothing is chosen."""
     paths = [path for one in chosen for path in (BY_NAME[one].paths if one in BY_NAME else [one])]
     if not paths and tier:
-        files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").glob("*/**/test_*.py"))
+        files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").glob("**/test_*.py"))
         paths = Costs.read().files_of(tier, files)
     parts: dict[Part, list[str]] = {}
     for path in paths or [path for part in PARTS for path in part.paths]:
-        if not (ROOT / path.partition("::")[0]).exists():
-            sys.exit(f"no such part or path: {path}; parts are {', '.join(BY_NAME)}")
-        parts.setdefault(part_of(os.path.relpath(ROOT / path, ROOT)), []).append(path)
+        try:
+            part = part_of(os.path.relpath(ROOT / path, ROOT))
+        except ValueError:
+            part = None
+        if part is None or not exists(path):
+            sys.exit(f"no such part, file of tests or test: {path!r}; parts are {', '.join(BY_NAME)}")
+        parts.setdefault(part, []).append(path)
     others = [path for part in PARTS for path in part.paths]  # a folder of one part may hold files of another
     return {
         part: paths + [f"--ignore={other}" for path in paths for other in others if other.startswith(f"{path}/")]
@@ -126,8 +132,14 @@ def _end_all(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def run(parts: dict[Part, list[str]], tier: int = 0, until: float = 0.0, lint: bool = False) -> list[Result]:
-    """Run lint and all parts, the dearest first, side by side as far as they fit; print the output of each."""
+def run(
+    parts: dict[Part, list[str]], tier: int = 0, until: float = 0.0, lint: bool = False, whole: bool = False
+) -> list[Result]:
+    """Run lint and all parts, the dearest first, side by side as far as they fit; print the output of each.
+
+    Records of a whole tier have its number in their names, those of chosen tests a plus, and long forms `long`.
+    """
+    kind = str(tier) if whole else "long" if HANG in os.environ else f"{tier}+"
     records, costs = _new_records(), Costs.read()
     by_part: Counter[str] = Counter()
     for file, cost_s in (costs.of_tier(tier) if tier else {}).items():
@@ -137,7 +149,7 @@ def run(parts: dict[Part, list[str]], tier: int = 0, until: float = 0.0, lint: b
     running, done = set[str](), threading.Event()
 
     def path(name: str) -> Path:
-        return records / f"{name.replace(' ', '_')}@{tier}.jsonl"
+        return records / f"{name.replace(' ', '_')}@{kind}.jsonl"
 
     def one(part: Part) -> Result:
         began_s = time.monotonic()
@@ -171,7 +183,7 @@ def run_lint() -> Cases:
         name, output = " ".join(command), "".join(f"E  {line}\n" for line in done.stdout.splitlines())
         cases.passed |= {name} if done.returncode == 0 else set()
         cases.failed |= {name: output} if done.returncode else {}
-        cases.output += done.stdout
+        cases.output += done.stdout if done.returncode else ""
     return cases
 
 
@@ -205,6 +217,8 @@ def close(results: Sequence[Result], tier: int = 0) -> int:
     print(*unseen, sep="\n")
     drifted = tier == 1 and not drift_is_small()
     passed = sum(len(one.cases.passed) for one in results)
+    if not passed and not gating:
+        print("\nno test ran: none of what was chosen is in this tier, or the time was over")
     print(f"\n{passed} passed, {len(gating) + len(unseen)} failed, {skips.total()} skipped", flush=True)
     return int(bool(gating or unseen or drifted or not passed))
 
@@ -215,7 +229,7 @@ def _name_failed(test: str, output: str, waived: bool) -> None:
     why = [line for line in lines if _REASON.match(line)] or lines[-REASON_LINES_MAX:]
     print(f"\n{'FAILED, in quarantine' if waived else 'FAILED'}: {test}")
     print(*(f"    {line[:REASON_CHARACTERS_MAX]}" for line in why[:REASON_LINES_MAX]), sep="\n")
-    print(f"    again: .venv/bin/{'python -m pytest ' if '::' in test else ''}{test!r}" if test != "pytest" else "")
+    print(f"    again: .venv/bin/{f'python -m pytest {test!r}' if '::' in test else test}" if test != "pytest" else "")
 
 
 def unshown(results: Sequence[Result]) -> Iterator[str]:

@@ -65,7 +65,9 @@ def pytest_run(arguments: Sequence[str], records: Path, root: Path = ROOT) -> Ca
             process = subprocess.Popen(begun, cwd=root, env=env, stdout=file, stderr=subprocess.STDOUT)
             cases.exit_code, hung = _wait(process, records)
         cases.outlived = group.left() if group else []
-        if group and cases.exit_code not in (0, SOME_FAILED, NONE_LEFT):
+        known = list(read_records(records))
+        interrupted = any(record["kind"] == "interrupted" for record in known)
+        if group and (interrupted or cases.exit_code not in (0, SOME_FAILED, NONE_LEFT)):
             group.end()  # a test that is interrupted kills its programs, and these leave theirs
     finally:
         cases.cpu_s = group.close() if group else None
@@ -73,13 +75,13 @@ def pytest_run(arguments: Sequence[str], records: Path, root: Path = ROOT) -> Ca
         run = {"kind": "run", "seconds": time.monotonic() - began_s, "cpu_s": cases.cpu_s}
         file_of_records.write(f"\n{json.dumps(run)}\n")  # the last line of a process that crashed may be incomplete
     cases.output = output.read_bytes()[-OUTPUT_BYTES_MAX:].decode("utf-8", errors="replace")
-    _judge(cases, list(read_records(records)), hung)
+    _judge(cases, known, hung, time.time())
     return cases
 
 
-def _judge(cases: Cases, records: Sequence[Record], hung: bool) -> None:
+def _judge(cases: Cases, records: Sequence[Record], hung: bool, ended_s: float) -> None:
     """Take over what pytest recorded, and find what it could not record itself."""
-    last, ended, left = "", False, dict[str, str]()
+    last, ended, left, at_s = "", False, dict[str, str](), ended_s
     for record in records:
         match record:
             case {"kind": "begin", "name": last}:
@@ -90,11 +92,12 @@ def _judge(cases: Cases, records: Sequence[Record], hung: bool) -> None:
                 cases.skips[name] = reason
             case {"kind": "outcome", "name": name, "output": output}:
                 cases.failed[name] = f"{cases.failed.get(name, '')}{output}\n"
-            case {"kind": "end", "threads": left}:
+            case {"kind": "end", "threads": left, "at_s": at_s}:
                 ended = True
     cases.passed -= cases.failed.keys()
     expected = (0, NONE_LEFT) if not cases.failed else (SOME_FAILED, 2)  # 2: files that could not be collected
-    if hung or not ended or cases.exit_code not in expected:
+    stuck = bool(left) and ended_s - at_s > 0.9 * float(os.environ.get("ZOE_TEST_EXIT_S", "120"))
+    if hung or stuck or not ended or cases.exit_code not in expected:
         cases.broken = "it took too long" if hung else f"pytest ended with exit code {cases.exit_code}"
         cases.broken += " after its last test" if ended else f" before its last test, in or after {last or 'none'}"
         for test in left or ([last] if last and not ended else ["pytest"]):

@@ -62,6 +62,8 @@ def test_wrong_capabilities_are_refused(row: str, told: str, tmp_path: Path, mon
         ([OWN], 15, "mend or delete it"),
         ([f"{OWN}[{n}]" for n in range(11)], 0, "at most 10"),
         (["tests/gone.py::test_x"], 0, "no test"),
+        ([HERE], 0, "exact node ids"),
+        ([OWN], -1, "not in the future"),
     ],
 )
 def test_a_quarantine_is_short(
@@ -72,3 +74,19 @@ def test_a_quarantine_is_short(
     wrong = list(gates.wrong_quarantine())
     assert len(wrong) == bool(told)
     assert told in "".join(wrong)
+
+
+@pytest.mark.parametrize("row", ["{ since = 2026-11-28 }", '{ since = "2026-11-28", known = "?" }', '{ known = "?" }'])
+def test_a_row_without_a_date_and_a_reason_is_refused(
+    row: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "q.toml").write_text(f'"{OWN}" = {row}\n')
+    monkeypatch.setattr(gates, "QUARANTINE", tmp_path / "q.toml")
+    assert ["needs since" in one for one in gates.wrong_quarantine()] == [True]
+
+
+def test_a_file_that_belongs_to_no_part_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tests" / "new").mkdir(parents=True)
+    (tmp_path / "tests" / "new" / "test_x.py").touch()
+    monkeypatch.setattr(gates, "TESTS", tmp_path / "tests")
+    assert ["tests/new/test_x.py belongs to no part" in one for one in gates.wrong_places()] == [True]
