@@ -88,18 +88,6 @@ class Records:
         self._group = os.environ.get(COUNTED, "")
         self._threads: dict[threading.Thread, str] = {}
 
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """End after Ctrl-C even if the clean-up of a test raises something else, which would hide it from pytest."""
-        ends = signal.getsignal(signal.SIGINT)
-
-        def interrupted(number: int, frame: Any) -> None:
-            session.shouldstop = "interrupted"
-            self._write(kind="interrupted")
-            if callable(ends):
-                ends(number, frame)
-
-        signal.signal(signal.SIGINT, interrupted)
-
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
         """Measure the set-up of a fixture, excluding the fixtures that it uses."""

@@ -65,9 +65,7 @@ def pytest_run(arguments: Sequence[str], records: Path, root: Path = ROOT) -> Ca
             process = subprocess.Popen(begun, cwd=root, env=env, stdout=file, stderr=subprocess.STDOUT)
             cases.exit_code, hung = _wait(process, records)
         cases.outlived = group.left() if group else []
-        known = list(read_records(records))
-        interrupted = any(record["kind"] == "interrupted" for record in known)
-        if group and (interrupted or cases.exit_code not in (0, SOME_FAILED, NONE_LEFT)):
+        if group and cases.exit_code not in (0, SOME_FAILED, NONE_LEFT):
             group.end()  # a test that is interrupted kills its programs, and these leave theirs
     finally:
         cases.cpu_s = group.close() if group else None
@@ -75,7 +73,7 @@ def pytest_run(arguments: Sequence[str], records: Path, root: Path = ROOT) -> Ca
         run = {"kind": "run", "seconds": time.monotonic() - began_s, "cpu_s": cases.cpu_s}
         file_of_records.write(f"\n{json.dumps(run)}\n")  # the last line of a process that crashed may be incomplete
     cases.output = output.read_bytes()[-OUTPUT_BYTES_MAX:].decode("utf-8", errors="replace")
-    _judge(cases, known, hung, time.time())
+    _judge(cases, list(read_records(records)), hung, time.time())
     return cases
 
 
