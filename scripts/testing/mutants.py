@@ -2,13 +2,16 @@
 
     python -m scripts.testing.mutants --seed TEXT --count N [--of PACKAGE] [--not-of PACKAGE] [--cover FILE]
         [--resume FILE] --tests ARGUMENT...
+    python -m scripts.testing.mutants --again FILE [--resume FILE] --tests ARGUMENT...
     python -m scripts.testing.mutants --raise MODULE:FUNCTION --test TEST
     python -m scripts.testing.mutants --table FILE.toml
 
 The first draws changes of lines that the tests run, and says which test fails with each. `--cover` is written by the
-first run, in which all given tests run once, and read by later ones: remove it after a change of the code. The others
-prove that a test uses a function: it has to fail with a body that only raises, and to pass as it is. Everything runs
-in a copy of the tree; `--copy` keeps it, for tests that need a runtime or a store, which are built once for each place
+first run, in which all given tests run once, and read by later ones: remove it after a change of the code. `--again`
+has other tests, which need not run the changed line in their own process, judge what survived in a file of results, and
+names all that fail: a test that none of these changes needs tells nothing that the first tests did not. The others
+prove that a test uses a function: it has to fail with a body that only raises, and to pass as it is. Everything runs in
+a copy of the tree; `--copy` keeps it, for tests that need a runtime or a store, which are built once for each place
 of a tree.
 """
 
@@ -48,6 +51,8 @@ def main(given: Sequence[str] | None = None) -> int:
     try:
         if options.table:
             return prove_all(tree, tomllib.loads(options.table.read_text("utf-8")))
+        if options.again:
+            return judge_again(tree, options.again, options.resume, options.tests)
         if options.raises:
             problem = prove(tree, options.raises, options.test)
             print(f"{options.raises}: {problem or f'{options.test} fails without it'}")
@@ -67,6 +72,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--all-lines", action="store_true", help="draw from lines, too, that no test runs")
     parser.add_argument("--cover", type=Path, default=ROOT / "build" / "mutants.coverage")
     parser.add_argument("--resume", type=Path, help="write each result to this file, and skip those that it has")
+    parser.add_argument("--again", type=Path, help="have all tests judge what survived in this file of results")
     parser.add_argument("--tests", nargs="+", default=["tests/unit"], help="arguments of pytest")
     parser.add_argument("--raise", dest="raises", metavar="MODULE:FUNCTION")
     parser.add_argument("--test")
@@ -149,6 +155,34 @@ class Judge:
                 if outcome.exit_code:
                     return outcome.failed
         return None
+
+
+def judge_again(tree: Tree, results: Path, resume: Path | None, tests: Sequence[str]) -> int:
+    """Run all tests with each change that survived, and name all that fail only then."""
+    began_s = time.monotonic()
+    before = tree.run(tests, _RAISE_S, to_the_end=True)
+    within_s = _RAISE_MORE_S + 3 * (time.monotonic() - began_s)
+    known, unsound = _known(resume), set(before.all_failed)
+    found = Counter[str]()
+    for key in (one for one, result in _known(results).items() if result == SURVIVED):
+        if (result := known.get(key)) is None:
+            mutant, source = _of_key(tree.root, key)
+            with tree.changed(mutant.path, mutant.applied(source)):
+                after = tree.run(tests, within_s, to_the_end=True)
+            failed = sorted(set(after.all_failed) - unsound) or ([] if after.passed and after.ended else ["all"])
+            result = f"{KILLED} {', '.join(failed)}" if failed else SURVIVED
+            _write(resume, {"key": key, "result": result})
+        found.update(result.removeprefix(f"{KILLED} ").split(", "))
+        print(f"{key}: {result}", flush=True)
+    print(*(f"{count:4} {name}" for name, count in found.most_common()), sep="\n")
+    return 0
+
+
+def _of_key(root: Path, key: str) -> tuple[Mutant, bytes]:
+    """Return the change of a result, and the source before it."""
+    path = key.partition(":")[0]
+    source = (root / path).read_bytes()
+    return next(one for one in mutants_of(path, source) if _key(one) == key), source
 
 
 def prove(tree: Tree, breaks: str, test: str) -> str:

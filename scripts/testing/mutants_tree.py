@@ -29,12 +29,13 @@ _BATCH, _BATCH_S = 200, 20.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run of tests ended. `failed`: the first test that failed; "" if none did."""
+    """How a run of tests ended. `failed`: the first test that failed; "" if none did; `all_failed`: each of them."""
 
     exit_code: int
     failed: str = ""
     passed: int = 0
     ended: bool = True
+    all_failed: tuple[str, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -84,12 +85,13 @@ class Tree:
         self._records += 1
         os.utime(file, (time.time(), 1_000_000_000 + self._records + os.getpid() % 1000 * 100_000))
 
-    def run(self, tests: Sequence[str], within_s: float) -> Outcome:
-        """Run tests until the first that fails; one that takes longer has failed."""
+    def run(self, tests: Sequence[str], within_s: float, to_the_end: bool = False) -> Outcome:
+        """Run tests until the first that fails, or all of them; one that takes longer has failed."""
         self._records += 1
         records = self.path / "build" / f"mutants-{self._records}"
         records.parent.mkdir(exist_ok=True)
-        command = [str(self.python), "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+        command = [str(self.python), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command += [] if to_the_end else ["-x"]
         command += ["-p", "scripts.testing.plugin", f"--records={records}", *tests]
         left_out = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV")
         environment = {name: text for name, text in os.environ.items() if name not in left_out}
@@ -109,7 +111,8 @@ class Tree:
         failed = [one["name"] for one in outcomes if one["outcome"] == "failed"]
         running = [one["name"] for one in found if one["kind"] == "begin"]
         first = failed[0] if failed else (running[-1] if running and code else "")
-        return Outcome(code, first, sum(one["outcome"] == "passed" for one in outcomes), ended)
+        passed = sum(one["outcome"] == "passed" for one in outcomes)
+        return Outcome(code, first, passed, ended, tuple(dict.fromkeys(failed)))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

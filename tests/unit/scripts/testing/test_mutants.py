@@ -155,6 +155,8 @@ def test_a_function_that_is_not_there() -> None:
 class StubTree:
     """Runs nothing: `run` says how tests end with the sources that are changed."""
 
+    root = ROOT
+
     def __init__(self, run: Callable[[list[str], dict[str, bytes]], Outcome]) -> None:
         self.root, self._run, self._changed = ROOT, run, dict[str, bytes]()
 
@@ -164,7 +166,7 @@ class StubTree:
         yield
         self._changed = {}
 
-    def run(self, tests: list[str], within_s: float) -> Outcome:
+    def run(self, tests: list[str], within_s: float, to_the_end: bool = False) -> Outcome:
         return self._run(tests, self._changed)
 
 
@@ -201,6 +203,26 @@ def test_the_quick_ones_come_first_and_batches_have_a_bound() -> None:
     found = list(batches(list(seconds), seconds))
     assert [len(tests) for tests, _ in found] == [41, 41, 18]
     assert found[-1][1] == 30.0 + 10 * 9.0
+
+
+def test_other_tests_judge_what_survived(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "scripts/testing/names.py"
+    first, second, third = mutants_of(name, (ROOT / name).read_bytes())[:3]
+    results = {first: SURVIVED, second: "killed by t", third: SURVIVED}
+    lines = [json.dumps({"key": mutants._key(one), "result": result}) for one, result in results.items()]
+    (tmp_path / "first").write_text("\n".join(lines))
+    seen: list[bytes] = []
+
+    def run(_: list[str], sources: dict[str, bytes]) -> Outcome:
+        seen.extend(sources.values())
+        return Outcome(1, "always", 2, all_failed=("always", *(["b", "a"] if len(seen) == 1 else [])))
+
+    for _ in range(2):  # the second time all is known
+        assert mutants.judge_again(cast("Tree", StubTree(run)), tmp_path / "first", tmp_path / "second", ["x"]) == 0
+        told = capsys.readouterr().out.splitlines()
+        assert [one.rpartition(": ")[2] for one in told[:2]] == ["killed by a, b", SURVIVED]
+        assert sorted(told[2:]) == ["   1 SURVIVED", "   1 a", "   1 b"]
+    assert seen == [one.applied((ROOT / name).read_bytes()) for one in (first, third)]
 
 
 @pytest.mark.parametrize(
