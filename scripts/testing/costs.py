@@ -25,6 +25,8 @@ TESTS = ROOT / "tests"
 TABLE, CAPABILITIES, EXCEPTIONS = TESTS / "costs.json", TESTS / "capabilities.toml", TESTS / "tiers.toml"
 RECORDS = ROOT / ".test-records"
 RUNS_KEPT = 3
+INTERRUPTED = "interrupted"
+"""A file beside the records of a run in which no further test is to begin."""
 CHEAP_S = 0.1
 """Tests below this stand in the table as one sum for each file."""
 BUDGETS_S = {1: 900.0, 2: 4000.0}

@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from scripts.testing.costs import Costs
+from scripts.testing.costs import INTERRUPTED, Costs
 from scripts.testing.cpu_groups import COUNTED, used_s
 
 ORDER = "ZOE_RANDOM_ORDER"
@@ -69,7 +69,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
 def is_over(config: pytest.Config) -> bool:
     """Return whether no test may begin any more."""
     until = config.getoption("--until")
-    return bool(until) and time.time() > until
+    return (bool(until) and time.time() > until) or Path(config.getoption("--records")).with_name(INTERRUPTED).exists()
 
 
 def _order(seed: str, item: pytest.Item) -> tuple[bytes, bool, bytes]:

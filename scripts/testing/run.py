@@ -28,7 +28,7 @@ from pathlib import Path
 
 import psutil
 
-from scripts.testing.costs import RECORDS, RUNS_KEPT, Costs, Measured, read_records
+from scripts.testing.costs import INTERRUPTED, RECORDS, RUNS_KEPT, Costs, Measured, own_max_s, read_records
 from scripts.testing.gates import quarantined
 from scripts.testing.names import ROOT, exists
 from scripts.testing.parts import BY_NAME, PARTS, Part, part_of, run_side_by_side
@@ -118,7 +118,7 @@ def running_alone() -> Iterator[None]:
         except BlockingIOError:
             sys.exit("another run of the tests is under way in this clone")
         signal.signal(signal.SIGTERM, _end_all)
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has it ignored by what it begins with `&`
+        signal.signal(signal.SIGINT, _interrupt)  # a shell has it ignored by what it begins with `&`
         try:
             yield
         except KeyboardInterrupt:
@@ -126,10 +126,17 @@ def running_alone() -> Iterator[None]:
             sys.exit(CTRL_C)
 
 
-def _end_all(_number: int, _frame: object) -> None:
+def _interrupt(_number: int, _frame: object) -> None:
+    """End, and let no further test begin: pytest goes on if a clean-up raises while it is interrupted."""
+    for records in sorted(RECORDS.glob("*"))[-1:]:
+        (records / INTERRUPTED).touch()
+    raise KeyboardInterrupt
+
+
+def _end_all(number: int, frame: object) -> None:
     for child in psutil.Process().children():
         child.send_signal(signal.SIGINT)
-    raise KeyboardInterrupt
+    _interrupt(number, frame)
 
 
 def run(
@@ -250,7 +257,11 @@ def drift_is_small() -> bool:
     )
     files = defaultdict[str, float](float)
     for test, values in measured.tests.items():
-        files[test.partition("::")[0]] += values[0]
+        file, _, name = test.partition("::")
+        files[file] += values[0]
+        known = costs.files[file].dear if file in costs.files else {}
+        if values[0] > DRIFT * own_max_s(file) and name not in known and test not in costs.capabilities:
+            print(f"  {test} cost {values[0]:.1f}, and the table has it as cheap: `make test-costs` gives it its tier")
     for file, values in measured.fixtures.items():
         files[file] += values[0]
     table, total_s = costs.of_tier(1), costs.total_s(1)

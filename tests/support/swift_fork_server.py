@@ -68,6 +68,7 @@ def _serve(line: socket.socket) -> dict[str, Any] | None:
         pid = os.fork()
         if pid == 0:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             return {**asked, "log": log}
         os.close(log)
         running[pid] = None
@@ -94,9 +95,9 @@ def _become(log: int, uid: int | None, gid: int | None) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(
-        signal.SIGTERM, signal.SIG_IGN
-    )  # of a group that is ended: it ends its own processes then, and itself
+    # Both reach whole groups, while tests still need it to end what they began. It ends with its socket.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with socket.socket(fileno=int(sys.argv[1])) as line_:  # made before eventlet's patches, which it is to do without
         _import_all()
         asked_ = _serve(line_)

@@ -71,6 +71,13 @@ def test_no_test_begins_after_the_time_of_a_run(tmp_path: Path) -> None:
     assert (cases.passed, cases.failed, cases.broken) == (set(), {}, "")
 
 
+def test_no_test_begins_after_an_interrupt(tmp_path: Path) -> None:
+    (tmp_path / "test_some.py").write_text("def test_fails(): assert False\n")
+    (tmp_path / "interrupted").touch()
+    cases = pytest_run([str(tmp_path / "test_some.py")], tmp_path / "records.jsonl")
+    assert (cases.passed, cases.failed, cases.broken) == (set(), {}, "")
+
+
 def test_a_run_without_any_test_has_failed() -> None:
     assert close([Result("api", 1.0, Cases())]) == 1
 
