@@ -255,6 +255,7 @@ def _description(directory: str, how: MapOptions) -> dict[str, Any]:
         "command": ["python3", "{files}/call.py", f"{{workspace}}/{directory}", "{index}"],
         "files": {"call.py": _CALLER.read_text("utf-8")},
         "work_dir": "{workspace}",
+        "environment": {"HOME": "{workspace}"},
         "resources": {"memory": how.get("memory") or _MEMORY, "cores": how.get("cores") or _CORES},
         "ends_application": True,
     }

@@ -34,6 +34,8 @@ class Collector:
         self._parts: dict[tuple[bytes, int], bytearray] = {}
         self._files: OrderedDict[str, IO[bytes]] = OrderedDict()
         self._failures: set[str] = set()
+        self.missing: dict[str, None] = {}
+        """Calls of tasks on other nodes that do not exist here."""
         self._width = len(str(settings.ntasks - 1))
         self._begin_files()
 
@@ -56,6 +58,7 @@ class Collector:
             if kind == b"x":
                 ended = json.loads(data)
                 self._codes[ended["rank"]] = ended["code"]
+                self.missing.update(dict.fromkeys(ended.get("missing", ())))
                 return self._failed(ended["rank"], ended["code"])
             (rank,) = RANK.unpack_from(data)
             self._print(kind, rank, data[RANK.size :])

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 NAME = "zoe-job.json"
+_NO_LIMIT_S = 365 * 24 * 3600
+"""After how many seconds a job without a time limit ends in `SLURM_JOB_END_TIME`, as Slurm has it."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +92,22 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "SLURM_SUBMIT_DIR": here,
         "SLURM_SUBMIT_HOST": job.host,
         "SLURM_JOB_USER": environment.get("ZOE_JOB_USER", ""),
+        "SLURM_JOB_UID": os.getuid(),
+        "SLURM_JOB_GID": os.getgid(),
+        "SLURM_JOB_QOS": "normal",
+        "SLURM_GTIDS": 0,
+        "SLURM_NPROCS": job.ntasks,
+        "USER": environment.get("ZOE_JOB_USER", ""),
+        "LOGNAME": environment.get("ZOE_JOB_USER", ""),
         "SLURM_CLUSTER_NAME": "zoe",
         "SLURM_JOB_PARTITION": "zoe",
         "SLURM_RESTART_COUNT": int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1,
         "ENVIRONMENT": "BATCH",
         "SLURM_JOB_START_TIME": int(time.time()),
+        "SLURM_JOB_END_TIME": int(time.time() + (job.time_limit_s or _NO_LIMIT_S)),
     }
-    if job.time_limit_s is not None:
-        found["SLURM_JOB_END_TIME"] = int(time.time() + job.time_limit_s)
     if job.ntasks_given:
-        found |= {"SLURM_NTASKS": job.ntasks, "SLURM_NPROCS": job.ntasks}
+        found["SLURM_NTASKS"] = job.ntasks
     if job.ntasks_per_node is not None:
         found["SLURM_NTASKS_PER_NODE"] = job.ntasks_per_node
     if job.cpus_given:

@@ -9,16 +9,22 @@ from contextlib import suppress
 
 from zoe_job.channel import Channel, ChannelError, accept
 from zoe_job.ledger import Ledger, Wanted
-from zoe_job.tasks import run_tasks
+from zoe_job.missing import TEXTS_MAX
+from zoe_job.tasks import Here, run_tasks
 
 
 class Node:
-    """Serves connections, each in a thread; `ledger` is set on the first node."""
+    """Serves connections, each in a thread; `name`: that of its socket; `ledger` is set on the first node."""
 
-    def __init__(self, index: int, ledger: Ledger | None = None) -> None:
-        self._index = index
+    def __init__(self, index: int, name: str, ledger: Ledger | None = None) -> None:
+        self._here = Here(index, name)
         self._ledger = ledger
         self._steps: set[Channel] = set()
+
+    @property
+    def missing(self) -> list[str]:
+        """Return the calls of the script and its tasks that do not exist here; of many the first."""
+        return self._here.missing
 
     def signal_steps(self, number: int) -> None:
         """Send a signal to the tasks of all steps that run; only the first node knows them."""
@@ -43,13 +49,23 @@ class Node:
         try:
             frame = channel.receive()
             if frame is not None and frame[0] == b"t":
-                run_tasks(channel, json.loads(frame[1]), self._index)
+                run_tasks(channel, json.loads(frame[1]), self._here)
+            elif frame is not None and frame[0] == b"u":
+                self._note(json.loads(frame[1]))
+                channel.send(b"k")
+            elif frame is not None and frame[0] == b"w" and self._ledger is None:
+                self._note("srun within a task of another node than the first")
+                channel.send_json(b"n", "only tasks of the first node can run steps; the job will end as failed")
             elif frame is not None and frame[0] == b"w" and self._ledger is not None:
                 self._hold(channel, Wanted(**json.loads(frame[1])), self._ledger)
         except (ChannelError, ValueError, KeyError, TypeError):
             pass  # srun says what it misses
         finally:
             channel.close()
+
+    def _note(self, call: str) -> None:
+        if call not in self.missing and len(self.missing) < TEXTS_MAX:
+            self.missing.append(call)
 
     def _hold(self, channel: Channel, wanted: Wanted, ledger: Ledger) -> None:
         """Give out cores until srun leaves."""

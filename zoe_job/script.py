@@ -18,16 +18,17 @@ from zoe_job.networks import subnet_to
 from zoe_job.node import Node
 from zoe_job.patterns import fill
 
-SCRIPT = "script"
+SCRIPT = "slurm_script"
+"""Its name is `$0`, which scripts compare."""
 _PIECE = 1 << 16
 _FAILED, _NOT_RUN, _NO_PROGRAM = 1, 126, 127  # as shells say it
 
 
 def main() -> None:
-    """Run the script `script`, or wait as a further node: `python3 {files} run|node ...`."""
+    """Run the script, or wait as a further node: `python3 {files} run|node ...`."""
     if sys.argv[1] == "node":
         index, host, port = int(sys.argv[2]) + 1, sys.argv[3], int(sys.argv[4])
-        Node(index).serve(listen(str(port), host, port))
+        Node(index, str(port)).serve(listen(str(port), host, port))
         threading.Event().wait()
     files = Path(__file__).resolve().parent.parent
     sys.exit(run(read_job(files), files, sys.argv[2:]))
@@ -38,7 +39,7 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
     own = f"{job_id(dict(os.environ))}-{os.environ.get('ZOE_JOB_ATTEMPT', '1')}"
     others = [one for one in os.environ.get("ZOE_JOB_NODES", "").split(",") if one]
     addresses = [f"{os.environ.get('ZOE_JOB_HOST', '127.0.0.1')}:{own}", *others]
-    node = Node(0, Ledger([job.tasks_on_each * job.cpus_per_task] * job.nodes))
+    node = Node(0, own, Ledger([job.tasks_on_each * job.cpus_per_task] * job.nodes))
     node.serve(listen(own, None, None))
     environment = _environment(job, files, addresses, own)
     _enter(job, environment)
@@ -56,7 +57,16 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
     for pump in pumps:
         pump.join(5)  # a process that the script left behind may keep the pipe open
     sys.stdout.flush()
+    if node.missing:
+        _tell_missing(node.missing)
+        code = code or _FAILED
     return code if code >= 0 else 128 - code
+
+
+def _tell_missing(calls: list[str]) -> None:
+    """Say why a job has failed whose script may have ended with 0."""
+    print("zoe: the job has failed: it called what does not exist in a job of Zoe:", file=sys.stderr)
+    print(*(f"zoe:   {call}" for call in calls), sep="\n", file=sys.stderr, flush=True)
 
 
 def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[str, str]:
@@ -68,6 +78,7 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
         **variables(job, names, dict(os.environ)),
         **job.variables,
         "PATH": os.pathsep.join((str(bin_directory), job.variables.get("PATH") or given.get("PATH", os.defpath))),
+        "HOME": os.environ.get("ZOE_JOB_WORKSPACE") or given.get("HOME", "/"),
         "ZOE_SRUN": own,
         "ZOE_SRUN_NODES": ",".join((own, *addresses[1:])),
     }
@@ -77,7 +88,7 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
             found.setdefault(name, subnet)
     if "l" in _shell_letters(files / SCRIPT):
         # A login shell sets PATH anew, but takes functions of its environment.
-        for program in ("srun", "scontrol"):
+        for program in sorted(one.name for one in bin_directory.iterdir()):
             found[f"BASH_FUNC_{program}%%"] = f'() {{ "{bin_directory / program}" "$@"; }}'
     return found
 

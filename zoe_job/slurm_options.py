@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 # A name is followed by its letter, if it has one, and by `=` if it takes a value, or `?` if it may.
@@ -25,6 +25,12 @@ immediate I? interactive . jobid = kill-on-bad-exit K? label l. launch-cmd . mpi
 overlap . preserve-env E. prolog = pty . quit-on-interrupt . relative r= resv-ports ? send-libs ? slurmd-debug =
 task-epilog = task-prolog = threads T= unbuffered u. wait W= whole . x11 ?
 """
+SRUN_MISSING = {
+    **dict.fromkeys(("epilog", "prolog", "task-epilog", "task-prolog"), "programs around tasks are not run"),
+    **dict.fromkeys(("bcast", "container", "container-id", "launch-cmd", "pty", "x11", "uid", "gid"), ""),
+}
+"""Options of srun without which a step would do something else: name -> why they are not there, if it helps."""
+HETEROGENEOUS = "heterogeneous jobs and steps (`:`) are not supported"
 _OLD_NAMES = {
     "tasks-per-node": "ntasks-per-node",
     "workdir": "chdir",
@@ -45,6 +51,23 @@ class Given:
 
 class BadOptionError(ValueError):
     """An option that cannot be read; the text names it."""
+
+
+class MissingOptionError(BadOptionError):
+    """An option that Slurm has and Zoe has not, and without which a step would do something else."""
+
+
+def missing_of(words: Sequence[str], given: Iterable[Given]) -> str | None:
+    """Return what makes a step of srun impossible here; its words, and the options that were read from them."""
+    if ":" in words:
+        return HETEROGENEOUS
+    for one in given:
+        if one.name == "het-group":
+            return HETEROGENEOUS
+        if one.name in SRUN_MISSING:
+            why = SRUN_MISSING[one.name]
+            return f"--{one.name} is not supported{f': {why}' if why else ''}"
+    return None
 
 
 def _table(text: str) -> dict[str, tuple[str, str]]:

@@ -15,7 +15,8 @@ from typing import Any
 from zoe_job.channel import Channel, ChannelError, connect
 from zoe_job.collecting import Collector
 from zoe_job.ledger import Wanted
-from zoe_job.slurm_options import BadOptionError
+from zoe_job.missing import report
+from zoe_job.slurm_options import BadOptionError, MissingOptionError
 from zoe_job.step import Settings, settings_of
 
 _PIECE = 1 << 16
@@ -28,6 +29,10 @@ def main() -> None:
     try:
         settings = settings_of(sys.argv[1:], dict(os.environ))
         code = run(settings)
+    except MissingOptionError as error:
+        report(" ".join(["srun", *sys.argv[1:]]))
+        print(f"srun: error: {error}; the job will end as failed", file=sys.stderr)
+        code = _FAILED
     except (BadOptionError, ChannelError) as error:
         print(f"srun: error: {error}", file=sys.stderr)
         code = _FAILED
@@ -94,6 +99,8 @@ class _Step:
             while reader.is_alive():
                 reader.join(0.5)  # so that signals are handled
         code = self._collector.finish()
+        for call in self._collector.missing:
+            report(call)
         return max(code, _FAILED) if self._late else code
 
     def _pass_on_signals(self) -> None:
@@ -115,6 +122,7 @@ class _Step:
         return {
             "node": number,
             "argv": self._settings.command,
+            "programs": self._settings.programs,
             "directory": self._settings.directory,
             "environment": self._environment,
             "ranks": ranks,

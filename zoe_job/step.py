@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zoe_job.node_lists import BadNodesError, expanded
-from zoe_job.slurm_options import SRUN, BadOptionError, Given, read
+from zoe_job.programs import programs_of
+from zoe_job.slurm_options import SRUN, BadOptionError, Given, MissingOptionError, missing_of, read
 from zoe_job.times import seconds
 
 
@@ -32,18 +33,22 @@ class Settings:
     named: list[int] = field(default_factory=list)
     excluded: list[int] = field(default_factory=list)
     time_limit_s: float | None = None
+    programs: dict[str, list[str]] = field(default_factory=dict)
+    """Of `--multi-prog`: rank -> program and its arguments."""
 
 
 def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     """Return what the words say, with the job's values where they say nothing; BadOptionError."""
     given, command, unknown = read(words, SRUN)
+    if missing := missing_of(words, given):
+        raise MissingOptionError(missing)
     if unknown:
         raise BadOptionError(f"there is no option {unknown[0]}")
     if not command:
         raise BadOptionError("no program is given")
     last = {one.name: one for one in given}
-    if "multi-prog" in last:
-        raise BadOptionError("--multi-prog is not supported")
+    if "jobid" in last and last["jobid"].value != environment.get("SLURM_JOB_ID"):
+        raise MissingOptionError("--jobid of another job is not supported")
     nodes = _number(last, "nodes")
     per_node = _number(last, "ntasks-per-node") or _of(environment, "SLURM_NTASKS_PER_NODE")
     job_nodes = _of(environment, "SLURM_NNODES") or 1
@@ -60,6 +65,8 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     bad = last.get("kill-on-bad-exit")
     settings.kill_on_bad_exit = bad is not None and bad.value != "0"
     settings.variables = _exported(_text(last, "export"), environment)
+    if "multi-prog" in last:
+        settings.programs = programs_of(command[0], settings.ntasks)
     _choose_nodes(settings, last, environment.get("SLURM_JOB_NODELIST", "").split(","))
     try:
         settings.time_limit_s = seconds(_text(last, "time") or "0")

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import threading
 import time
+from dataclasses import dataclass, field
 from typing import IO, Any
 
 from zoe_job.channel import Channel, ChannelError
@@ -18,12 +19,21 @@ RANK = struct.Struct(">I")
 _PIECE = 1 << 15
 _LEFT_BEHIND_S = 5.0
 # Of the service in which a task runs, not of that in which srun runs.
-_OF_SERVICE = ("HOME", "TMPDIR", "ZOE_SERVICE_ID", "ZOE_INSTANCE", "ZOE_BACKEND", "HOSTNAME")
+_OF_SERVICE = ("TMPDIR", "ZOE_SERVICE_ID", "ZOE_INSTANCE", "ZOE_BACKEND", "HOSTNAME")
 
 
-def run_tasks(channel: Channel, asked: dict[str, Any], node: int) -> None:
+@dataclass
+class Here:
+    """The node on which tasks run: its number, the name of its socket, and the calls that do not exist here."""
+
+    index: int
+    name: str
+    missing: list[str] = field(default_factory=list)
+
+
+def run_tasks(channel: Channel, asked: dict[str, Any], here: Here) -> None:
     """Run the tasks of `asked`, send what they print and how they end, and end them if srun leaves."""
-    step = _Step(channel, asked, node)
+    step = _Step(channel, asked, here)
     reader = threading.Thread(target=step.listen, daemon=True)
     step.start()
     reader.start()
@@ -31,10 +41,10 @@ def run_tasks(channel: Channel, asked: dict[str, Any], node: int) -> None:
 
 
 class _Step:
-    def __init__(self, channel: Channel, asked: dict[str, Any], node: int) -> None:
+    def __init__(self, channel: Channel, asked: dict[str, Any], here: Here) -> None:
         self._channel = channel
         self._asked = asked
-        self._node = node
+        self._here = here
         self._sending = threading.Lock()
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._threads: list[threading.Thread] = []
@@ -45,7 +55,7 @@ class _Step:
         for local, rank in enumerate(self._asked["ranks"]):
             try:
                 process = subprocess.Popen(
-                    self._asked["argv"],
+                    self._argv(rank),
                     cwd=self._asked["directory"],
                     env=self._environment(rank, local),
                     stdin=subprocess.PIPE if self._asked["stdin"] else subprocess.DEVNULL,
@@ -54,7 +64,7 @@ class _Step:
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:
-                self._send(b"e", RANK.pack(rank) + f"srun: {self._asked['argv'][0]}: {error}\n".encode())
+                self._send(b"e", RANK.pack(rank) + f"srun: {self._argv(rank)[0]}: {error}\n".encode())
                 self._end(rank, 127 if isinstance(error, FileNotFoundError) else 126)
                 continue
             self._processes[rank] = process
@@ -104,7 +114,7 @@ class _Step:
         self._send(kind, head)
 
     def _end(self, rank: int, code: int) -> None:
-        self._send(b"x", json.dumps({"rank": rank, "code": code}).encode())
+        self._send(b"x", json.dumps({"rank": rank, "code": code, "missing": self._here.missing}).encode())
 
     def _send(self, kind: bytes, data: bytes) -> None:
         with self._sending:
@@ -136,10 +146,17 @@ class _Step:
         given = {name: text for name, text in self._asked["environment"].items() if name not in _OF_SERVICE}
         own = {name: os.environ[name] for name in _OF_SERVICE if name in os.environ}
         mine: dict[str, object] = {"SLURM_PROCID": rank, "SLURM_LOCALID": local, "SLURM_NODEID": self._asked["node"]}
+        mine["SLURM_GTIDS"] = ",".join(map(str, self._asked["ranks"]))
+        mine["ZOE_SRUN"] = self._here.name
         names = given.get("SLURM_JOB_NODELIST", "").split(",")
-        if self._node < len(names):
-            mine["SLURMD_NODENAME"] = names[self._node]
+        if self._here.index < len(names):
+            mine["SLURMD_NODENAME"] = names[self._here.index]
         return {**given, **own, **{name: str(value) for name, value in mine.items()}}
+
+    def _argv(self, rank: int) -> list[str]:
+        """Return the words of a task: the program of the step, or of `--multi-prog` its own."""
+        programs: dict[str, list[str]] = self._asked["programs"]
+        return programs.get(str(rank)) or list(self._asked["argv"])
 
     def _begin(self, run: Any, *given: Any) -> None:
         thread = threading.Thread(target=run, args=given, daemon=True)

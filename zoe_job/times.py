@@ -9,7 +9,7 @@ _TIME = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,4}))?(?::(\d{1,4}))?")
 
 def seconds(text: str) -> float | None:
     """Return seconds of `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`; None
-    for no limit; ValueError.
+    for no limit; ValueError. As in Slurm, they are rounded up to whole minutes.
     """
     text = text.strip()
     if text.upper() in ("UNLIMITED", "INFINITE", "-1", "0"):
@@ -23,4 +23,4 @@ def seconds(text: str) -> float | None:
     else:
         hours, minutes, rest = 0, first, second
     total = ((days or 0) * 24 + (hours or 0)) * 3600 + (minutes or 0) * 60 + (rest or 0)
-    return float(total) if total else None
+    return 60.0 * -(-total // 60) if total else None

@@ -12,11 +12,16 @@ from tests.cli.server import Server
 SCRIPT = """\
 #!/bin/bash
 #SBATCH --job-name=sums -p gpu
-#SBATCH --licenses=foo
-#SBATCH --nonsense
 #SBATCH --time=10
 true
 #SBATCH --nodes=2
+"""
+WRONG = """\
+#!/bin/bash
+#SBATCH --licenses=foo
+#SBATCH --nonsense
+#SBATCH --ntasks=none
+squeue --me
 """
 
 
@@ -28,21 +33,37 @@ def job(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("server")
-def test_what_is_not_understood_is_listed_with_its_line(zoe: Zoe, job: Path) -> None:
+def test_what_has_no_effect_is_listed_with_its_line(zoe: Zoe, job: Path) -> None:
     done = zoe("sbatch", str(job))
     assert done.code == 0
     assert done.out.startswith("Submitted batch job x")
     assert done.err.splitlines() == [
-        "job.sh: not understood:",
-        "  line 3: --licenses=foo: Zoe has nothing like it",
-        "  line 4: --nonsense: sbatch has no such option",
         "job.sh: without effect:",
         "  line 2: --partition=gpu: there are no partitions, accounts and QOS",
-        "job.sh: #SBATCH lines after the first command are not read: 7",
+        "job.sh: #SBATCH lines after the first command are not read: 5",
     ]
 
 
 @pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("words", [(), ("--strict",)])
+def test_what_is_not_understood_submits_nothing_unless_loose(zoe: Zoe, job: Path, words: tuple[str, ...]) -> None:
+    job.write_text(WRONG)
+    told = [
+        "job.sh: not understood:",
+        "  line 2: --licenses=foo: Zoe has nothing like it",
+        "  line 3: --nonsense: sbatch has no such option",
+        "  line 4: --ntasks=none: not a number above 0",
+        "  line 5: squeue --me: there is no squeue in a job",
+    ]
+    refused = zoe("sbatch", *words, str(job))
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.splitlines()[:-1] == told
+    assert "zoe sbatch --loose" in refused.err
+    assert zoe("sbatch", "--strict", "--loose", str(job)).code == 2
+    done = zoe("sbatch", "--loose", str(job))
+    assert (done.code, done.err.splitlines()) == (0, told)
+
+
 @pytest.mark.usefixtures("server")
 @pytest.mark.parametrize(
     "line", ["--dependency=singleton", "--dependency=after:1", "--begin=someday", "--time=1:xx", "--array=x",
@@ -57,12 +78,6 @@ def test_what_decides_when_it_runs_is_not_passed_over(zoe: Zoe, job: Path, line:
 @pytest.mark.usefixtures("server")
 def test_a_script_may_come_on_standard_input(zoe: Zoe) -> None:
     assert zoe("sbatch", "--parsable", stdin=b"#!/bin/sh\ntrue\n").code == 0
-
-
-def test_strict_submits_nothing_then(zoe: Zoe, job: Path) -> None:
-    done = zoe("sbatch", "--strict", str(job))
-    assert (done.code, done.out) == (2, "")
-    assert "line 4" in done.err
 
 
 @pytest.mark.usefixtures("server")

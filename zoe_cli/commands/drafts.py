@@ -56,6 +56,7 @@ def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
         "image": image,
         "command": command,
         "work_dir": "{workspace}",
+        "environment": {"HOME": "{workspace}"},
         "resources": {"memory": wishes.memory or MEMORY, "cores": CORES if wishes.cores is None else wishes.cores},
     }
     if wishes.packages:
@@ -65,11 +66,8 @@ def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
     if count == 1:
         component["ends_application"] = True
     else:
-        component |= {
-            "environment": {"ZOE_INDEX": "{index}"},
-            "essential_count": count,
-            "total_count": count,
-        }
+        component["environment"]["ZOE_INDEX"] = "{index}"
+        component |= {"essential_count": count, "total_count": count}
     return _document(line, [component], carried)
 
 
@@ -94,6 +92,7 @@ def spark_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
             *words(carried, line[1:]),
         ],
         "environment": {
+            "HOME": "{workspace}",
             "SPARK_LOCAL_HOSTNAME": "{host:self}",
             "SPARK_LOCAL_IP": "{host:self}",
             "SPARK_LOCAL_DIRS": "{scratch}",

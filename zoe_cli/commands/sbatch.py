@@ -22,17 +22,17 @@ from zoe_job.slurm_options import SBATCH, BadOptionError, read
 
 _EXAMPLES = (
     "zoe sbatch job.sh",
-    "zoe sbatch --strict -n 4 --time 1:00:00 --array 0-99%10 job.sh data.csv",
+    "zoe sbatch -n 4 --time 1:00:00 --array 0-99%10 job.sh data.csv",
     "zoe sbatch --dependency afterok:$(zoe sbatch --parsable prepare.sh) train.sh",
     "zoe sbatch --show job.sh > app.json",
     "zoe sbatch --wrap 'srun hostname' -N 2",
 )
-# What decides when a job runs or is wanted, or for how long, is not passed over: the next job may rely on it.
+# What decides when a job runs or is wanted, or for how long, is never passed over: the next job may rely on it.
 _WHEN = ("array", "begin", "deadline", "dependency", "time")
 _SCRIPT_BYTES_MAX = 200_000
 _EPILOG = "\n\n".join(("Examples:", *(f"  {example}" for example in _EXAMPLES)))
 # Ours, beside those of sbatch.
-_OWN = {"strict": ("", "."), "show": ("", "."), "image": ("", "="), "idempotency-key": ("", "=")}
+_OWN = {"strict": ("", "."), "loose": ("", "."), "show": ("", "."), "image": ("", "="), "idempotency-key": ("", "=")}
 
 
 def register(app: typer.Typer) -> None:
@@ -48,8 +48,8 @@ def sbatch(
         typer.Argument(
             metavar="[OPTIONS] SCRIPT [ARGUMENTS]",
             help="Options of sbatch, which win over the #SBATCH lines of the script (- or none: standard input). Zoe's "
-            "own: --strict refuses what is not understood; --show prints the description; --image NAME [zoe/python]; "
-            "--idempotency-key KEY.",
+            "own: --loose submits although lines are not understood; --show prints the description; --image NAME "
+            "[zoe/python]; --idempotency-key KEY.",
         ),
     ] = None,
 ) -> None:
@@ -71,7 +71,9 @@ def sbatch(
     title, script, arguments = _script(rest, on_line)
     lines = read_lines(script)
     request, found = request_of([*lines.given, *(one for one in given if one.name not in _OWN)])
-    _tell(title, lines, found, strict="strict" in own)
+    if "strict" in own and "loose" in own:
+        raise typer.BadParameter("give --strict, which is the default, or --loose")
+    _tell(title, lines, found, loose="loose" in own)
     document = job_draft(script, arguments, job_of(request, lines, title), request, own.get("image"))
     if "show" in own:
         from zoe_cli.output import Format, emit_data
@@ -119,8 +121,8 @@ def _checked(data: bytes, name: str) -> str:
         raise typer.BadParameter(f"{shown} is not UTF-8 text") from None
 
 
-def _tell(title: str, lines: ScriptLines, found: list[Finding], *, strict: bool) -> None:
-    """List what is not understood, and what has no effect, with line numbers; exit if it is strict."""
+def _tell(title: str, lines: ScriptLines, found: list[Finding], *, loose: bool) -> None:
+    """List what is not understood, and what has no effect, with line numbers; exit for the former, unless loose."""
     wrong = [(line, f"{text}: {why}") for line, text, why in lines.refused]
     wrong += [(one.given.line, f"{_written(one)}: {one.why}") for one in found if not one.harmless]
     _list(f"{title}: not understood", wrong)
@@ -135,7 +137,9 @@ def _tell(title: str, lines: ScriptLines, found: list[Finding], *, strict: bool)
     when = [one for one in found if not one.harmless and one.given.name in _WHEN]
     if when:
         note("It was not submitted: it would run at another time, or by another deadline, than the script says.")
-    if when or (strict and (wrong or lines.late)):
+    elif wrong and not loose:
+        note("It was not submitted. Remove or change these lines, or submit it without them: zoe sbatch --loose")
+    if when or (wrong and not loose):
         raise typer.Exit(Exit.USAGE)
 
 

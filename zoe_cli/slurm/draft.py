@@ -14,6 +14,7 @@ from typing import Any
 from zoe_cli.slurm.lines import ScriptLines
 from zoe_cli.slurm.request import JobRequest
 from zoe_job.job import NAME, Job
+from zoe_job.missing import PROGRAMS
 from zoe_job.script import SCRIPT
 
 IMAGE, MEMORY_MIB = "zoe/python", 1024
@@ -134,7 +135,8 @@ def programs() -> dict[str, str]:
     """Return the texts of the programs that travel along, by name."""
     modules = sorted(files("zoe_job").iterdir(), key=lambda one: one.name)
     found = {f"zoe_job/{one.name}": one.read_text(encoding="utf-8") for one in modules if one.name.endswith(".py")}
-    return {**found, "bin/srun": _PROGRAM.format("srun"), "bin/scontrol": _PROGRAM.format("scontrol")}
+    own = {f"bin/{name}": _PROGRAM.format(name) for name in ("srun", "scontrol")}
+    return {**found, **own, **{f"bin/{name}": _PROGRAM.format("missing") for name in PROGRAMS}}
 
 
 def _results(request: JobRequest) -> list[str]:

@@ -6,6 +6,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
+from zoe_cli.slurm.calls import refused_calls
 from zoe_job.slurm_options import SBATCH, BadOptionError, Given, read
 
 _MARK = "#SBATCH"
@@ -17,7 +18,9 @@ _ARITHMETIC = re.compile(rf"(?:\(\(|\bexpr\b|\blet\b).*{_ID}|{_ID}.*\btail\s+-c"
 
 @dataclass(slots=True)
 class ScriptLines:
-    """What the lines of a script say, in their order; `refused`: line number, text and why."""
+    """What the lines of a script say, in their order; `refused`: line number, text and why, also of calls of programs
+    that do not exist in a job of Zoe.
+    """
 
     given: list[Given] = field(default_factory=list)
     refused: list[tuple[int, str, str]] = field(default_factory=list)
@@ -43,6 +46,7 @@ def read_lines(script: str) -> ScriptLines:
                 (found.module_lines if command[1] in ("module", "ml") else found.conda_lines).append(number)
             if _ARITHMETIC.search(line):
                 found.arithmetic_lines.append(number)
+    found.refused += refused_calls(script)
     return found
 
 

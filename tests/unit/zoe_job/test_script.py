@@ -15,10 +15,13 @@ from zoe_job.script import _environment
 def test_names_and_addresses_of_the_nodes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between_containers: bool
 ) -> None:
-    (tmp_path / "script").write_text("#!/bin/bash -l\n")
+    (tmp_path / "slurm_script").write_text("#!/bin/bash -l\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "srun").touch()
     secret = tmp_path / "secret"
     monkeypatch.setattr(script, "SECRET", secret)
     monkeypatch.setenv("ZOE_JOB_USER", "ada")
+    monkeypatch.setenv("ZOE_JOB_WORKSPACE", "/home/ada")
     if between_containers:
         secret.write_text("s")
     found = _environment(Job("sums", nodes=2, ntasks=2), tmp_path, ["main.x:own-1", "node.x:6818"], "own-1")
@@ -27,5 +30,9 @@ def test_names_and_addresses_of_the_nodes(
     names = "main.x,node.x" if between_containers else "127.0.1.1,127.0.1.2"
     assert (found["SLURM_JOB_NODELIST"], found["SLURM_TASKS_PER_NODE"]) == (names, "1(x2)")
     assert (found["SLURM_JOB_USER"], "ZOE_JOB_USER" in found) == ("ada", False)
+    assert (found["USER"], found["LOGNAME"], found["HOME"]) == ("ada", "ada", "/home/ada")
+    # Also where the script gives no number of tasks and no time limit.
+    assert (found["SLURM_NPROCS"], "SLURM_NTASKS" in found, found["SLURM_JOB_QOS"]) == ("2", False, "normal")
+    assert int(found["SLURM_JOB_END_TIME"]) - int(found["SLURM_JOB_START_TIME"]) == 365 * 24 * 3600
     assert "srun" in found["BASH_FUNC_srun%%"]  # for a login shell, which sets PATH anew
     assert found["PATH"].startswith(f"{tmp_path}/bin:")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from zoe_job.slurm_options import BadOptionError
+from zoe_job.slurm_options import BadOptionError, MissingOptionError
 from zoe_job.step import settings_of
 
 JOB = {"SLURM_NNODES": "2", "SLURM_NTASKS": "4", "SLURM_NTASKS_PER_NODE": "2", "SLURM_CPUS_PER_TASK": "3"}
@@ -29,10 +31,39 @@ def test_a_job_that_says_nothing_has_one_task() -> None:
     assert settings_of(["prog"], {}).ntasks == 1
 
 
-@pytest.mark.parametrize("words", ["-n0 prog", "-n x prog", "", "-l", "--nonsense prog", "--multi-prog file"])
+@pytest.mark.parametrize("words", ["-n0 prog", "-n x prog", "", "-l", "--nonsense prog", "--multi-prog nofile"])
 def test_bad_words_are_refused(words: str) -> None:
     with pytest.raises(BadOptionError):
         settings_of(words.split(), JOB)
+
+
+@pytest.mark.parametrize(
+    "words", ["-n1 a : -n1 b", "--het-group=0 a", "--pty bash", "--task-prolog=x a", "--jobid=7 a", "--bcast=x a"]
+)
+def test_what_would_be_another_step_is_not_run(words: str) -> None:
+    with pytest.raises(MissingOptionError):
+        settings_of(words.split(), {**JOB, "SLURM_JOB_ID": "x1"})
+
+
+def test_the_own_job_may_be_named() -> None:
+    assert settings_of(["--jobid=x1", "a"], {**JOB, "SLURM_JOB_ID": "x1"}).command == ["a"]
+
+
+def test_each_task_may_have_a_program_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "programs"
+    file.write_text("# ranks program\n0,2 sh -c 'echo %t' \\\n  %o\n1 hostname\n3-9 sleep 1\n")
+    found = settings_of(["-n4", "--multi-prog", str(file)], JOB).programs
+    assert found == {"0": ["sh", "-c", "echo 0", "0"], "2": ["sh", "-c", "echo 2", "1"], "1": ["hostname"],
+                     "3": ["sleep", "1"]}  # fmt: skip
+    file.write_text("* true\n")
+    assert settings_of(["-n2", "--multi-prog", str(file)], JOB).programs == {"0": ["true"], "1": ["true"]}
+
+
+@pytest.mark.parametrize("text", ["0 true\n", "0-1 true\n1 true\n", "0-1\n", "x true\n", "0-1 'true\n"])
+def test_a_file_of_programs_that_is_wrong_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "programs").write_text(text)
+    with pytest.raises(BadOptionError):
+        settings_of(["-n2", "--multi-prog", str(tmp_path / "programs")], JOB)
 
 
 def test_what_is_exported() -> None:

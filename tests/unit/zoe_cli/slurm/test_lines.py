@@ -42,6 +42,45 @@ def test_lines_up_to_the_first_command_are_read() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "trap 'scontrol requeue $SLURM_JOB_ID; exit 0' USR1",
+        "next() { sbatch next.sh; }",
+        "id=$(sbatch --parsable next.sh)",
+        "echo a | sbcast - /tmp/a",
+        "if squeue -j 1; then true; fi",
+        "while ! scontrol show job 1; do true; done",
+        "bash <<EOF\nscancel 5\nEOF",
+        "srun -n1 echo a : -n2 echo b",
+        "srun -N1 \\\n  --pty bash",
+        "x=`sacct -n`",
+        "[ -f done ] && sbatch $0",
+    ],
+)
+def test_calls_that_do_not_exist_are_refused_with_their_line(line: str) -> None:
+    refused = read_lines(f"#!/bin/bash\n{line}\n").refused
+    assert [number for number, _, _ in refused] == [3 if "<<EOF" in line else 2]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "srun -n2 --multi-prog file",
+        "srun hostname; srun -l sh -c 'echo a : b'",
+        "for host in $(scontrol show hostnames $SLURM_JOB_NODELIST); do true; done",
+        "# sbatch next.sh",
+        "echo to submit again: sbatch job.sh",
+        "python my-sbatch.py sbatch",
+        "srun-wrapper --pty",
+        "SBATCH_TIMELIMIT=1 true",
+        "command -v sbatch",
+    ],
+)
+def test_other_lines_pass(line: str) -> None:
+    assert read_lines(f"#!/bin/bash\n{line}\n").refused == []
+
+
+@pytest.mark.parametrize(
     ("line", "computes"),
     [
         ("export MASTER_PORT=$(expr 10000 + $(echo -n $SLURM_JOBID | tail -c 4))", True),
