@@ -47,6 +47,15 @@ def test_a_child_over_the_limit_ends_the_whole_service(either_world: LocalWorld)
     assert "64 MiB" in found.message
 
 
+def test_a_program_that_ends_well_after_its_child_was_killed_ran_out_of_memory(world: LocalWorld) -> None:
+    """Within the second between two looks: as a shell that goes on without the results of a command."""
+    needs_cgroups()
+    program = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'x = bytearray(b\"x\" * 200 * 2**20)'])\n"
+    service = world.start(python(program, **LIMITED))
+    found = world.ended(service)
+    assert (found.cause, found.exit_code) == (Cause.OUT_OF_MEMORY, 0)
+
+
 def test_what_all_processes_use_together_counts(either_world: LocalWorld) -> None:
     service = either_world.start(python(GREEDY_CROWD, **LIMITED))
     assert either_world.ended(service).cause is Cause.OUT_OF_MEMORY

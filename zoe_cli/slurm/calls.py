@@ -5,6 +5,7 @@ What a script puts together as it runs is found then, and fails the job (`zoe_jo
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -15,9 +16,8 @@ from zoe_job.slurm_options import SRUN, BadOptionError, missing_of, read
 # At the beginning of a command, also within a substitution, a function, a here-document or the text of a trap.
 _CALL = re.compile(
     r"(?:^|[;&|(`{'\"]|\$\(|\b(?:then|do|else|time|exec|eval|if|while|until)\s|!\s)\s*"
-    rf"(srun|scontrol|{'|'.join(PROGRAMS)})(?=\s|$|[;)&|`'\"])([^;&|`\n]*)"
+    rf"(srun|scontrol|{'|'.join(PROGRAMS)})(?=\s|$|[;)&|`'\"])"
 )
-_SHOWN = re.compile(r"\s*(?:show\s+hostnames?\b|\$)")
 
 
 def refused_calls(script: str) -> Iterator[tuple[int, str, str]]:
@@ -26,19 +26,32 @@ def refused_calls(script: str) -> Iterator[tuple[int, str, str]]:
         if line.lstrip().startswith("#"):
             continue
         for found in _CALL.finditer(line):
-            if why := _why(found[1], found[2]):
-                yield number, f"{found[1]}{found[2]}".strip()[:80], why
+            words = _words(line[found.end() :])
+            if why := _why(found[1], words):
+                yield number, " ".join([found[1], *words])[:80], why
 
 
-def _why(program: str, rest: str) -> str | None:
+def _words(rest: str) -> list[str]:
+    """Return the words of a command up to its end, as far as its quotation marks are closed."""
+    reader = shlex.shlex(rest, posix=True, punctuation_chars="();<>|&`")
+    reader.whitespace_split = True
+    words: list[str] = []
+    with contextlib.suppress(ValueError):  # the rest is within a text that ends elsewhere
+        for word in reader:
+            if word[0] in "();<>|&`":
+                break
+            words.append(word)
+    return words
+
+
+def _why(program: str, words: list[str]) -> str | None:
     if program == "scontrol":
-        return None if _SHOWN.match(rest) else "only `scontrol show hostnames` exists in a job"
+        known = (
+            words[:1] == [] or words[0].startswith("$") or words[:2] in (["show", "hostnames"], ["show", "hostname"])
+        )
+        return None if known else "only `scontrol show hostnames` exists in a job"
     if program != "srun":
         return f"there is no {program} in a job"
-    try:
-        words = shlex.split(rest, comments=True)
-    except ValueError:  # a quotation mark is closed elsewhere
-        words = rest.split()
     try:
         given, _, _ = read(words, SRUN)
     except BadOptionError:  # srun says it, as that of Slurm does

@@ -72,6 +72,10 @@ def test_calls_that_do_not_exist_are_refused_with_their_line(line: str) -> None:
         "echo to submit again: sbatch job.sh",
         "python my-sbatch.py sbatch",
         "srun-wrapper --pty",
+        "srun sh -c 'while :; do true; done'",
+        "srun sh -c 'first; : ;",  # the text ends in another line
+        "srun -n1 true # --pty",
+        "srun -n1 true; program --pty",
         "SBATCH_TIMELIMIT=1 true",
         "command -v sbatch",
     ],

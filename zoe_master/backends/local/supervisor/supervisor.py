@@ -335,7 +335,8 @@ class Supervisor:
     def _why(self, exit_code: int) -> tuple[str, str]:
         if self._cause is not None:
             return self._cause, self._message
-        if exit_code == KILLED_EXIT_CODE and self._cgroup is not None and self._cgroup.out_of_memory_kills():
+        # Whatever the exit code: a shell whose program was killed may go on, and has half of the results.
+        if self._cgroup is not None and self._cgroup.out_of_memory_kills():
             return "out_of_memory", self._memory_message()
         if exit_code > 128:
             with contextlib.suppress(ValueError):

@@ -142,7 +142,7 @@ def _why(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
         return stop_cause, ErrorText(f"port {record.probe.port} did not answer within {record.probe.timeout_s:g} s")
     if stop_cause is not None:
         return stop_cause, NOTHING
-    if container.out_of_memory and container.exit_code == KILLED:
+    if container.out_of_memory:  # whatever its exit code: a shell that goes on has half of the results
         return Cause.OUT_OF_MEMORY, ErrorText("it used more memory than its limit")
     if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and _removed(record.task):
         return Cause.STOPPED, ErrorText("Swarm removed it from its node")

@@ -59,7 +59,7 @@ def test_a_probe_stands_between_started_and_ready() -> None:
         ({"container": over(0)}, Cause.EXITED),
         ({"container": over(137)}, Cause.EXITED),
         ({"container": over(137, out_of_memory=True)}, Cause.OUT_OF_MEMORY),
-        ({"container": over(1, out_of_memory=True)}, Cause.EXITED),
+        ({"container": over(0, out_of_memory=True)}, Cause.OUT_OF_MEMORY),
         ({"container": over(137, out_of_memory=True), "mark": Mark(stop_cause=Cause.STOPPED)}, Cause.STOPPED),
         ({"container": over(143), "task": replace(TASK, wanted="shutdown")}, Cause.STOPPED),
         ({"container": over(143), "task": replace(TASK, wanted="shutdown", state="shutdown")}, Cause.STOPPED),
