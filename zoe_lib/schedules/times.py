@@ -1,9 +1,12 @@
-"""Times of a cron expression in a time zone, as Debian's cron has them, also on the days when clocks change."""
+"""Times of a cron expression in a time zone, also on the days when clocks change.
+
+As Debian's cron, but a time that the clock is set over is never lost: it runs at the change. Only an expression for
+every hour has nothing to make up there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, tzinfo
 from itertools import islice
 
 from cronsim import CronSim, CronSimError
@@ -22,10 +25,18 @@ _NAMED = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
-# The library takes times of day without the zone's offset. In the hour that comes twice it may so begin late, or with a
-# time that has passed: looking begins this much earlier, and what does not count is left out.
+# The library knows what a clock on the wall shows. When clocks change, that is in another order than the moments, so
+# looking begins this much earlier, and goes on for as long.
 _AROUND_S = 3 * 3600
-_AROUND_MAX = 4 * 60
+_AROUND_MAX = 7 * 60
+_CALLED = {"day-of-month": "day of the month", "day-of-week": "day of the week"}
+_ALLOWED = {
+    "minute": "it is from 0 to 59",
+    "hour": "it is from 0 to 23",
+    "day-of-month": "it is from 1 to 31, and a day that one of the months has",
+    "month": "it is from 1 to 12, or JAN to DEC",
+    "day-of-week": "it is from 0 (Sunday) to 7, or SUN to SAT",
+}
 
 
 class BadTimes(ValueError):  # noqa: N818 - it is an answer
@@ -53,34 +64,83 @@ class CronTimes:
         if len(self._fields.split()) != _FIELDS:
             why = "minute, hour, day of the month, month, day of the week; or " + ", ".join(_NAMED)
             raise BadTimes(f"{self.expression[:64]!r} has not five fields: {why}")
-        self._sim(0.0, False)
+        self._sim(datetime(1970, 1, 1), False)  # noqa: DTZ001 - of no zone
 
     def next_after(self, at_s: float) -> float | None:
         """Return the first time after this moment (seconds since the epoch); None if there is none in 50 years."""
-        found = self._from(at_s, False)
-        return next((one for one in islice(found, _AROUND_MAX) if one > at_s), None)
+        changes = self._changes_near(at_s)
+        best: float | None = None
+        for wall in islice(self._walls(at_s - _AROUND_S if changes else at_s, False), _AROUND_MAX):
+            later = [one for one in self._moments(wall) if one > at_s]
+            if best is not None and (not later or min(later) >= best + _AROUND_S):
+                break
+            best = min([*later, *([] if best is None else [best])], default=None)
+            if best is not None and not changes:
+                break
+        return best
 
     def newest(self, from_s: float, to_s: float, most: int) -> list[float]:
         """Return the newest times between these moments, both included, at most so many; the oldest first."""
-        found: list[float] = []
-        for one in islice(self._from(to_s + _AROUND_S, True), _AROUND_MAX + most):
-            if one < from_s or len(found) == most:
+        found = set[float]()
+        start_s = to_s + (_AROUND_S if self._changes_near(to_s) else 60)
+        for wall in islice(self._walls(start_s, True), _AROUND_MAX + most):
+            moments = self._moments(wall)
+            if max(moments, default=from_s) < from_s - _AROUND_S:
                 break
-            if one <= to_s and (not found or one < found[-1]):
-                found.append(one)
-        return found[::-1]
+            found.update(one for one in moments if from_s <= one <= to_s)
+        return sorted(found)[-most:]
+
+    def _changes_near(self, at_s: float) -> bool:
+        """Return whether the clock changes within some hours before or after a moment."""
+        zone = zone_of(self.zone)
+        before, after = (datetime.fromtimestamp(at_s + one, zone).utcoffset() for one in (-_AROUND_S, _AROUND_S))
+        return before != after
+
+    @property
+    def _each_hour(self) -> bool:
+        return self._fields.split()[1] == "*"
+
+    @property
+    def _goes_on(self) -> bool:
+        """Return whether it runs in both of two hours that have the same name."""
+        minute, hour, *_ = self._fields.split()
+        return minute.startswith("*") or hour.startswith("*")
+
+    def _moments(self, wall: datetime) -> list[float]:
+        """Return when a clock of the zone shows this: once, twice or never."""
+        zone = zone_of(self.zone)
+        first_s, second_s = (wall.replace(tzinfo=zone, fold=fold).timestamp() for fold in (0, 1))
+        if first_s < second_s:
+            return [first_s, second_s] if self._goes_on else [first_s]
+        if second_s < first_s:  # the clock is set forward over it
+            return [] if self._each_hour else [_change(zone, second_s, first_s)]
+        return [first_s]
 
     @property
     def _fields(self) -> str:
         return _NAMED.get(self.expression.strip().lower(), self.expression)
 
-    def _from(self, at_s: float, back: bool) -> Iterator[float]:
-        for one in self._sim(at_s, back):
-            yield one.timestamp()
+    def _walls(self, at_s: float, back: bool) -> CronSim:
+        """Return what a clock of the zone shows at the times after or before a moment."""
+        return self._sim(datetime.fromtimestamp(at_s, zone_of(self.zone)).replace(tzinfo=None), back)
 
-    def _sim(self, at_s: float, back: bool) -> CronSim:
+    def _sim(self, wall: datetime, back: bool) -> CronSim:
         try:
-            return CronSim(self._fields, datetime.fromtimestamp(at_s, zone_of(self.zone)), reverse=back)
-        except (CronSimError, AssertionError, ValueError, OverflowError, OSError) as error:
+            return CronSim(self._fields, wall, reverse=back)
+        except CronSimError as error:
+            field = str(error).removeprefix("Bad ")
+            why = _ALLOWED.get(field, f"it is no {field}")
+            raise BadTimes(f"{self.expression[:64]!r}: the {_CALLED.get(field, field)} cannot be read; {why}") from None
+        except (AssertionError, ValueError, OverflowError, OSError) as error:
             why = str(error) or "it mixes what does not belong together"
             raise BadTimes(f"{self.expression[:64]!r}: {why}") from None
+
+
+def _change(zone: tzinfo, before_s: float, after_s: float) -> float:
+    """Return when the clock is set forward, between two moments at most a day apart."""
+    offset = datetime.fromtimestamp(before_s, zone).utcoffset()
+    low, high = int(before_s), int(after_s)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if datetime.fromtimestamp(middle, zone).utcoffset() == offset else (low, middle)
+    return float(high)
