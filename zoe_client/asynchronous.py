@@ -150,6 +150,7 @@ class AsyncSchedules:
     hold = awaited(Schedules.hold)
     release = awaited(Schedules.release)
     run = awaited(Schedules.run)
+    backfill = awaited(Schedules.backfill)
     remove = awaited(Schedules.remove)
 
 

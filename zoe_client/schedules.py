@@ -92,6 +92,11 @@ class Schedules:
         path = f"/schedules/{path_part(name)}/run"
         return self._client.call(wire.RunView, "POST", path, headers=headers, again=True)
 
+    def backfill(self, name: str, request: wire.BackfillRequest) -> wire.BackfillView:
+        """Run past times, each once and with its own time."""
+        path = f"/schedules/{path_part(name)}/backfill"
+        return self._client.call(wire.BackfillView, "POST", path, body=request, again=True)
+
     def remove(self, name: str, user: str | None = None) -> None:
         """Remove a schedule with its history."""
         return self._client.do("DELETE", f"/schedules/{path_part(name)}", parameters={"user": user})

@@ -64,6 +64,7 @@ class ScheduleOutcome(StrEnum):
     """What came of a time of a schedule."""
 
     MADE = "made"
+    BACKFILLED = "backfilled"
     SKIPPED = "skipped"
     MISSED = "missed"
     REFUSED = "refused"

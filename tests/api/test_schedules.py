@@ -6,7 +6,9 @@ import copy
 import threading
 import time
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -286,6 +288,45 @@ def test_missed_times(http: httpx.Client, leader: Leader, missed: str, wanted: l
     assert show(http)["due_s"] == due_s + 5 * HOUR
     missed_run = [one for one in show(http)["runs"] if one["outcome"] == "missed"]
     assert [one["number"] for one in missed_run] == {"skip": [5], "latest": [4], "all": []}[missed]
+
+
+def test_past_times_run_once_each_with_their_own_time_and_so_many_at_once(
+    api: Api, http: httpx.Client, leader: Leader
+) -> None:
+    params = {"day": {"default": "any"}}
+    document = {**job("sh", "-c", "{param:day} {previous:hour}", name="nightly"), "params": params}
+    due_s = add(
+        http, document=document, parameters={"day": "{scheduled:date}"}, zone="Asia/Kolkata", expression="30 5 * * *"
+    )["due_s"]
+    leader.look(due_s - 86400 * 1)  # nothing is due yet
+    wanted = {"from_s": due_s - 4.5 * 86400, "to_s": due_s - 86400, "at_once": 2}
+    made = http.post(f"{SCHEDULES}/nightly/backfill", json=wanted).json()["runs"]
+    assert [one["due_s"] for one in made] == [due_s - days * 86400 for days in (4, 3, 2, 1)]
+    executions = [api.store.execution(one["run_id"]) for one in made]
+    zone = ZoneInfo("Asia/Kolkata")
+    day = datetime.fromtimestamp(due_s - 4 * 86400, zone).date().isoformat()
+    assert command_of(api.store, made[0]["run_id"]) == f"{day} 05"
+    assert dict(executions[0].application.components[0].environment)["ZOE_SCHEDULED"] == f"{day}T05:30:00+05:30"
+    # Each begins when the one two before it has ended.
+    assert [[other.on for other in one.conditions.after] for one in executions] == [
+        [], [], [made[0]["run_id"]], [made[1]["run_id"]],
+    ]  # fmt: skip
+    assert http.post(f"{SCHEDULES}/nightly/backfill", json=wanted).json()["runs"] == []
+    # A time that comes is not skipped because of them.
+    leader.look(due_s)
+    assert outcomes(http) == ["backfilled"] * 4 + ["made"]
+    later = http.post(f"{SCHEDULES}/nightly/backfill", json={**wanted, "to_s": due_s + 9e8})
+    assert (later.status_code, "in the future" in later.text) == (422, True)
+    assert http.post(f"{SCHEDULES}/absent/backfill", json=wanted).status_code == 404
+
+
+def test_a_backfill_ends_at_the_first_time_that_is_refused(api: Api, http: httpx.Client) -> None:
+    due_s = add(http)["due_s"]
+    set_quota(api.store, "red", Quota(executions_max=2))
+    made = http.post(f"{SCHEDULES}/nightly/backfill", json={"from_s": due_s - 5 * HOUR, "to_s": due_s - HOUR}).json()
+    assert [one["outcome"] for one in made["runs"]] == ["backfilled", "backfilled", "refused"]
+    assert made["runs"][-1]["code"] == "quota_exceeded"
+    assert outcomes(http) == ["backfilled", "backfilled"]
 
 
 def test_a_clock_that_goes_back_repeats_nothing(http: httpx.Client, leader: Leader) -> None:

@@ -29,6 +29,10 @@ def test_a_schedule_is_held_run_and_removed(admin: Visitor, client: Client) -> N
     expect(page.get_by_role("region", name="Schedule yearly")).to_contain_text(
         "90% confidence. It is submitted 2 h 0 min before"
     )
+    page.get_by_label("Past times from").fill("2024-06-01T00:00")
+    page.get_by_label("to", exact=True).fill("2026-06-01T00:00")
+    page.get_by_role("button", name="Run past times").click()
+    expect(page.get_by_role("form", name="Run past times of yearly")).to_contain_text("2 times were submitted.")
     assert admin.violations() == []
     page.once("dialog", lambda dialog: dialog.accept())
     row.get_by_role("button", name="Remove yearly").click()

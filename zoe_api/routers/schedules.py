@@ -21,19 +21,30 @@ from zoe_api.routing import api_router
 from zoe_api.schedule_views import facts, next_times, run_views, schedule_view
 from zoe_api.visibility import note_look
 from zoe_client.vocabulary import OverlapPolicy
-from zoe_client.wire import Diagnostic, RunView, ScheduleDetail, ScheduleList, ScheduleRequest, ScheduleView
+from zoe_client.wire import (
+    BackfillRequest,
+    BackfillView,
+    Diagnostic,
+    RunView,
+    ScheduleDetail,
+    ScheduleList,
+    ScheduleRequest,
+    ScheduleView,
+)
 from zoe_client.wire.schedules import NAME_PATTERN
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.values import changed
+from zoe_lib.schedules.run_times import with_times
 from zoe_lib.schedules.times import BadTimes
 from zoe_lib.schedules.turns import first_after
 from zoe_lib.schedules.values import RunOptions, Schedule
 from zoe_lib.store.people import Principal
 from zoe_lib.submission import making
+from zoe_lib.submission.backfilling import Backfill, backfill
 from zoe_lib.submission.refusal import SubmissionRefused
-from zoe_lib.submission.scheduling import document_of, run_now, why_refused
+from zoe_lib.submission.scheduling import document_of, run_now, times_of, why_refused
 from zoe_lib.workflows.applications import check_stored
 
 router = api_router("/schedules", tag="schedules")
@@ -87,8 +98,8 @@ def put_schedule(name: Name, body: ScheduleRequest, principal: Submitter, servic
     history stays. Times before now do not run.
 
     422 with what is wrong with times, document or parameters. What may change until then, such as a spent budget, is a
-    note. On days when clocks change, times are as Debian's cron has them: one that is skipped runs when the clock is
-    set forward, and one that comes twice runs once, unless it runs every hour or more often.
+    note. On days when clocks change, one that is skipped runs when the clock is
+    set forward, and one that comes twice runs once, unless minutes or hours begin with `*`.
     """
     now_s = time.time()
     schedule = _schedule(name, body, principal, now_s)
@@ -144,6 +155,22 @@ def run_schedule(
         run_id, run = run_now(services, found, principal, request.state.request_id, idempotency_key)
     services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=[] if run is None else list(run.notes))
+
+
+@router.post("/{name}/backfill", status_code=201, response_model=BackfillView)
+def backfill_schedule(
+    name: Name, body: BackfillRequest, request: Request, principal: Submitter, services: ServicesDep
+) -> BackfillView:
+    """Run past times, each once and with its own time: those that have not run, a hundred at most. The schedule's own
+    times go on beside it. For its owner only.
+    """
+    found = services.store.schedules.one(principal.tenant, principal.user, name)
+    wanted = Backfill(body.from_s, body.to_s, body.at_once, body.newest_first)
+    with as_problems():
+        made = [*backfill(services, found, principal, wanted, request.state.request_id)]
+    services.master.hint()
+    notes = dict.fromkeys(note for _, run in made if run is not None for note in run.notes)
+    return BackfillView(runs=run_views([one for one, _ in made], services), notes=list(notes))
 
 
 @router.delete("/{name}", status_code=204)
@@ -228,13 +255,13 @@ def _checked(schedule: Schedule, services: Services, principal: Principal) -> li
     """Return notes on what would refuse a run now and may be otherwise later; 422 for what will not be."""
     document = document_of(services, schedule)
     try:
+        times = times_of(schedule, schedule.due_s)
+        document, parameters = (with_times(one, times) for one in (document, schedule.parameters))
         if schedule.document is not None:
-            check_stored(dict(document))
+            check_stored(document)
         begins_s = None if schedule.due_s is None or not schedule.ahead_s else schedule.begins_s(schedule.due_s)
         under = NO_CONDITIONS if begins_s is None else Conditions(begin_at_s=begins_s)
-        run = making.prepare(
-            document, schedule.parameters, schedule.run_options, services, principal, under, from_s=begins_s
-        )
+        run = making.prepare(document, parameters, schedule.run_options, services, principal, under, from_s=begins_s)
     except DescriptionError as error:
         raise from_description(error) from None
     except SubmissionRefused as refused:

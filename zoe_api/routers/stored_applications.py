@@ -27,6 +27,7 @@ from zoe_client.wire import (
 from zoe_client.wire.schedules import NAME_PATTERN
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.roles import Scope
+from zoe_lib.schedules.run_times import RunTimes, with_times
 from zoe_lib.schedules.values import RunOptions, StoredApplication
 from zoe_lib.store.people import Principal
 from zoe_lib.submission import making
@@ -70,7 +71,7 @@ def put_application(
     """
     user = _owner(principal, of_tenant)
     try:
-        check_stored(body.document)
+        check_stored(with_times(body.document, RunTimes(0.0, 0.0, "UTC")))
     except DescriptionError as error:
         raise from_description(error) from None
     new = StoredApplication(principal.tenant, user, name, 1, body.document, time.time(), principal.user)
@@ -110,7 +111,9 @@ def dispatch_application(
         options = RunOptions(body.name, body.priority, body.deadline_s, body.indices, body.deadline)
         under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
         (conditions,) = conditions_of([under], [""], services, principal)
-        run = making.prepare(found.document, body.parameters, options, services, principal, conditions)
+        times = RunTimes(float(int(time.time())), None, "UTC")
+        document, parameters = (with_times(one, times) for one in (found.document, body.parameters))
+        run = making.prepare(document, parameters, options, services, principal, conditions)
         run_id = making.stored(run, services, request.state.request_id, idempotency_key, fingerprint)
     services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=list(run.notes))

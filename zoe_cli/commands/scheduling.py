@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,11 +18,13 @@ from zoe_cli.commands.stored_applications import Version
 from zoe_cli.commands.submitting import Array, Wait
 from zoe_cli.commands.workflows import Key, Parameters, Timeout, given_parameters, read_document, refuse_with_places
 from zoe_cli.context import options
+from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration
 from zoe_client.errors import Refused
+from zoe_client.times import zone_of
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ app = typer.Typer(help="Schedules: what runs at which times, and what came of it
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the schedule: letters, digits, _ and -.")]
 OfUser = Annotated[str | None, typer.Option("--user", help="Another user's schedule; for operators.")]
 _FILES = (".json", ".yaml", ".yml")
+_DATE_LENGTH = len("2026-11-01")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?", re.ASCII)
 
 
@@ -172,6 +176,50 @@ def run(context: typer.Context, name: Name, wait: Wait = False, timeout: Timeout
     show_run(context, made, wait or timeout is not None, timeout)
 
 
+def backfill(
+    context: typer.Context,
+    name: Name,
+    since: Annotated[
+        str, typer.Option("--from", metavar="TIME", help="First time, such as 2026-11-01 or '2026-11-01 02:30'.")
+    ],
+    until: Annotated[str, typer.Option("--to", metavar="TIME", help="Last time; of a date, all of the day.")],
+    at_once: Annotated[int, typer.Option(min=1, max=100, help="So many runs beside each other.")] = 1,
+    newest_first: Annotated[bool, typer.Option("--newest-first", help="Begin with the newest time.")] = False,
+) -> None:
+    """Run past times that have not run, each once and with its own time. TIMEs are in the zone of the schedule."""
+    from zoe_client.wire import BackfillRequest
+
+    with options(context).client() as client:
+        zone = client.schedules.one(name).zone
+        body = BackfillRequest(
+            from_s=_moment(since, zone, of_day=time.min),
+            to_s=_moment(until, zone, of_day=time.max),
+            at_once=at_once,
+            newest_first=newest_first,
+        )
+        made = client.schedules.backfill(name, body)
+    for text in made.notes:
+        note(f"note: {text}")
+    rows = [(clock(one.due_s) if one.due_s else "", _came(one)) for one in made.runs]
+    emit(made, options(context).output, Rows(("due", "outcome"), rows))
+    if not made.runs:
+        note("All times there have run, or there is none.")
+    elif made.runs[-1].run_id is None:
+        note("The times from the refused one on were not run; the same command goes on with them.")
+        raise typer.Exit(Exit.USAGE)
+
+
+def _moment(text: str, zone: str, of_day: time) -> float:
+    """Return a date and time of a zone as seconds since the epoch; a date alone is taken at this time of the day."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a date; use 2026-11-01 or '2026-11-01 08:30'") from None
+    if len(text.strip()) <= _DATE_LENGTH:
+        found = datetime.combine(found.date(), of_day)
+    return (found if found.tzinfo is not None else found.replace(tzinfo=zone_of(zone))).timestamp()
+
+
 def remove(context: typer.Context, name: Name, user: OfUser = None) -> None:
     """Remove a schedule with its history; what it has made goes on."""
     with options(context).client() as client:
@@ -217,4 +265,13 @@ add(app, "show", show, ("zoe schedule show nightly",))
 add(app, "hold", hold, ("zoe schedule hold nightly",))
 add(app, "release", release, ("zoe schedule release nightly",))
 add(app, "run", run, ("zoe schedule run nightly --wait",))
+add(
+    app,
+    "backfill",
+    backfill,
+    (
+        "zoe schedule backfill nightly --from 2026-11-01 --to 2026-11-07 --at-once 2",
+        "zoe schedule backfill hourly --from '2026-11-01 00:00' --to '2026-11-01 12:00' --newest-first",
+    ),
+)
 add(app, "rm", remove, ("zoe schedule rm nightly",))

@@ -196,6 +196,8 @@ __getattr__ = lazy_names(
         "schedules": (
             "DispatchRequest",
             "RunView",
+            "BackfillRequest",
+            "BackfillView",
             "ScheduleDetail",
             "ScheduleList",
             "ScheduleRequest",

@@ -202,6 +202,29 @@ class ScheduleView(Wire):
     notes: list[str] = Field(default=[], description="What would refuse a run at this moment.")
 
 
+class BackfillRequest(Numbers):
+    """Which past times of a schedule run, both ends included."""
+
+    from_s: float = Field(ge=0, le=SECONDS_MAX)
+    to_s: float = Field(ge=0, le=SECONDS_MAX)
+    at_once: int = Field(
+        default=1,
+        ge=1,
+        le=100,
+        description="So many run beside each other; each further one begins when one has ended.",
+    )
+    newest_first: bool = False
+
+
+class BackfillView(Wire):
+    """What was submitted, in the order in which it runs. If a time was refused, it is the last one, and the times that
+    it names and those after it wait for another request.
+    """
+
+    runs: list[ScheduleRunView]
+    notes: list[str] = Field(default=[], description="For the user, of all runs.")
+
+
 class ScheduleDetail(ScheduleView):
     """A schedule with its document, its next times, and what came of its last ones, the newest first."""
 

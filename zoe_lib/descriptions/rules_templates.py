@@ -21,7 +21,7 @@ _SYNTAX_HINT = (
     "known templates: {host:self}, {host:COMPONENT}, {hosts:COMPONENT}, {port:NAME}, "
     "{addresses:COMPONENT.PORT}, {port:COMPONENT.NAME}, {scratch}, {files}, {workspace}, {shared}, {index}, "
     "{instance}, {execution}, {attempt}, {user}, {secrets}, {secret_file}, {input:NAME}, {columns:NAME}, "
-    "{output:NAME}; write '{{' and '}}' for literal braces"
+    "{output:NAME}, and {scheduled} and {previous} in what a schedule runs; write '{{' and '}}' for literal braces"
 )
 
 

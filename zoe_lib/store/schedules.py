@@ -32,6 +32,7 @@ class ScheduleStore:
     next_at_s = reads(rows.next_at_s)
     advance = writes(rows.advance)
     runs = reads(rows.runs)
+    known_runs = reads(rows.known_runs)
     last_runs = reads(rows.last_runs)
     unended = reads(rows.unended)
     executions_of = reads(rows.executions_of)

@@ -12,6 +12,7 @@ from zoe_client.vocabulary import DependencyKind, OverlapPolicy, ScheduleOutcome
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.values import changed
+from zoe_lib.schedules.run_times import RunTimes, with_times
 from zoe_lib.schedules.turns import ScheduleTurn, turn_of
 from zoe_lib.schedules.values import Schedule, ScheduleRun
 from zoe_lib.store.errors import AlreadyMade, NotFound
@@ -24,6 +25,8 @@ from zoe_lib.submission.refusal import SubmissionRefused
 
 QUEUED_MAX = 10
 """Runs of a schedule that wait for each other; further times are skipped."""
+AFTER_MAX = 1000
+"""After so many executions of earlier runs, at most, a run waits."""
 _MESSAGE_MAX = 1000
 
 
@@ -76,8 +79,8 @@ def run_now(
     earlier = known(place, principal, key, fingerprint)
     if earlier is not None:
         return earlier, None
-    run = _prepared(place, schedule, principal, NO_CONDITIONS)
-    noted = ScheduleRun(schedule.id, None, time.time(), ScheduleOutcome.MADE, run.kind, run.id)
+    run, now_s = prepared_run(place, schedule, principal, NO_CONDITIONS), time.time()
+    noted = ScheduleRun(schedule.id, None, now_s, ScheduleOutcome.MADE, run.kind, run.id)
     return stored(run, place, cause_id, key, fingerprint, lambda c: rows.note(c, noted)), run
 
 
@@ -87,6 +90,13 @@ def document_of(place: SubmissionPlace, schedule: Schedule) -> Mapping[str, Any]
         return schedule.document or {}
     find = place.store.schedules.application
     return find(schedule.tenant, schedule.user, schedule.application, schedule.version).document
+
+
+def times_of(schedule: Schedule, due_s: float | None = None) -> RunTimes:
+    """Return the times of a run: of the schedule, or of one by hand, which is of the moment."""
+    scheduled_s = float(int(time.time())) if due_s is None else due_s
+    before = schedule.times.newest(0.0, scheduled_s - 1, 1)
+    return RunTimes(scheduled_s, before[0] if before else None, schedule.zone)
 
 
 def why_refused(refused: SubmissionRefused) -> str:
@@ -106,7 +116,7 @@ def _made(
     if schedule.ahead_s:
         from_s = schedule.begins_s(turn.run_s)
         conditions = changed(conditions, begin_at_s=from_s)
-    run = _prepared(place, schedule, principal, conditions, from_s)
+    run = prepared_run(place, schedule, principal, conditions, from_s, turn.run_s)
     made = changed(_run(schedule, turn.run_s, now_s, ScheduleOutcome.MADE), kind=run.kind, run_id=run.id)
 
     def advance(connection: Connection) -> None:
@@ -120,15 +130,20 @@ def _made(
     return True
 
 
-def _prepared(
+def prepared_run(
     place: SubmissionPlace,
     schedule: Schedule,
     principal: Principal,
     conditions: Conditions,
     from_s: float | None = None,
+    due_s: float | None = None,
 ) -> PreparedRun:
-    document = document_of(place, schedule)
-    return prepare(document, schedule.parameters, schedule.run_options, place, principal, conditions, from_s)
+    """Return the run of a time of a schedule (due_s; None: of this moment); SubmissionRefused, NotFound. from_s: since
+    when its deadlines count.
+    """
+    times = times_of(schedule, due_s)
+    document, parameters = (with_times(one, times) for one in (document_of(place, schedule), schedule.parameters))
+    return prepare(document, parameters, schedule.run_options, place, principal, conditions, from_s)
 
 
 def _principal(place: SubmissionPlace, schedule: Schedule) -> Principal:
@@ -160,10 +175,7 @@ def _after_earlier(place: SubmissionPlace, schedule: Schedule, cause_id: str) ->
         ids = [one for run in earlier for one in store.executions_of(run)]
         for one in ids:
             cancel_run(place.store, one, schedule.user, cause_id)
-    return Conditions(after=tuple(Dependency(DependencyKind.ANY, one) for one in ids[:_AFTER_MAX]))
-
-
-_AFTER_MAX = 1000
+    return Conditions(after=tuple(Dependency(DependencyKind.ANY, one) for one in ids[:AFTER_MAX]))
 
 
 def _missed(schedule: Schedule, turn: ScheduleTurn, now_s: float) -> list[ScheduleRun]:

@@ -22,7 +22,7 @@ from zoe_lib.store.sql.stored_applications import free_name
 from zoe_lib.store.text import check_names, storable
 from zoe_lib.store.workflow_tables import workflow_steps
 
-RUNS_KEPT = 100
+RUNS_KEPT, RUNS_SHOWN = 1000, 100
 """What came of the last times of each schedule."""
 _S, _R = schedules.c, schedule_runs.c
 _KEPT = ("id", "made_at_s", "held", "held_by_operator", "count")
@@ -127,9 +127,22 @@ def note(connection: Connection, run: ScheduleRun) -> None:
         connection.execute(delete(schedule_runs).where(_R.schedule_id == run.schedule_id, _R.id <= old))
 
 
+def note_backfilled(connection: Connection, run: ScheduleRun) -> None:
+    """Note that a past time was run, in place of why it did not run before; AlreadyMade if it has run."""
+    ran = [ScheduleOutcome.MADE.value, ScheduleOutcome.BACKFILLED.value]
+    dead = delete(schedule_runs).where(_R.schedule_id == run.schedule_id, _R.due_s == run.due_s, _R.outcome.not_in(ran))
+    connection.execute(dead)
+    note(connection, run)
+
+
 def runs(connection: Connection, schedule_id: str) -> Sequence[ScheduleRun]:
-    """Return what came of its last times, the newest first."""
-    found = select(schedule_runs).where(_R.schedule_id == schedule_id).order_by(_R.id.desc())
+    """Return what came of its last hundred times, the newest first."""
+    return known_runs(connection, schedule_id, RUNS_SHOWN)
+
+
+def known_runs(connection: Connection, schedule_id: str, most: int = RUNS_KEPT) -> Sequence[ScheduleRun]:
+    """Return what came of all times that are known, the newest first."""
+    found = select(schedule_runs).where(_R.schedule_id == schedule_id).order_by(_R.id.desc()).limit(most)
     return [_run(row) for row in connection.execute(found)]
 
 
@@ -145,7 +158,7 @@ def last_runs(connection: Connection, ids: Collection[str]) -> Mapping[str, Sche
 
 
 def unended(connection: Connection, schedule_id: str) -> Sequence[ScheduleRun]:
-    """Return those of its last runs that have not ended, the newest first."""
+    """Return those of its last runs that have not ended, the newest first, without backfilled ones."""
     execution = select(executions.c.id).where(executions.c.id == _R.run_id, executions.c.state.not_in(_ENDED))
     array = select(arrays.c.id).where(arrays.c.id == _R.run_id, arrays.c.ended_at_s.is_(None))
     joined = workflow_steps.join(executions, executions.c.id == workflow_steps.c.execution_id)
@@ -156,7 +169,11 @@ def unended(connection: Connection, schedule_id: str) -> Sequence[ScheduleRun]:
         and_(_R.kind == RunKind.ARRAY.value, array.exists()),
         and_(_R.kind == RunKind.WORKFLOW.value, step.exists()),
     )
-    found = select(schedule_runs).where(_R.schedule_id == schedule_id, goes_on).order_by(_R.id.desc())
+    found = (
+        select(schedule_runs)
+        .where(_R.schedule_id == schedule_id, _R.outcome == ScheduleOutcome.MADE.value, goes_on)
+        .order_by(_R.id.desc())
+    )
     return [_run(row) for row in connection.execute(found)]
 
 

@@ -6,6 +6,7 @@ import { useMay } from "../../api/session";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
+import { Backfill } from "./backfill";
 import { outcome, placeOf, wished } from "./outcome";
 import { StoredApplications } from "./stored";
 
@@ -51,7 +52,7 @@ export default function SchedulesPage() {
           ))}
         </Table>
       )}
-      {open !== null && <Details name={open} />}
+      {open !== null && <Details name={open} may={maySubmit} />}
       <StoredApplications />
     </>
   );
@@ -117,7 +118,7 @@ function Came({ run }: { run: Schemas["ScheduleRunView"] }) {
   return place === null ? outcome(run) : <Link to={place}>{outcome(run)}</Link>;
 }
 
-function Details({ name }: { name: string }) {
+function Details({ name, may }: { name: string; may: boolean }) {
   const { data, error } = useQuery({
     queryKey: ["schedules", name],
     queryFn: () => told(api.GET("/api/v1/schedules/{name}", { params: { path: { name } } })),
@@ -134,6 +135,7 @@ function Details({ name }: { name: string }) {
             {data.next_times_s.map(moment).join(", ") || "none"}
           </p>
           {wished(data) && <p>{wished(data)}</p>}
+          {may && <Backfill key={name} name={name} />}
           <Table headings={["Due", "At", "Outcome"]}>
             {data.runs.map((run) => (
               <tr key={`${run.due_s}/${run.at_s}/${run.run_id}`}>

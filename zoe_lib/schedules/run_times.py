@@ -1,0 +1,77 @@
+"""The time of a run, in its document: `{scheduled}` and `{previous}`, their parts, and variables of its components."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from zoe_client.times import zone_of
+from zoe_lib.domain.values import value
+
+SCHEDULED, PREVIOUS = "ZOE_SCHEDULED", "ZOE_PREVIOUS"
+"""Variables with the two times by ISO 8601, unless the component sets them itself."""
+PARTS: dict[str, Callable[[datetime], str]] = {
+    "": datetime.isoformat,
+    "utc": lambda at: at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+    "date": lambda at: at.date().isoformat(),
+    "time": lambda at: at.strftime("%H:%M"),
+    "year": lambda at: f"{at.year:04}",
+    "month": lambda at: f"{at.month:02}",
+    "day": lambda at: f"{at.day:02}",
+    "hour": lambda at: f"{at.hour:02}",
+    "minute": lambda at: f"{at.minute:02}",
+    "week": lambda at: at.strftime("%G-W%V"),
+    "epoch": lambda at: f"{at.timestamp():.0f}",
+}
+_UNFILLED = "files"
+_TOKEN = re.compile(r"\{\{|\}\}|\{(scheduled|previous)(?::([a-z]*))?\}")
+
+
+@value(frozen=True, slots=True)
+class RunTimes:
+    """The times of a run, in seconds since the epoch, shown in a zone. previous_s: the time of the schedule before this
+    one, whether it ran or not; None for what no schedule runs.
+    """
+
+    scheduled_s: float
+    previous_s: float | None
+    zone: str
+
+
+def with_times(document: Mapping[str, Any], times: RunTimes) -> dict[str, Any]:
+    """Return a description or a workflow with the times in place of their templates, except in `files`.
+
+    What is no such time or part stays, so that the description is refused for it.
+    """
+    zone = zone_of(times.zone)
+    at = {"scheduled": datetime.fromtimestamp(times.scheduled_s, zone)}
+    if times.previous_s is not None:
+        at["previous"] = datetime.fromtimestamp(times.previous_s, zone)
+    variables = {SCHEDULED: at["scheduled"].isoformat()}
+    if times.previous_s is not None:
+        variables[PREVIOUS] = at["previous"].isoformat()
+
+    def of(token: re.Match[str]) -> str:
+        part = PARTS.get(token[2] or "")
+        return token[0] if token[1] not in at or part is None else part(at[token[1]])
+
+    def fill(one: Any, key: str = "") -> Any:
+        if isinstance(one, dict):
+            return {name: part if name == _UNFILLED else fill(part, name) for name, part in one.items()}
+        if isinstance(one, list):
+            filled = [fill(part) for part in one]
+            return [_given(part, variables) for part in filled] if key in ("components", "steps") else filled
+        return _TOKEN.sub(of, one) if isinstance(one, str) else one
+
+    return {name: part if name == _UNFILLED else fill(part, name) for name, part in document.items()}
+
+
+def _given(component: Any, variables: Mapping[str, str]) -> Any:
+    """Return a component, or a step with a command of its own, with these variables beside its own."""
+    if not isinstance(component, dict) or not isinstance(component.get("environment", {}), dict):
+        return component  # refused as it is
+    if component.get("application") is not None:  # a step: the components in it have them
+        return component
+    return {**component, "environment": {**variables, **component.get("environment", {})}}

@@ -1,0 +1,91 @@
+"""Run the past times of a schedule, each once and with its own time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from zoe_client.vocabulary import DependencyKind, RunKind, ScheduleOutcome
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
+from zoe_lib.domain.values import value
+from zoe_lib.schedules.values import Schedule, ScheduleRun
+from zoe_lib.store.errors import AlreadyMade, NotFound
+from zoe_lib.store.people import Principal
+from zoe_lib.store.sql import schedules as rows
+from zoe_lib.store.sql.schedules import RUNS_KEPT
+from zoe_lib.submission.making import PreparedRun, stored
+from zoe_lib.submission.place import SubmissionPlace
+from zoe_lib.submission.refusal import SubmissionRefused
+from zoe_lib.submission.scheduling import AFTER_MAX, prepared_run, why_refused
+
+TIMES_MAX = 100
+"""Times of one request, each of which is a submission of some milliseconds."""
+
+
+@value(frozen=True, slots=True)
+class Backfill:
+    """Which times run: those from from_s to to_s, both included, seconds since the epoch. at_once: so many beside each
+    other; each further one begins when one of them has ended, whichever way.
+    """
+
+    from_s: float
+    to_s: float
+    at_once: int = 1
+    newest_first: bool = False
+
+
+def backfill_times(schedule: Schedule, wanted: Backfill, now_s: float, runs: Sequence[ScheduleRun]) -> list[float]:
+    """Return the times that have not run yet, in the order in which they are to run; SubmissionRefused.
+
+    runs: what came of all times that are still known.
+    """
+    if wanted.to_s > now_s:
+        raise SubmissionRefused("invalid_request", "the end is in the future, when the times run by themselves")
+    known = [one.due_s for one in runs if one.due_s is not None]
+    if len(runs) >= RUNS_KEPT and known and wanted.from_s < min(known):
+        since = min(known)
+        why = f"which times before {since:.0f} (seconds since 1970) have run is not known any more; begin there"
+        raise SubmissionRefused("invalid_request", why)
+    found = schedule.times.newest(wanted.from_s, wanted.to_s, TIMES_MAX + 1)
+    if len(found) > TIMES_MAX:
+        why = f"it has more than {TIMES_MAX} times there, which is the most of one request; give a shorter range"
+        raise SubmissionRefused("invalid_request", why)
+    done = {one.due_s for one in runs if one.outcome in (ScheduleOutcome.MADE, ScheduleOutcome.BACKFILLED)}
+    left = [one for one in found if one not in done]
+    return left[::-1] if wanted.newest_first else left
+
+
+def backfill(
+    place: SubmissionPlace, schedule: Schedule, principal: Principal, wanted: Backfill, cause_id: str
+) -> Iterator[tuple[ScheduleRun, PreparedRun | None]]:
+    """Submit a run for each time, and yield what came of it; SubmissionRefused before the first one.
+
+    The first time that is refused ends it, as it may be a limit that the others would meet, too; it is yielded last.
+    """
+    now_s = time.time()
+    due = backfill_times(schedule, wanted, now_s, place.store.schedules.known_runs(schedule.id))
+    made: list[ScheduleRun] = []
+    for due_s in due:
+        try:
+            conditions = _after(place, made[-wanted.at_once]) if len(made) >= wanted.at_once else NO_CONDITIONS
+            run = prepared_run(place, schedule, principal, conditions, due_s=due_s)
+            noted = ScheduleRun(schedule.id, due_s, now_s, ScheduleOutcome.BACKFILLED, run.kind, run.id)
+            stored(run, place, cause_id, beside=partial(rows.note_backfilled, run=noted))
+        except AlreadyMade:
+            continue  # by somebody else, at this moment
+        except SubmissionRefused as refused:
+            code, why = refused.code, why_refused(refused)
+        except NotFound as gone:
+            code, why = "not_found", str(gone)
+        else:
+            made.append(noted)
+            yield noted, run
+            continue
+        yield ScheduleRun(schedule.id, due_s, now_s, ScheduleOutcome.REFUSED, code=code, message=why), None
+        return
+
+
+def _after(place: SubmissionPlace, run: ScheduleRun) -> Conditions:
+    ids = place.store.schedules.executions_of(run) if run.kind is RunKind.WORKFLOW else [run.run_id or ""]
+    return Conditions(after=tuple(Dependency(DependencyKind.ANY, one) for one in ids[:AFTER_MAX]))
