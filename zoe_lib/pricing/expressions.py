@@ -22,6 +22,11 @@ _AMOUNT = re.compile(r"\d{1,9}(\.\d{1,12})?", re.ASCII)
 # The only loops of CEL. Without them, the work is bounded by the length.
 _LOOP = re.compile(r"\b(all|exists|exists_one|existsOne|map|filter|transformList|transformMap\w*)\s*\(")
 
+# Of the parser of ANTLR, and of the library that runs the expression.
+_SYNTAX = re.compile(r"<input>:\d+:(\d+): Syntax error: (.*)")
+_QUOTED = re.compile(r"'[^']{1,40}'")
+_OPERATION = re.compile(r"Unsupported operation: (\w+ \S+ \w+)")
+
 Values = Mapping[str, str | float]
 
 
@@ -72,7 +77,7 @@ def _result(text: str, values: Values) -> object:
     try:
         result: object = program.execute(dict(values))
     except Exception as error:  # the library raises many kinds
-        raise ExpressionError(f"it cannot be computed: {_first_line(error)}") from None
+        raise ExpressionError(f"it cannot be computed: {_why_not(error)}") from None
     return result
 
 
@@ -88,13 +93,30 @@ def _compiled(text: str, known: Collection[str]) -> cel.Program:
     try:
         program = cel.compile(text)
     except Exception as error:
-        raise ExpressionError(f"it cannot be read: {_first_line(error)}") from None
+        raise ExpressionError(f"it cannot be read: {_where(error)}") from None
     if unknown := sorted(set(program.variables()) - set(known)):
         raise ExpressionError(f"{', '.join(unknown)} is not known here; known are {', '.join(sorted(known))}")
     return program
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    syntax = next((line for line in lines if "Syntax error" in line), lines[0] if lines else type(error).__name__)
-    return syntax[-200:]
+def _where(error: Exception) -> str:
+    """Say the first place that the parser does not take, without its names of tokens."""
+    found = _SYNTAX.search(str(error))
+    if found is None:
+        return "the parser takes it for no expression"
+    place, what = found.groups()
+    word = _QUOTED.search(what)
+    if word is not None and what.startswith("missing"):
+        return f"{word[0]} is missing at character {place}"
+    if what.startswith("mismatched input '<EOF>'"):
+        return "it ends too early"
+    return f"{'' if word is None else f'{word[0]} is '}not expected at character {place}"
+
+
+def _why_not(error: Exception) -> str:
+    operation = _OPERATION.search(str(error))
+    if operation is None:
+        return "an operator or a function gets a value of a type that it does not take"
+    return (
+        f"{operation[1]} is not possible: both sides must be of one type; convert with int(x), double(x) or string(x)"
+    )

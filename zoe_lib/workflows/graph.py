@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, duplicates, pointer
 from zoe_client.documents.reading import mapping, objects, text
 from zoe_client.vocabulary import DependencyKind
+
+_CYCLES_MAX = 20
+"""So many cycles are looked for, each of which takes a walk over all steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +48,24 @@ def _texts(step: dict[str, Any], key: str) -> list[tuple[int, str]]:
 
 
 def check_graph(document: dict[str, Any]) -> Iterator[Diagnostic]:
-    """Yield what is wrong with names and references; a cycle once, with all its steps."""
+    """Yield what is wrong with names and references; a cycle once, with all its steps. Of cycles that share a step, the
+    first is yielded.
+    """
     steps = objects(document, "steps")
-    repeated = list(duplicates(((pointer("steps", i, "name"), text(step, "name")) for i, step in steps), "step"))
-    yield from repeated
+    yield from duplicates(((pointer("steps", i, "name"), text(step, "name")) for i, step in steps), "step")
     names = {name: (i, step) for i, step in steps if (name := text(step, "name"))}
     for i, step in steps:
         yield from _check_edges(i, step, names)
-    after = {name: [e for e in edges_of(i, step) if e.on in names] for name, (i, step) in names.items()}
-    if repeated:
-        return
-    if cycle := find_cycle({name: [e.on for e in edges] for name, edges in after.items()}):
+    counts = Counter(text(step, "name") for _, step in steps)  # of several of a name, nobody knows which is meant
+    after = {name: edges_of(i, step) for name, (i, step) in names.items() if counts[name] == 1}
+    for _ in range(_CYCLES_MAX):
+        cycle = find_cycle({name: [e.on for e in edges if e.on in after] for name, edges in after.items()})
+        if not cycle:
+            return
         place = next(e.place for e in after[cycle[0]] if e.on == cycle[1])
         yield Diagnostic(place, Code.CONFLICT, "a cycle: " + " after ".join(name[:63] for name in cycle[:12]))
+        for name in set(cycle):
+            del after[name]
 
 
 def _check_edges(i: int, step: dict[str, Any], names: Mapping[str, tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:

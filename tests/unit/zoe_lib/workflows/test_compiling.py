@@ -131,6 +131,7 @@ def test_sizes_are_counted_before_anything_is_made() -> None:
     deep = [{"name": f"s{n}", "needs": [f"s{n + 1}"] if n < 999 else ["s0"], **STEP} for n in range(1000)]
     [message] = findings(*deep)
     assert "a cycle: " in message
+
     del deep[999]["needs"]
     assert [one.name for one in compiled(*deep).steps][:2] == ["s999", "s998"]
     assert time.monotonic() - began_s < 20
@@ -164,3 +165,18 @@ def test_deadlines_of_the_whole_and_of_steps_are_kept_as_they_are_written() -> N
     assert "/deadline: " in findings(steps[0], deadline="08:00")[0]
     both = findings({**steps[0], "deadline": "+2h", "deadline_s": 5}, deadline="+2h", deadline_s=5)
     assert [one.partition(":")[0] for one in both] == ["/steps/0/deadline", "/deadline"]
+
+
+def test_all_cycles_are_told_beside_what_else_is_wrong() -> None:
+    def step(name: str, *needs: str) -> dict[str, object]:
+        return {"name": name, "image": "zoe/tiny", "command": ["true"], "needs": list(needs)}
+
+    steps = [step("a", "b"), step("b", "a"), step("c", "absent"), step("d"), step("d"), step("e", "e", "d")]
+    with pytest.raises(DescriptionError) as told:
+        compile_workflow({"version": 1, "name": "n", "steps": steps}, {}, RunPlace("w"))
+    assert [(one.pointer, one.message) for one in told.value.diagnostics] == [
+        ("/steps/0/needs/0", "a cycle: a after b after a"),
+        ("/steps/2/needs/0", "no step has the name 'absent'"),
+        ("/steps/4/name", "another step already has 'd'"),
+        ("/steps/5/needs/0", "a cycle: e after e"),
+    ]
