@@ -73,6 +73,20 @@ def test_an_offer_is_accepted_for_all_indices_and_moves_the_deadline() -> None:
     assert len(found.store.journal(0, 100, execution_id=ID)) == len(entries)
 
 
+def test_the_deadline_is_that_of_the_index_that_ends_last() -> None:
+    found, one = there(array(), 0)
+    for position in range(3):
+        offers = PromiseOffers(
+            "no room", time.time() + 60, (Offer(OfferKind.EARLIEST, changed(TERMS, finish_s=9e11 - position)),)
+        )
+        execution = after(
+            execution_of(one, position, 1.0), ev.Submitted(at_s=1.0), ev.PromiseOffered(at_s=1.0, offers=offers)
+        )
+        found.store._state.put(execution)
+    array_promises.accept_array(found, ADA, one, 1, request())
+    assert found.store.array(ID).deadline_s == 9e11
+
+
 def test_nothing_is_accepted_before_all_are_decided() -> None:
     found, one = there(array(), 2, offered())
     with refusal(Code.ILLEGAL_STATE) as refused:

@@ -29,6 +29,7 @@ def test_it_gives_all_after_an_id_or_none(seed: int, monkeypatch: pytest.MonkeyP
         new = [entry(newest + 1 + 2 * i) for i in range(chance.randrange(4))]
         if recent.to_id is not None:
             recent.add(new, {})
+            assert recent.to_id == (new[-1].id if new else newest)
         journal += new
         after, limit = chance.randrange(newest + 5), chance.randrange(1, 8)
         answer = recent.after(after, limit)

@@ -34,5 +34,6 @@ def test_names_and_addresses_of_the_nodes(
     # Also where the script gives no number of tasks and no time limit.
     assert (found["SLURM_NPROCS"], "SLURM_NTASKS" in found, found["SLURM_JOB_QOS"]) == ("2", False, "normal")
     assert int(found["SLURM_JOB_END_TIME"]) - int(found["SLURM_JOB_START_TIME"]) == 365 * 24 * 3600
+    assert (found["SLURM_PROCID"], found["SLURM_LOCALID"], found["SLURM_GTIDS"]) == ("0", "0", "0")
     assert "srun" in found["BASH_FUNC_srun%%"]  # for a login shell, which sets PATH anew
     assert found["PATH"].startswith(f"{tmp_path}/bin:")
