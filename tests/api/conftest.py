@@ -81,11 +81,9 @@ def http(api: Api) -> httpx.Client:
     return api.http()
 
 
-@pytest.fixture(params=["in process", "over loopback"])
-def client(api: Api, request: pytest.FixtureRequest) -> Client:
-    """Ada's."""
-    if request.param == "over loopback":
-        return api.client()
+@pytest.fixture
+def client(api: Api) -> Client:
+    """Ada's. What differs over a socket is seen in test_executions.py."""
     return api.client(transport=InProcess(api.app))
 
 

@@ -1,4 +1,4 @@
-"""Executions through the SDK, in process and over loopback: submit, list, show, explain, cancel, usage."""
+"""Executions through the SDK over loopback: submit, list, show, explain, cancel, usage."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from tests.support.waiting import until
 from zoe_client import Client, Conflict, InvalidDescription, NeverFits, NotFound, Refused
 from zoe_lib.domain.execution import ExecutionState
 from zoe_master.backends.simulated import ServiceBehaviour
+
+
+@pytest.fixture
+def client(api: Api) -> Client:
+    """Ada's, over a socket as users have it."""
+    return api.client()
 
 
 def until_state(client: Client, execution_id: str, *states: ExecutionState) -> None:
