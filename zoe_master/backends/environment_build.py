@@ -90,8 +90,13 @@ def _make(task: Task, directory: str) -> None:
 def _install(task: Task, directory: str) -> None:
     python = os.path.join(directory, "bin", "python")
     pip_at = task["pip"] or _pip_of_image(task)
-    command = [python, "-I", "-c", _PIP.format(pip_at), "install", *_options(task), "--", *task["requirements"]]
-    pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    empty = os.path.join(os.environ["TMPDIR"], "pip-empty")
+    os.makedirs(empty, exist_ok=True)
+    wanted = [for_pip(one) for one in task["requirements"]]
+    command = [python, "-I", "-c", _PIP.format(pip_at), "install", *_options(task), "--", *wanted]
+    pip = subprocess.Popen(
+        command, cwd=empty, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     lines: list[str] = []
     assert pip.stdout is not None
     output = pip.stdout
@@ -118,6 +123,16 @@ def _install(task: Task, directory: str) -> None:
     reader.join()
     if code != 0:
         raise Failed(_reason(lines, task))
+
+
+def for_pip(requirement: str) -> str:
+    """Return a requirement as pip takes it for nothing else: `a==1+b.zip` alone is a file to it."""
+    name, bracket, rest = requirement.partition("[")
+    extras, closing, versions = rest.partition("]") if bracket else ("", "", "")
+    if not bracket:
+        end = next((i for i, letter in enumerate(requirement) if letter in "=~!<>"), len(requirement))
+        name, versions = requirement[:end], requirement[end:]
+    return f"{name}{bracket}{extras}{closing}" + (f" ({versions})" if versions else "")
 
 
 def _pip_of_image(task: Task) -> str:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from pip._internal.req.constructors import install_req_from_line
 
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_lib.descriptions import parse, to_document
 from zoe_lib.domain.feasibility import findings
 from zoe_lib.domain.platform import BackendCapabilities, Platform
-from zoe_lib.domain.requirements import requirement
+from zoe_lib.domain.requirements import package_of, requirement
+from zoe_master.backends.environment_build import for_pip
 
 
 def asking(*lines: object, **changes: Any) -> dict[str, Any]:
@@ -88,3 +95,35 @@ def test_a_back_end_without_packages_refuses_them() -> None:
     able = BackendCapabilities(why_no_packages="Docker Swarm runs images as they are")
     (finding,) = [f for f in findings(parse(asking("a")), Platform(capabilities=able)) if f.code == "no_packages"]
     assert finding.message == "component c has requirements, but Docker Swarm runs images as they are"
+
+
+@pytest.mark.parametrize("line", ["evil==1.0.zip", "evil===1.0.tar.gz", "evil==1.0.whl", "evil ==1.0/../a.zip"])
+def test_a_version_is_no_name_of_a_file(line: str) -> None:
+    with pytest.raises(ValueError, match=r"not a requirement|paths|==="):
+        requirement(line)
+
+
+_NAMES = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,8}[A-Za-z0-9])?", fullmatch=True)
+_VERSIONS = st.from_regex(r"[0-9]{1,2}(\.[0-9a-z*]{1,4}){0,3}([+!-][a-z0-9.]{1,5})?", fullmatch=True)
+_CLAUSES = st.tuples(st.sampled_from(["==", "~=", "!=", "<=", ">=", "<", ">"]), _VERSIONS).map(" ".join)
+_LINES = st.tuples(
+    _NAMES,
+    st.lists(_NAMES, max_size=2),
+    st.lists(_CLAUSES, max_size=3),
+    st.sampled_from(["", ".zip", ".tar.gz", ".whl"]),
+).map(lambda one: f"{one[0]}[{','.join(one[1])}]{','.join(one[2])}{one[3]}")
+
+
+@given(_LINES)
+def test_pip_understands_what_was_accepted(line: str) -> None:
+    """By pip's own parser, in a directory that has a file of any such name: the names and versions, and no file."""
+    try:
+        accepted = requirement(line)
+    except ValueError:
+        return
+    with mock.patch("os.path.isfile", return_value=True), mock.patch("os.path.isdir", return_value=True):
+        read = install_req_from_line(for_pip(accepted))
+    assert read.link is None
+    assert read.req is not None
+    assert (canonicalize_name(read.req.name), read.req.extras) == (package_of(accepted), Requirement(accepted).extras)
+    assert str(read.req.specifier) == str(Requirement(accepted).specifier)
