@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
+CHECKED = "zoe.s3_signed"
+"""Where requests have that these rules have been applied."""
 V4 = "AWS4-HMAC-SHA256 "
 V2 = "AWS "
 AHEAD_MAX_S = 15 * 60
@@ -33,6 +35,8 @@ V2_QUERY = frozenset(
 
 _V2_PARAMETERS = ("AWSAccessKeyId", "Expires", "Signature")
 _V4_PARAMETERS = ("X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Expires", "X-Amz-Signature", "X-Amz-SignedHeaders")
+_TEMPORARY_URL = ("temp_url_expires", "temp_url_sig")
+_BULK = frozenset(("bulk-delete", "extract-archive"))
 _LISTING = frozenset(
     (
         *("continuation-token", "delimiter", "encoding-type", "fetch-owner", "key-marker", "list-type", "marker"),
@@ -154,6 +158,7 @@ def _second_authorization(
     if in_query:
         others += [name for name, _ in request.headers if name == "authorization"]
     foreign = {
+        *_TEMPORARY_URL,
         *(_V2_PARAMETERS if version4 or not in_query else ()),
         *(() if version4 and in_query else _V4_PARAMETERS),
     }
@@ -203,6 +208,9 @@ def _with_host(names: str, in_query: bool) -> _Signature | Refusal:
 
 
 def _unsigned_query(request: SignedRequest, signature: _Signature) -> Refusal | None:
+    if names := tuple(sorted({name for name, _ in request.query} & _BULK)):
+        # Swift's filter `bulk` stands before s3api, and begins before anybody has checked the signature.
+        return Refusal("InvalidArgument", f"{', '.join(names)}: not a parameter of S3. Use Swift's protocol.", names)
     if signature.headers is not None:
         return None
     allowed = V2_QUERY | (set(_V2_PARAMETERS) if signature.in_query else _LISTING)

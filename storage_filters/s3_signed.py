@@ -23,12 +23,10 @@ from swift.common.request_helpers import append_log_info
 from swift.common.utils import get_logger, list_from_csv
 
 from storage_filters.aws_chunks import ChunkLines
-from storage_filters.s3_signatures import Refusal, SignedRequest, is_streamed, why_refused
+from storage_filters.s3_signatures import CHECKED, Refusal, SignedRequest, is_streamed, why_refused
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
-CHECKED = "zoe.s3_signed"
-"""Where requests have that this filter has seen them."""
 INFO = "zoe_s3_signed"
 _HEADER = "HTTP_"
 _WITHOUT_PREFIX = ("CONTENT_TYPE", "CONTENT_LENGTH")

@@ -153,7 +153,7 @@ def test_a_second_authorization_is_refused() -> None:
     for query in ("AWSAccessKeyId=a", "Signature=a", "X-Amz-Signature=b", "X-Amz-SignedHeaders=host;x-amz-acl"):
         assert by_header(query=query) is not None, query
         assert version2(url=False, query=query) is not None, query
-    for query in ("AWSAccessKeyId=a", "Signature=a", "Expires=1"):
+    for query in ("AWSAccessKeyId=a", "Signature=a", "Expires=1", "temp_url_sig=a"):
         assert presigned(query=query) is not None, query
     assert version2(query=f"X-Amz-Credential={CREDENTIAL}") is not None
 
@@ -192,13 +192,20 @@ def test_version_2_signs_its_own_names_and_no_others() -> None:
     for name in sorted(V2_QUERY):
         assert version2(query=f"{name}=1") is None, name
         assert version2(query=f"{name}=1", url=False) is None, name
-    for query in ("prefix=a", "extract-archive=tar", "bulk-delete", "multipart-manifest=get", "temp_url_sig=a"):
+    for query in ("prefix=a", "format=json", "multipart-manifest=get", "X-Amz-Date=a", "Timestamp=a"):
         refusal = version2(query=query, method="GET")
         assert refusal is not None, query
         assert "version 4" in refusal.sentence
     assert version2(query="prefix=a&max-keys=3&list-type=2", method="GET", url=False) is None
     assert version2(query="extract-archive=tar", url=False) is not None
     assert version2(query="partNumber=1%26uploadId%3Dabc") is not None, "the same signature as of two parameters"
+
+
+@pytest.mark.parametrize("query", ["extract-archive=tar", "bulk-delete", "bulk-delete="])
+def test_bulk_requests_are_not_of_s3_signed_or_not(query: str) -> None:
+    for refusal in (presigned(query=query), by_header(query=query), version2(query=query)):
+        assert refusal is not None
+        assert refusal.code == "InvalidArgument"
 
 
 def test_an_empty_upload_is_none() -> None:
