@@ -152,7 +152,7 @@ class Bandwidth:
         return passed
 
     def _see_signature(self, env: Environ) -> None:
-        if not self._unchecked and "s3api.auth_details" in env and CHECKED not in env:
+        if not self._unchecked and env.get("swift.source") == "S3" and CHECKED not in env:
             self._unchecked = True
             self._logger.error("S3 requests may do what nobody signed: put zoe_s3_signed before s3api in the pipeline")
 

@@ -104,6 +104,18 @@ class _Signature:
         return header in self.headers
 
 
+def access_key_of(request: SignedRequest) -> str | None:
+    """Return the access key of an S3 request, as `s3api` reads it; None if there is none."""
+    parameters, authorization = dict(request.query), request.value("authorization") or ""
+    if "X-Amz-Credential" in parameters:
+        return parameters["X-Amz-Credential"].partition("/")[0]
+    if authorization.startswith(V4):
+        return authorization.partition("Credential=")[2].partition("/")[0]
+    if "AWSAccessKeyId" in parameters:
+        return parameters["AWSAccessKeyId"]
+    return authorization.removeprefix(V2).rpartition(":")[0] if authorization.startswith(V2) else None
+
+
 def is_streamed(request: SignedRequest) -> bool:
     """Return whether the body comes in chunks of S3's own, each with a line before it."""
     return request.method in ("PUT", "POST") and (request.value("x-amz-content-sha256") or "").startswith(_STREAMING)

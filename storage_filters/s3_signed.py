@@ -8,6 +8,9 @@
 Its place is after `proxy-logging`, which writes down what it refuses, and before `s3api` and each filter that reads
 queries, such as `bulk`. Requests that are not S3's pass as they are. `plain_headers` lists further headers that may
 come unsigned, with commas between: what a proxy before this one adds under a name of its own that begins with `X-`.
+
+With `s3token` of Keystone, set `keys_with_colon = no`. It takes what follows a colon in an access key for the account
+that is meant, and version 2 does not sign the key: a URL of a reseller admin would open each account.
 """
 
 from __future__ import annotations
@@ -20,10 +23,18 @@ from swift.common.middleware.s3api import s3response
 from swift.common.middleware.s3api.exception import S3InputIncomplete
 from swift.common.registry import register_swift_info
 from swift.common.request_helpers import append_log_info
-from swift.common.utils import get_logger, list_from_csv
+from swift.common.utils import config_true_value, get_logger, list_from_csv
 
 from storage_filters.aws_chunks import ChunkLines
-from storage_filters.s3_signatures import CHECKED, Refusal, SignedRequest, is_streamed, why_refused
+from storage_filters.execution_names import user_of
+from storage_filters.s3_signatures import (
+    CHECKED,
+    Refusal,
+    SignedRequest,
+    access_key_of,
+    is_streamed,
+    why_refused,
+)
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -40,13 +51,14 @@ class S3Signed:
         self._app = app
         self._logger = get_logger(conf, log_route="zoe-s3-signed")
         self._plain = frozenset(name.lower() for name in list_from_csv(conf.get("plain_headers", "")))
+        self._colons = config_true_value(conf.get("keys_with_colon", "yes"))
         self._now = now
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Refuse an S3 request that asks for more than is signed; pass on all others."""
         request = SignedRequest.of(env["REQUEST_METHOD"], env.get("QUERY_STRING", ""), _headers(env))
         env[CHECKED] = True
-        if (refusal := why_refused(request, self._now(), self._plain)) is not None:
+        if (refusal := why_refused(request, self._now(), self._plain) or self._foreign(request)) is not None:
             refused: Iterable[bytes] = self._answer(env, refusal)(env, start_response)
             return refused
         if is_streamed(request):
@@ -54,9 +66,17 @@ class S3Signed:
         passed: Iterable[bytes] = self._app(env, start_response)
         return passed
 
+    def _foreign(self, request: SignedRequest) -> Refusal | None:
+        """Refuse a key that names an account; those of executions, which the next filter checks, name their own."""
+        key = "" if self._colons else access_key_of(request) or ""
+        if ":" not in key or user_of(key) is not None:
+            return None
+        return Refusal("AccessDenied", "Access keys have no colon here: a key opens the account of its own project.")
+
     def _answer(self, env: Environ, refusal: Refusal) -> Any:
         self._logger.info("refused: %s %s: %s", env["REQUEST_METHOD"], env["PATH_INFO"], refusal.sentence)
-        more = {"headers_not_signed": ", ".join(refusal.names)} if refusal.code == "AccessDenied" else {}
+        named = refusal.code == "AccessDenied" and refusal.names
+        more = {"headers_not_signed": ", ".join(refusal.names)} if named else {}
         if refusal.code == "InvalidArgument":
             answer = s3response.InvalidArgument(refusal.names[0], "", refusal.sentence, reason=_REASON)
         else:

@@ -45,9 +45,9 @@ def shipped() -> list[str]:
     return [name for one in text.split() if one not in LEFT_OUT for name in MORE.get(one, one).split()]
 
 
-def answering(pipeline: list[str], directory: Path) -> Iterator[Ask]:
+def answering(pipeline: list[str], directory: Path, **more: Any) -> Iterator[Ask]:
     (directory / "secret").write_text(f"{SECRET}\n")
-    settings = {"pipeline": pipeline, "users": USERS, "directory": str(directory)}
+    settings = {"pipeline": pipeline, "users": USERS, "directory": str(directory), **more}
     python = ensure_swift(Home.find(CLONE).create()) / "bin" / "python"
     command = [str(python), "-P", str(CLONE / "tests/support/s3_pipeline.py"), json.dumps(settings)]
     pipe = subprocess.PIPE
