@@ -1,7 +1,7 @@
 """A filter of the proxy: lets each execution of Zoe sign in to its tenant's account with a credential of its own.
 
     [pipeline:main]
-    pipeline = ... s3api zoe_executions tempauth copy zoe_bandwidth ...
+    pipeline = ... zoe_s3_signed ... s3api zoe_executions tempauth copy zoe_bandwidth ...
     [filter:zoe_executions]
     paste.filter_factory = storage_filters.execution_auth:filter_factory
     secret_file = /etc/swift/zoe-executions.secret
