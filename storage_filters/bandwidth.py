@@ -6,7 +6,7 @@ that its successful requests got, and that it sent. All requests are counted by 
 by who signs them (`request_counters.py`). Of what is stored, samples are looked at (`content_samples.py`).
 
     [pipeline:main]
-    pipeline = ... zoe_s3_signed ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
+    pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
     [filter:zoe_bandwidth]
     paste.filter_factory = storage_filters.bandwidth:filter_factory
     rates_file = /run/swift/zoe-rates

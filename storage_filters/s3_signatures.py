@@ -61,6 +61,7 @@ _SIGNING_DATE = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 _AUTHORIZATION = re.compile(r"(Credential|SignedHeaders|Signature)=([^\s,]+)")
 _LENGTH = re.compile(r"[0-9]{1,19}")
 _STREAMING = "STREAMING-"
+_CHUNKED = "aws-chunked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +246,9 @@ def _says_nothing(name: str) -> bool:
 
 def _unsigned_headers(request: SignedRequest, signature: _Signature, plain: frozenset[str]) -> Refusal | None:
     stores = request.method == "PUT" or any(name == "uploads" for name, _ in request.query)
+    encodings = [value for name, value in request.headers if name.replace("_", "-") == "content-encoding"]
+    if is_streamed(request) and encodings == [_CHUNKED]:
+        plain |= {"content-encoding"}  # of the body on its way: s3api takes it away
     names = sorted({n for n, _ in request.headers if not signature.covers(n) and _says_what(n, stores, plain)})
     if not names:
         return None

@@ -89,6 +89,27 @@ def test_what_is_stored_with_an_object_must_be_signed_where_it_is_stored() -> No
     assert version2(("Content-Encoding", "gzip")) is not None
 
 
+def test_chunks_of_a_body_are_no_encoding_that_is_stored() -> None:
+    def streamed(encoding: str, digest: str, *more: tuple[str, str]) -> Refusal | None:
+        line = (
+            f"AWS4-HMAC-SHA256 Credential={CREDENTIAL}, SignedHeaders=host;x-amz-content-sha256, Signature={SIGNATURE}"
+        )
+        headers = [
+            HOST,
+            ("x-amz-content-sha256", digest),
+            ("Authorization", line),
+            ("Content-Encoding", encoding),
+            *more,
+        ]
+        return why_refused(SignedRequest.of("PUT", "", headers), NOW_S)
+
+    assert streamed("aws-chunked", "STREAMING-UNSIGNED-PAYLOAD-TRAILER") is None
+    second = ("content-encoding", "gzip")
+    assert streamed("aws-chunked", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", second) is not None
+    assert streamed("aws-chunked, gzip", "STREAMING-UNSIGNED-PAYLOAD-TRAILER") is not None
+    assert streamed("aws-chunked", "UNSIGNED-PAYLOAD") is not None, "stored as it is"
+
+
 def test_an_admin_names_further_plain_headers() -> None:
     request = SignedRequest.of(
         "GET", f"X-Amz-Credential=a&X-Amz-Date={DATE}&X-Amz-SignedHeaders=host", [("X-Own", "1")]
