@@ -170,7 +170,7 @@ def test_chunks_have_sizes_as_the_book_says(ask: Ask) -> None:
     for size in ("+5", "0x5", "0X5", "0_5", " 5", "5 ", "-0", "5;" + "a" * 2000):
         status, text, _ = ask(chunked(size))
         assert (status, "<Code>IncompleteBody</Code>" in text) == (400, True), (size, text)
-    for length in ("+5", "0_5", " 5", "0x5"):
+    for length in ("+5", "0_5", " 5"):
         assert ask(chunked("5", length))[0] in (400, 403), length
 
 
