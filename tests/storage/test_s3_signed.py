@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ USERS = {"user_acme_ann": "the-key .admin"}
 SECRET = "a secret of executions of enough characters"
 ANN = Signer("acme:ann", "the-key")
 # Elements of the shipped pipeline that act on no request of S3, or need more than this one process.
-LEFT_OUT = ("healthcheck", "proxy-logging", "cache", "zoe_bandwidth", "proxy-server")
+LEFT_OUT = ("healthcheck", "proxy-logging", "cache", "proxy-server")
 MORE = {"dlo": "dlo versioned_writes symlink"}
 Asked = tuple[int, str, list[Any]]
 Ask = Callable[[Wire | str], Any]
@@ -36,7 +37,7 @@ def shipped() -> list[str]:
         listings="",
         s3="s3api ",
         executions="zoe_executions ",
-        bandwidth="",
+        bandwidth="zoe_bandwidth ",
         views="zoe_views ",
         quotas="zoe_quotas ",
         rules="",
@@ -45,7 +46,7 @@ def shipped() -> list[str]:
     return [name for one in text.split() if one not in LEFT_OUT for name in MORE.get(one, one).split()]
 
 
-def answering(pipeline: list[str], directory: Path, **more: Any) -> Iterator[Ask]:
+def answering(pipeline: list[str], directory: Path, **more: Any) -> Generator[Ask]:
     (directory / "secret").write_text(f"{SECRET}\n")
     settings = {"pipeline": pipeline, "users": USERS, "directory": str(directory), **more}
     python = ensure_swift(Home.find(CLONE).create()) / "bin" / "python"
@@ -102,6 +103,17 @@ def test_a_presigned_upload_does_nothing_that_was_not_signed(ask: Ask, name: str
         assert (status, seen) == (403, []), (header, text)
         assert "<Code>AccessDenied</Code>" in text
         assert f"<HeadersNotSigned>{name.lower()}</HeadersNotSigned>" in text
+
+
+def test_a_pipeline_without_the_filter_is_named_once_in_the_log(ask: Ask, tmp_path: Path) -> None:
+    def lines(ask: Ask) -> list[str]:
+        for wire in (ANN.url(UPLOAD), ANN.header(UPLOAD)):
+            assert ask(wire)[0] == 200
+        return [line for line in ask("ERRORS") if "put zoe_s3_signed before s3api" in line]
+
+    assert lines(ask) == []
+    with closing(answering([name for name in shipped() if name != "zoe_s3_signed"], tmp_path)) as answers:
+        assert len(lines(next(answers))) == 1
 
 
 def test_what_is_signed_still_acts(ask: Ask) -> None:
@@ -188,12 +200,13 @@ PLAIN = frozenset(
 ON_THE_WAY = {"x-cluster-client-ip", "x-forwarded-for"}
 OF_CONTENTS = {"content-disposition", "content-encoding", "content-language", "content-type", "expires"}
 REQUESTS = (
-    Wire("GET", "/inbox/upload"),
-    Wire("PUT", "/inbox/upload", body="x"),
-    Wire("PUT", "/inbox"),
-    Wire("POST", "/inbox/upload", (("uploads", ""),)),
-    Wire("DELETE", "/inbox/upload"),
-    Wire("GET", "/inbox"),
+    ANN.url(Wire("GET", "/inbox/upload")),
+    ANN.url(Wire("PUT", "/inbox/upload", body="x")),
+    ANN.url(Wire("PUT", "/inbox")),
+    ANN.url(Wire("POST", "/inbox/upload", (("uploads", ""),))),
+    ANN.url(Wire("DELETE", "/inbox/upload")),
+    ANN.header(Wire("PUT", "/inbox/upload", body="x")),
+    ANN.header(Wire("GET", "/inbox")),
 )
 
 
@@ -219,21 +232,19 @@ def test_nothing_that_any_filter_reads_has_an_effect_unless_it_is_signed(ask: As
     assert len(headers) > 150
     assert {"x-zoe-view", "x-copy-from", "x-object-manifest", "x-delete-after", "x-storage-policy"} <= set(headers)
     assert {"multipart-manifest", "extract-archive", "format", "uploadId", "version-id"} <= set(parameters)
-    for wire in REQUESTS:
-        for signed in (ANN.url(wire), ANN.header(wire)):
-            status, text, seen = ask(signed)
-            assert status < 300, text
-            before = seen
-            for name in headers:
-                status, text, seen = ask(signed.plus((name, value_for(name))))
-                may_arrive = ON_THE_WAY | (OF_CONTENTS if wire.method in ("GET", "DELETE") else set())
-                without = {environ_key(name)} if name in may_arrive else set()
-                assert status in (400, 403) or told(seen, without) == told(before, without), (wire, name, text)
-            for name in parameters:
-                status, text, seen = ask(signed.plus(query=((name, "1"),)))
-                # s3api answers ?tagging of a GET by an empty list of its own, also to strangers.
-                done = [one for one in seen if one[0] != "HEAD"]
-                assert (status >= 400 or name == "tagging", done) == (True, []), (wire, name, text)
+    for signed in REQUESTS:
+        status, text, before = ask(signed)
+        assert status < 300, text
+        for name in headers:
+            status, text, seen = ask(signed.plus((name, value_for(name))))
+            may_arrive = ON_THE_WAY | (OF_CONTENTS if signed.method in ("GET", "DELETE") else set())
+            without = {environ_key(name)} if name in may_arrive else set()
+            assert status in (400, 403) or told(seen, without) == told(before, without), (signed, name, text)
+        for name in parameters:
+            status, text, seen = ask(signed.plus(query=((name, "1"),)))
+            # s3api answers ?tagging of a GET by an empty list of its own, also to strangers.
+            done = [one for one in seen if one[0] != "HEAD"]
+            assert (status >= 400 or name == "tagging", done) == (True, []), (signed, name, text)
 
 
 def test_the_host_of_the_test_is_signed() -> None:

@@ -23,6 +23,7 @@ from typing import Any
 
 from swift.common.middleware.s3api.s3request import ALLOWED_SUB_RESOURCES
 from swift.common.swob import HTTPAccepted, HTTPCreated, HTTPNoContent, Request, Response
+from swift.common.utils import logs
 
 _SWIFTS = {
     name: f"swift.common.middleware.{name.replace('-', '_')}"
@@ -35,6 +36,7 @@ _FACTORIES = {
     "s3token": "swift.common.middleware.s3api.s3token",
     "keystoneauth": "swift.common.middleware.keystoneauth",
     "zoe_s3_signed": "storage_filters.s3_signed",
+    "zoe_bandwidth": "storage_filters.bandwidth",
     "zoe_executions": "storage_filters.execution_auth",
     "zoe_views": "storage_filters.views",
     "zoe_quotas": "storage_gateway.quotas",
@@ -205,7 +207,10 @@ def main() -> None:
     """Answer line by line."""
     pipeline = Pipeline(json.loads(sys.argv[1]))
     importlib.import_module("swift.proxy.server")
+    errors: list[str] = []
+    logs.SwiftLogAdapter.error = lambda _self, text, *words, **_: errors.append(text % words)
     words = {
+        "ERRORS": lambda: errors,
         "NAMES": lambda: sorted(set(_names())),
         "V2": lambda: list(ALLOWED_SUB_RESOURCES),
         "NOW": time.time,
