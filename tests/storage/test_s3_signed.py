@@ -129,6 +129,10 @@ def test_version_2_lets_nothing_of_swift_in(ask: Ask) -> None:
         for header in (("X-Copy-From", "private/secret"), ("X-Object-Manifest", "private/s"), ("X_Amz_Acl", "private")):
             status, text, seen = ask(wire.plus(header))
             assert (status, seen) == (403, []), (header, text)
+        for header in (("x-amz-copy-source", "/private/secret"), ("x-amz-acl", "public-read"), ("Content-Type", "a/b")):
+            status, text, seen = ask(wire.plus(header))
+            assert (status, "SignatureDoesNotMatch" in text) == (403, True), (header, text)
+            assert not [one for one in seen if one[0] != "HEAD"], "version 2 covers these by itself"
         status, text, seen = ask(wire.plus(query=(("multipart-manifest", "put"),)))
         assert (status, seen) == (403, []), text
     assert ask("V2") == sorted(V2_QUERY), "of this Swift"
