@@ -60,6 +60,8 @@ _ADDED_FAMILIES = ("x-forwarded-", "x-amzn-", "x-b3-", "x-datadog-", "x-envoy-")
 _SIGNING_DATE = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 _AUTHORIZATION = re.compile(r"(Credential|SignedHeaders|Signature)=([^\s,]+)")
 _LENGTH = re.compile(r"[0-9]{1,19}")
+# As s3api has it, which then compares the host without its port.
+_WITHOUT_PORT = re.compile(r"Boto/2.[0-9].[0-2]")
 _STREAMING = "STREAMING-"
 _CHUNKED = "aws-chunked"
 
@@ -145,7 +147,12 @@ def why_refused(request: SignedRequest, now_s: float, plain: frozenset[str] = fr
         signature = _signed_in_header(authorization)
     if isinstance(signature, Refusal):
         return signature
-    return _unsigned_query(request, signature) or _unsigned_headers(request, signature, plain) or _values(request)
+    return (
+        _unsigned_query(request, signature)
+        or _unsigned_headers(request, signature, plain)
+        or _values(request)
+        or _unsigned_port(request, signature)
+    )
 
 
 def _doubled(request: SignedRequest) -> Refusal | None:
@@ -269,6 +276,13 @@ def _says_what(name: str, stores: bool, plain: frozenset[str]) -> bool:
     if not name.startswith("x-"):
         return name in _INSTRUCTIONS or (stores and name in _STORED)
     return name not in _ADDED_ON_THE_WAY and not name.startswith(_ADDED_FAMILIES)
+
+
+def _unsigned_port(request: SignedRequest, signature: _Signature) -> Refusal | None:
+    of_boto = any(name == "user-agent" and _WITHOUT_PORT.search(value) for name, value in request.headers)
+    if signature.headers is None or not of_boto or ":" not in (request.value("host") or ""):
+        return None
+    return Refusal("AccessDenied", "Boto before 2.9.3 signs the host without its port: use a newer client.", ("host",))
 
 
 def _values(request: SignedRequest) -> Refusal | None:

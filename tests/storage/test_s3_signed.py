@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,15 @@ def test_host_date_and_single_parameters(ask: Ask) -> None:
         assert ask(ANN.url(get).plus(query=query))[0] == 400
     for header in (("X-Auth-Token", "AUTH_tk1"), ("Authorization", "AWS acme:ann:x"), ("X-Service-Token", "AUTH_tk")):
         assert ask(ANN.url(get).plus(header))[0] == 400, header
+
+
+def test_a_user_agent_does_not_change_what_the_host_is(ask: Ask) -> None:
+    """s3api leaves the port out for old clients; the URL would be valid at each port of the host."""
+    url = ANN.url(Wire("GET", "/inbox/upload"))
+    moved = replace(url, headers=(("Host", f"{HOST}:8080"), ("User-Agent", "Boto/2.9.2")))
+    status, text, seen = ask(moved)
+    assert (status, seen) == (403, []), text
+    assert "signs the host without its port" in text
 
 
 def test_an_upload_without_an_id_is_an_error(ask: Ask) -> None:

@@ -129,6 +129,17 @@ def test_the_host_must_be_signed() -> None:
         assert refusal.names == ("host",)
 
 
+def test_a_user_agent_does_not_take_the_port_out_of_the_host() -> None:
+    for agent, refused in (
+        ("Boto/2.9.2 (linux2)", True),
+        ("Boto/2.49.0", False),
+        ("Boto3/1.43", False),
+        ("curl", False),
+    ):
+        for refusal in (presigned("GET", ("User-Agent", agent)), by_header(("User-Agent", agent))):
+            assert (refusal is not None) is refused, agent
+
+
 @pytest.mark.parametrize(
     ("date", "allowed"),
     [(DATE, True), (LATER, True), (TOO_LATE, False), ("20991231T000000Z", False), ("20261301T000000Z", False)]
