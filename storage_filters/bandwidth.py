@@ -154,7 +154,9 @@ class Bandwidth:
     def _see_signature(self, env: Environ) -> None:
         if not self._unchecked and env.get("swift.source") == "S3" and CHECKED not in env:
             self._unchecked = True
-            self._logger.error("S3 requests may do what nobody signed: put zoe_s3_signed before s3api in the pipeline")
+            self._logger.error(
+                "S3 requests can carry unsigned instructions: put zoe_s3_signed before s3api in the pipeline"
+            )
 
     def _of_signer(self, env: Environ, account: str) -> Counter:
         """Return the counter of who signs a request for an account, as WSGI has it."""

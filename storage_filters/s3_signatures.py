@@ -158,7 +158,7 @@ def why_refused(request: SignedRequest, now_s: float, plain: frozenset[str] = fr
 def _doubled(request: SignedRequest) -> Refusal | None:
     names = _repeated(name for name, _ in request.query)
     if names:
-        # Whoever signs sees one value, and a reader of the query may take the other.
+        # The signature covers one value, and a reader of the query may take the other.
         return Refusal("InvalidArgument", f"{', '.join(names)}: give each query parameter once.", names)
     names = _repeated(name for name, _ in request.headers if name in _OF_ONE)
     if names:
@@ -229,7 +229,7 @@ def _with_host(names: str, in_query: bool) -> _Signature | Refusal:
 
 def _unsigned_query(request: SignedRequest, signature: _Signature) -> Refusal | None:
     if names := tuple(sorted({name for name, _ in request.query} & _BULK)):
-        # Swift's filter `bulk` stands before s3api, and begins before anybody has checked the signature.
+        # Swift's filter `bulk` stands before s3api, and begins before the signature is checked.
         return Refusal("InvalidArgument", f"{', '.join(names)}: not a parameter of S3. Use Swift's protocol.", names)
     if signature.headers is not None:
         return None
@@ -247,7 +247,7 @@ def _unsigned_query(request: SignedRequest, signature: _Signature) -> Refusal | 
 
 
 def _says_nothing(name: str) -> bool:
-    """Return whether nobody reads a query parameter: SDKs repeat headers and the name of a call in the query."""
+    """Return whether no filter reads a query parameter: SDKs repeat headers and the name of a call in the query."""
     return name.startswith("x-amz-") or name in ("content-md5", "content-type", "x-id")
 
 

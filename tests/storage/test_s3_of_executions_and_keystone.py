@@ -151,7 +151,7 @@ IDENTITY = (
 )
 
 
-def test_nobody_writes_an_identity_of_keystone(keystone: Ask) -> None:
+def test_clients_cannot_send_an_identity_of_keystone(keystone: Ask) -> None:
     for wire in (GUEST.url(UPLOAD), GUEST.header(UPLOAD), GUEST.url_v2(UPLOAD)):
         assert acts(keystone, wire) == []
         assert acts(keystone, wire.plus(*IDENTITY)) == []

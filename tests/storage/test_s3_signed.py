@@ -1,4 +1,4 @@
-"""S3 requests through Swift's own filters in our order: what nobody signed is refused, or has no effect."""
+"""S3 requests through Swift's own filters in the shipped order: what is not signed is refused, or has no effect."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def disks(*used: float | None) -> tuple[Disk, ...]:
             NodeKind.PROXY,
             Findings(unsigned_s3=True),
             NodeState.FAILING,
-            "S3 requests may do what nobody signed: put zoe_s3_signed before s3api in its pipeline",
+            "S3 requests can carry unsigned instructions: put zoe_s3_signed before s3api in its pipeline",
         ),
         (OBJECT, Findings(took_s=5, wrong="it answers 500"), NodeState.FAILING, "it answers 500"),
     ],

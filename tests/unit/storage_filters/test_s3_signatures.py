@@ -229,7 +229,7 @@ def test_version_2_signs_its_own_names_and_no_others() -> None:
         assert refusal is not None, query
         assert "version 4" in refusal.sentence
     for query in ("x-id=GetObject", "content-type=text%2Fcsv", "x-amz-acl=private"):
-        assert version2(query=query) is None, "of boto3 and of AWS's SDK for Go, and read by nobody"
+        assert version2(query=query) is None, "of boto3 and of AWS's SDK for Go, and without a reader"
     assert version2(query="prefix=a&max-keys=3&list-type=2", method="GET", url=False) is None
     assert version2(query="extract-archive=tar", url=False) is not None
     assert version2(query="partNumber=1%26uploadId%3Dabc") is not None, "the same signature as of two parameters"
