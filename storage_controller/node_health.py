@@ -45,8 +45,8 @@ class Findings:
     took_s: time to the answer of its first question. away: why it gave none; late: what it did not answer in time.
     wrong: what it answered wrongly. filters: why it does not store objects as rules say. unsigned_s3: whether S3
     requests can carry unsigned instructions. recon: whether it tells of its disks. quarantined: objects, or databases
-    of its kind, that its auditor set aside. pending: updates of listings that wait; None: not told. replicated_s: when its
-    last replication pass ended, since the epoch; None: none was told.
+    of its kind, that its auditor set aside. pending: updates of listings that wait; None: not told. replicated_s: when
+    its last replication pass ended, since the epoch; None: none was told.
     """
 
     took_s: float = 0.0
