@@ -4,8 +4,9 @@
     python -m benchmarks.swifts_own_tests filters
 
 Takes about half an hour; of one of `swift`, `gateway` and `filters`, ten minutes. The tests are those of Swift's source
-package, at the version and with the hash of `requirements/swift-tests.lock`. `swift` has none of Zoe's filters, the
-gateway has them without rules, and `filters` is a Swift whose rules compress and encrypt all that the tests put.
+package, at the version and with the hash of `requirements/swift-tests.lock`. `swift` has none of Zoe's filters but that
+of S3 signatures, the gateway has them without rules, and `filters` is a Swift whose rules compress and encrypt all that
+the tests put.
 """
 
 from __future__ import annotations

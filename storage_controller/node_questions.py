@@ -14,6 +14,8 @@ from storage_controller.node_health import Disk, Findings, NodeKind
 
 HEALTH_PATH = "/zoe-filters"
 """Answered by `storage_filters/object_host.py`."""
+S3_FILTER = "zoe_s3_signed"
+"""Told at `/info` by proxies with `storage_filters/s3_signed.py`."""
 _ANSWER_BYTES_MAX = 1 << 20
 _OK, _BROKEN = 200, 500
 _TEXT_MAX = 80
@@ -42,7 +44,7 @@ def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float) -> Findi
     if status >= _BROKEN:
         return replace(found, wrong=f"it answers {status} to /healthcheck: {_shown(text)}".rstrip(": "))
     if kind is NodeKind.PROXY:
-        return found
+        return replace(found, unsigned_s3=_unsigned_s3(asked))
     found = _recon(asked, kind, found)
     return found if kind is not NodeKind.OBJECT or found.late else replace(found, filters=_filters(asked))
 
@@ -92,6 +94,16 @@ def _recon(asked: _Asked, kind: NodeKind, found: Findings) -> Findings:
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             return replace(found, recon=True, wrong=f"its answer to {path} cannot be understood")
     return found
+
+
+def _unsigned_s3(asked: _Asked) -> bool:
+    """Return whether a proxy says that it speaks S3, and has no filter that asks for signatures of all of a request."""
+    try:
+        status, body = asked.get("/info")
+        told = json.loads(body) if status == _OK else {}
+    except (_LateError, httpx.HTTPError, OSError, ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and "s3api" in told and S3_FILTER not in told
 
 
 def _filters(asked: _Asked) -> str:

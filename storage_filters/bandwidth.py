@@ -56,6 +56,7 @@ from storage_filters.request_counters import (
     requests_file,
     signers_file,
 )
+from storage_filters.s3_signatures import CHECKED
 from storage_filters.transfer_counters import StoreWait, TransferCounters, counters_file, name_of
 from storage_filters.use_counters import UseCounters, uses_file
 
@@ -75,6 +76,7 @@ class Bandwidth:
         self._app = app
         self._logger = get_logger(conf, log_route="zoe-bandwidth")
         self._misplaced = False
+        self._unchecked = False
         self._prefix = conf.get("account_prefix", "AUTH_")
         rates_file = Path(conf["rates_file"])
         self._table = RateTable(rates_file, float(conf.get("burst_s", "0.5")))
@@ -96,6 +98,7 @@ class Bandwidth:
         parts = env["PATH_INFO"].split("/", _ACCOUNT_PATH_PARTS)
         if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
             return self._unpaced(env, start_response)
+        self._see_signature(env)
         execution = execution_of(env)
         of_execution(env, execution)
         account, client = name_in_table(parts[2], execution), str(env.get("REMOTE_ADDR", ""))
@@ -147,6 +150,13 @@ class Bandwidth:
                 "S3 requests are not limited: put zoe_bandwidth after s3api and authentication in the pipeline"
             )
         return passed
+
+    def _see_signature(self, env: Environ) -> None:
+        if not self._unchecked and env.get("swift.source") == "S3" and CHECKED not in env:
+            self._unchecked = True
+            self._logger.error(
+                "S3 requests can carry unsigned instructions: put zoe_s3_signed before s3api in the pipeline"
+            )
 
     def _of_signer(self, env: Environ, account: str) -> Counter:
         """Return the counter of who signs a request for an account, as WSGI has it."""

@@ -1,7 +1,7 @@
 """A filter of the proxy: lets each execution of Zoe sign in to its tenant's account with a credential of its own.
 
     [pipeline:main]
-    pipeline = ... s3api zoe_executions tempauth copy zoe_bandwidth ...
+    pipeline = ... zoe_s3_signed ... s3api zoe_executions tempauth copy zoe_bandwidth ...
     [filter:zoe_executions]
     paste.filter_factory = storage_filters.execution_auth:filter_factory
     secret_file = /etc/swift/zoe-executions.secret
@@ -45,6 +45,7 @@ EXECUTION = "zoe.execution"
 """Where requests have the id of the execution that makes them."""
 EXECUTIONS = "executions"
 """Stands for all executions among those who sign requests."""
+_SIGNED = "s3api.auth_details"
 _TOKEN_LIFE_S = 86400
 _TOKEN_HEADERS = ("HTTP_X_AUTH_TOKEN", "HTTP_X_STORAGE_TOKEN")
 _ACCOUNT_PARTS = 3
@@ -76,7 +77,7 @@ class ExecutionAuth:
             login = wsgi_to_str(env.get("HTTP_X_AUTH_USER") or env.get("HTTP_X_STORAGE_USER") or "")
             user = user_of(login)
             return self._app if user is None else self._signed_in(env, user)
-        if signed := env.get("s3api.auth_details"):
+        if signed := env.get(_SIGNED):
             return self._by_signature(env, signed)
         token = next((env[name] for name in _TOKEN_HEADERS if name in env), "")
         if not token.startswith(TOKEN_PREFIX):
@@ -117,6 +118,7 @@ class ExecutionAuth:
             return self._refused(env, user)
         parts[2] = str_to_wsgi(account)
         env["PATH_INFO"] = "/".join(parts)
+        env.pop(_SIGNED, None)  # Keystone's s3token would ask Keystone about the key, and refuse it
         return self._authorised(env, user)
 
     def _authorised(self, env: Environ, user: ExecutionUser | None) -> Any:

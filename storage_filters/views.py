@@ -1,7 +1,7 @@
 """A filter of the proxy: containers that show only the wanted rows and columns of another one's CSV objects.
 
     [pipeline:main]
-    pipeline = ... s3api <authentication> zoe_bandwidth zoe_views slo dlo ... proxy-server
+    pipeline = ... zoe_s3_signed ... s3api <authentication> zoe_bandwidth zoe_views slo dlo ... proxy-server
     [filter:zoe_views]
     paste.filter_factory = storage_filters.views:filter_factory
 

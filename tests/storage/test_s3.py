@@ -15,6 +15,7 @@ from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import Person, definition, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.s3 import S3Client, s3_client
+from tests.support.s3_signing import Signer, Wire
 from tests.support.waiting import until
 from zoe_embedded.swift.store import ObjectStore
 
@@ -155,3 +156,18 @@ def test_a_view_is_filtered_or_refused_and_never_plain(
     [broken] = re.findall("<Key>(.*?)</Key>", by_s3.call("GET", "zoe-view-s3").text)
     refused = by_s3.call("GET", f"zoe-view-s3/{broken}")
     assert (refused.status_code, "the object is compressed (gzip)" in refused.text) == (400, True)
+
+
+def test_a_url_to_upload_does_nothing_else(by_s3: S3Client, ann: Person) -> None:
+    """The rules are those of `test_s3_signed.py`; here they stand before a real proxy's own server."""
+    place = by_s3.address.partition("//")[2]
+    for bucket in ("private", "inbox"):
+        assert by_s3.call("PUT", bucket).status_code == 200
+    ann.put("private/secret", b"secret")
+    wire = Wire("PUT", "/inbox/upload", headers=(("Host", place),))
+    url = Signer(by_s3.access_key, by_s3.secret).url(wire).target
+    for header in (("x-amz-copy-source", "/private/secret"), ("X-Copy-From", "private/secret")):
+        refused = by_s3.http.put(f"{by_s3.address}{url}", headers=[header])
+        assert (refused.status_code, "<HeadersNotSigned>" in refused.text) == (403, True), refused.text
+    assert by_s3.http.put(f"{by_s3.address}{url}", content=b"hello").status_code == 200
+    assert by_s3.call("GET", "inbox/upload").content == b"hello"

@@ -269,6 +269,7 @@ def _write_proxy(
         or templates.PROXY_PIPELINE.format(
             endpoints="" if configuration.behind else "list-endpoints ",
             listings="zoe_listings " if configuration.behind else "",
+            signed="zoe_s3_signed " if configuration.s3 else "",
             s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
             quotas="zoe_quotas " if configuration.behind else "",

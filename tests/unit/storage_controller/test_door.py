@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+from collections.abc import MutableMapping
+from typing import Any
 from unittest import mock
+from urllib.parse import unquote
 
-import httpx
 import pytest
+from fastapi import FastAPI
 
 from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import Promisable
@@ -15,17 +19,37 @@ from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
 
+Sent = list[tuple[str, str]]
 
-def status(metrics_token: str, path: str, headers: dict[str, str]) -> int:
+
+@functools.cache
+def door(metrics_token: str) -> FastAPI:
     ledger = Ledger(mock.Mock())
     works = Works(Promisable(BandwidthSlo(1, 1)), dict, dict, KeptViews(ledger, mock.Mock(), mock.Mock()), mock.Mock())
-    transport = httpx.ASGITransport(make_app(ledger, works, "all", metrics_token=metrics_token))
+    return make_app(ledger, works, "all", metrics_token=metrics_token)
 
-    async def asked() -> int:
-        async with httpx.AsyncClient(transport=transport, base_url="http://storage") as http:
-            return (await http.get(path, headers=headers)).status_code
 
-    return asyncio.run(asked())
+def status(metrics_token: str, path: str, headers: dict[str, str], method: str = "GET") -> int:
+    return knock(metrics_token, path, list(headers.items()), method)
+
+
+def knock(metrics_token: str, path: str, headers: Sent, method: str = "GET", body: bytes = b"") -> int:
+    """As a server calls the application: the path is decoded, and the headers are as they came."""
+    raw, _, query = path.partition("?")
+    scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http"}
+    scope |= {"path": unquote(raw), "raw_path": raw.encode(), "query_string": query.encode(), "root_path": ""}
+    scope |= {"headers": [(name.lower().encode(), value.encode()) for name, value in headers]}
+    scope |= {"server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1), "state": {}}
+    answers: list[int] = []
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        answers.extend([message["status"]] if "status" in message else [])
+
+    asyncio.run(door(metrics_token)(scope, receive, send))
+    return answers[0]
 
 
 @pytest.mark.parametrize(
@@ -50,3 +74,58 @@ def test_a_token_opens_what_it_is_for(path: str, token: str, expected: int, head
 def test_without_a_token_of_metrics_nothing_stands_for_it() -> None:
     assert status("", "/metrics", {}) == 401
     assert status("", "/metrics", {"Authorization": "Bearer "}) == 401
+
+
+PATHS = (
+    *("/v1/proxies", "//v1/proxies", "/v1/proxies/", "/v1/owners/zoe/executions", "/metrics/../v1/proxies"),
+    *(
+        "/health/",
+        "/health/../v1/proxies",
+        "/health%2f..%2fv1/proxies",
+        "/HEALTH",
+        "/health;/v1/proxies",
+        "/%2e/health",
+    ),
+    *("/v1/proxies?/health", "/v1/proxies%3F/health", "/v1/proxies%23/health", "//x/health", "/openapi.json", "/docs"),
+)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_spelling_of_a_path_and_no_host_opens_the_door(path: str) -> None:
+    hosts = ("storage", "storage/health?", "storage/health#", "a@storage/metrics?", "/health", "", "storage:99999")
+    for host in hosts:
+        for name in ("X-Forwarded-Prefix", "X-Original-URL", "X-Rewrite-URL"):
+            headers = [("Host", host), (name, "/health")]
+            assert knock("numbers", path, headers) == 401, headers
+            assert knock("numbers", path, [*headers, ("X-Auth-Token", "numbers")]) == 401, headers
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "TRACE", "health"])
+def test_each_method_needs_the_token(method: str) -> None:
+    for body in (b"", b'{"tenant": "acme"}', b"X-Auth-Token: all"):
+        for headers in ([], [("X-HTTP-Method-Override", "GET")], [("Upgrade", "websocket"), ("Connection", "Upgrade")]):
+            assert knock("numbers", "/v1/owners/zoe/executions/x1", headers, method, body) == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("X-Auth-Token", "al")],
+        [("X-Auth-Token", "all ,all")],
+        [("X-Auth-Token", "all, all")],
+        [("X-Auth-Token", "ALL")],
+        [("X-Auth-Token", "Bearer all")],
+        [("Authorization", "Basic all")],
+        [("Authorization", "Bearer Bearer all")],
+        [("Authorization", "Bearer  all")],
+        [("X-Auth-Token", "wrong"), ("X-Auth-Token", "all")],
+        [("X-Auth-Token", "wrong"), ("Authorization", "Bearer all")],
+        [("X-Storage-Token", "all")],
+        [("X-Service-Token", "all")],
+        [("Cookie", "X-Auth-Token=all")],
+        [("X_Auth_Token", "all")],
+    ],
+)
+def test_what_is_nearly_the_token_opens_nothing(headers: Sent) -> None:
+    assert knock("numbers", "/v1/proxies", headers) == 401
+    assert knock("numbers", "/v1/proxies?X-Auth-Token=all&token=all", headers) == 401

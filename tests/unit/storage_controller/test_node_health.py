@@ -36,6 +36,12 @@ def disks(*used: float | None) -> tuple[Disk, ...]:
         (OBJECT, Findings(pending=10_001), NodeState.FAILING, "10001 updates of listings wait"),
         (OBJECT, Findings(pending=10_000, replicated_s=NOW_S - 7200), NodeState.UP, ""),
         (OBJECT, Findings(replicated_s=NOW_S - 7300), NodeState.FAILING, "last replication pass ended 2 h ago"),
+        (
+            NodeKind.PROXY,
+            Findings(unsigned_s3=True),
+            NodeState.FAILING,
+            "S3 requests can carry unsigned instructions: put zoe_s3_signed before s3api in its pipeline",
+        ),
         (OBJECT, Findings(took_s=5, wrong="it answers 500"), NodeState.FAILING, "it answers 500"),
     ],
 )

@@ -71,6 +71,23 @@ def test_all_that_a_server_tells(http: httpx.Client) -> None:
         assert not ask(http, NodeKind.PROXY, url, 30.0).recon
 
 
+@pytest.mark.parametrize(
+    ("info", "unsigned"),
+    [
+        ((200, {"swift": {}, "s3api": {}}), True),
+        ((200, {"swift": {}, "s3api": {}, "zoe_s3_signed": {}}), False),
+        ((200, {"swift": {}}), False),
+        ((403, {"s3api": {}}), False),
+        ((200, ["s3api"]), False),
+        ((200, "no JSON"), False),
+    ],
+)
+def test_a_proxy_with_s3_and_without_the_filter_of_signatures(http: httpx.Client, info: Answer, unsigned: bool) -> None:
+    with server({"/healthcheck": (200, "OK"), "/info": info}) as url:
+        found = ask(http, NodeKind.PROXY, url, 30.0)
+    assert (found.unsigned_s3, found.wrong, found.away) == (unsigned, "", "")
+
+
 def test_a_server_without_recon_or_health_check_is_there(http: httpx.Client) -> None:
     with server({}) as url:
         found = ask(http, NodeKind.OBJECT, url, 30.0)
