@@ -44,6 +44,7 @@ class AccountStore:
     session = looks(signing_in.read_session)
     sessions_among = looks(signing_in.read_sessions)
     end_session = writes(signing_in.end_session)
+    session_end = reads(signing_in.session_end)
     add_sign_in = writes(signing_in.add_sign_in)
     take_sign_in = writes(signing_in.take_sign_in)
     ask_for_machine = writes(machines.ask)

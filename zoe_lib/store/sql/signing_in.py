@@ -22,7 +22,6 @@ from zoe_lib.store.account_tables import (
 )
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound
 from zoe_lib.store.people import (
-    SIGN_INS_MAX,
     AppAccess,
     EndedAccess,
     Limits,
@@ -36,6 +35,7 @@ from zoe_lib.store.sql.installation import TERMS_VERSIONS, TermsVersions, versio
 from zoe_lib.store.sql.people import check_member
 from zoe_lib.store.sql.prepared import Prepared
 from zoe_lib.store.sql.shares import may_open
+from zoe_lib.store.sql.waiting import WaitingBounds, make_room
 from zoe_lib.store.text import check_names, storable
 
 SIGN_IN_LOCK = 0x5A6F65_04
@@ -140,16 +140,25 @@ def read_sessions(
     }
 
 
+def session_end(connection: Connection, session_id: str) -> float:
+    """Return when a session ends, in seconds since the epoch; 0 if it is unknown."""
+    found = connection.execute(select(sessions.c.expires_at_s).where(sessions.c.id == session_id))
+    return float(found.scalar_one_or_none() or 0.0)
+
+
 def end_session(connection: Connection, session_id: str) -> None:
     """Remove a session; do nothing if it is unknown."""
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 
-def add_sign_in(connection: Connection, attempt: SignInAttempt) -> None:
-    """Store an attempt; beyond the maximum, the oldest are removed."""
+def add_sign_in(
+    connection: Connection, attempt: SignInAttempt, replaced: Collection[str], bounds: WaitingBounds, now_s: float
+) -> None:
+    """Store an attempt in place of others of its browser, named by the hashes of their cookies; TooManyWaiting."""
+    if replaced:
+        connection.execute(delete(sign_ins).where(sign_ins.c.browser.in_(replaced)))
+    make_room(connection, sign_ins, attempt.network, now_s, bounds)
     connection.execute(insert(sign_ins).values(row_of(attempt)))
-    oldest = select(sign_ins.c.id).order_by(sign_ins.c.expires_at_s.desc()).offset(SIGN_INS_MAX)
-    connection.execute(delete(sign_ins).where(sign_ins.c.id.in_(oldest)))
 
 
 def take_sign_in(connection: Connection, attempt_id: str, now_s: float) -> SignInAttempt | None:
