@@ -159,9 +159,9 @@ def _signed_in(request: Request, services: Services, attempt: SignInAttempt, ans
     lifetime_s = services.settings.oidc[attempt.provider].session_lifetime_s
     proof, _ = sessions.enter(services, request, entered, user, None, time.time() + lifetime_s)
     cookies.remove(entered, request, cookies.SIGN_IN)
-    answer = RedirectResponse(_landing(proof, attempt.next_path), 303, _LANDING_HEADERS)
-    answer.raw_headers += [header for header in entered.raw_headers if header[0] == b"set-cookie"]
-    return answer
+    landing = RedirectResponse(_landing(proof, attempt.next_path), 303, _LANDING_HEADERS)
+    landing.raw_headers += [header for header in entered.raw_headers if header[0] == b"set-cookie"]
+    return landing
 
 
 def _landing(proof: str, next_path: str) -> str:
