@@ -20,6 +20,7 @@ from zoe_lib.store.people import (
     AuditEntry,
     Session,
     SignInAttempt,
+    User,
 )
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.sql.waiting import WaitingBounds
@@ -95,6 +96,32 @@ def test_one_place_for_each_of_many_networks_is_given_on(accounts: AccountStore)
     assert accounts.take_sign_in("s0", 6.0) is None
     with pytest.raises(TooManyWaiting, match="6 sign-ins wait"):
         begin(accounts, "new2", "another", 6.0)
+
+
+def test_users_of_a_directory_are_due_once_while_they_are_signed_in(accounts: AccountStore) -> None:
+    for number, name in enumerate(("ada", "ben", "cleo")):
+        user = User(name, provider="corp" if name != "cleo" else "other", subject=str(number))
+        accounts.adopt(user, {}, [])
+        accounts.add_tenant(name)
+        accounts.ensure_member(name, name, "user")
+        accounts.add_session(Session(f"s{number}", name, name, 1.0, 1000.0))
+        accounts.add_session(Session(f"t{number}", name, name, 1.0, 100.0))
+
+    def due(before_s: float, now_s: float) -> list[str]:
+        return sorted(user.name for user in accounts.claim_unconfirmed("corp", before_s, now_s, 10))
+
+    assert due(1.0, 10.0) == ["ada", "ben"]
+    assert due(10.0, 20.0) == []
+    accounts.unconfirm(["ben"])
+    assert due(10.0, 20.0) == ["ben"]
+    entry = replace(ENTRY, action="end_unknown_user")
+    assert accounts.end_unknown("ada", entry) == 2
+    assert accounts.end_unknown("ada", entry) == 0
+    newest = accounts.audit(None, 1)[0]
+    assert (newest.action, newest.changes) == ("end_unknown_user", {"sessions": [2, 0]})
+    assert accounts.session("s0", 20.0) is None
+    assert due(500.0, 999.0) == ["ben"]
+    assert due(1500.0, 1001.0) == []
 
 
 def test_failures_are_counted_by_key_and_time(accounts: AccountStore) -> None:

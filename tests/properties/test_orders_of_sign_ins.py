@@ -2,8 +2,8 @@
 password.
 
 Zoe's decisions are those of the product. The honest provider checks redirect URI and PKCE; the attacker has the other
-browser and the provider that lies, knows what these see, and sends the victim's browser where it likes. Nothing is ever
-used up here, so that whatever is possible in some order is in the one set of messages that grows until nothing is new."""
+browser and the provider that lies, knows what these see, and sends the victim's browser where it likes. Nothing is used
+up here, so that whatever is possible in some order is in the one set of messages that grows until nothing is new."""
 
 from __future__ import annotations
 

@@ -73,3 +73,9 @@ def test_groups_are_texts_of_one_or_several_values() -> None:
 @pytest.mark.parametrize(("user", "password"), [("ada", ""), ("", "x")])
 def test_without_a_password_or_a_name_nobody_is_asked(user: str, password: str) -> None:
     assert Ldap("dir", SETTINGS).identity(user, password) is None
+
+
+def test_a_subject_is_looked_for_among_the_entries_that_may_sign_in() -> None:
+    search = Search()
+    assert Ldap("dir", SETTINGS)._find_subject(search, "a*b") is None
+    assert search.asked[0][1] == r"(&(uid=*)(entryUUID=a\2ab))"
