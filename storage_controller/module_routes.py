@@ -46,7 +46,7 @@ def module_routes(kept: ModuleLedger, rules: RuleLedger) -> APIRouter:
     ) -> Mapping[str, Any]:
         made = keep_module(kept, tenant, name, given.data, author, only_author)
         if not only_author:  # an admin, who may also write rules
-            rules.pin_missing(name)
+            rules.pin_missing(tenant, name)
         return document(made, _users(rules.rule_modules(), made))
 
     @routes.delete("/{name}", status_code=204)

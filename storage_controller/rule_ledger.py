@@ -17,7 +17,7 @@ from storage_controller.answers import Refused
 from storage_controller.dsl import RuleError, parse_rule, show_rule
 from storage_controller.ledger import READ, WRITE, Ledger, set_rates
 from storage_controller.module_ledger import drop_unneeded, file_of, versions
-from storage_controller.rule_modules import RuleModule, newest_of, pin, pinned, read_rule_modules
+from storage_controller.rule_modules import Named, RuleModule, newest_of, pin, pinned, read_rule_modules
 from storage_controller.supervision import Mode
 from storage_controller.tables import groups, metrics, object_types, policies, rule_modules, slos
 from storage_controller.word_ledger import FilterWord, Words, drop_word, expanded, keep_word, read_words
@@ -187,10 +187,10 @@ class RuleLedger:
             members = _groups(connection)
             return [pinned(rule, newest_of(connection, rule, members)) for rule in rules]
 
-    def pin_missing(self, name: str) -> None:
+    def pin_missing(self, tenant: str, name: str) -> None:
         """Let rules run the module of this name, which an admin uploaded, if they were added before there was one."""
         with self._begin() as connection:
-            _pin_missing(connection, lambda _: True, name.lower())
+            _pin_missing(connection, lambda _: True, (tenant, name.lower()))
 
     def move(self, number: int, name: str, version: Callable[[sa.Connection, str], ModuleVersion]) -> list[RuleModule]:
         """Let a rule run another version of a module, which `version` returns for the tenant; return the versions that
@@ -301,14 +301,14 @@ def _groups(connection: sa.Connection) -> Mapping[str, Sequence[str]]:
     return {row.name: row.members for row in connection.execute(sa.select(groups).order_by(groups.c.name))}
 
 
-def _pin_missing(connection: sa.Connection, concerned: Callable[[Rule], bool], name: str | None = None) -> None:
-    """Let rules that an admin's change concerns run modules of which they run no version so far. Others stay as they are:
-    what a user uploaded since is not what their author meant.
+def _pin_missing(connection: sa.Connection, concerned: Callable[[Rule], bool], only: Named | None = None) -> None:
+    """Let rules that an admin's change concerns run modules of which they run no version so far. Others stay as they
+    are: what a user uploaded since is not what their author meant.
     """
     kept = _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
     words = read_words(connection)
     rules = [expanded(one.rule, words) for one in kept if one.rule is not None and concerned(one.rule)]
-    pin(connection, rules, _groups(connection), name)
+    pin(connection, rules, _groups(connection), only)
 
 
 def _for_older_proxies(rules: Sequence[Rule]) -> Mapping[str, Mapping[str, ModuleVersion]]:
