@@ -149,7 +149,8 @@ rule_modules = sa.Table(
     sa.Column("rule", sa.BigInteger, sa.ForeignKey(policies.c.id), primary_key=True),
     sa.Column("tenant", sa.Text, primary_key=True),
     sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("sha256", sa.Text, sa.ForeignKey(module_contents.c.sha256), nullable=False, index=True),
+    sa.Column("sha256", sa.Text, sa.ForeignKey(module_contents.c.sha256), nullable=False),
+    sa.Index("ix_rule_modules_sha256", "sha256"),
 )
 # The versions of a tenant's modules that are kept: the newest, those that rules run, and those that objects may need.
 module_versions = sa.Table(
@@ -157,9 +158,10 @@ module_versions = sa.Table(
     metadata,
     sa.Column("tenant", sa.Text, primary_key=True),
     sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("sha256", sa.Text, sa.ForeignKey(module_contents.c.sha256), primary_key=True, index=True),
+    sa.Column("sha256", sa.Text, sa.ForeignKey(module_contents.c.sha256), primary_key=True),
     sa.Column("author", sa.Text),
     sa.Column("created_s", sa.Double, nullable=False),
+    sa.Index("ix_module_versions_sha256", "sha256"),
 )
 # Jobs that store objects again, one at a time. An empty container: all of the tenant's. All objects up to the cursor,
 # `at_container` and `at_object`, have been looked at.

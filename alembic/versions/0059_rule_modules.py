@@ -21,18 +21,20 @@ def upgrade() -> None:
         sa.Column("rule", sa.BigInteger, sa.ForeignKey("sds.policies.id"), primary_key=True),
         sa.Column("tenant", sa.Text, primary_key=True),
         sa.Column("name", sa.Text, primary_key=True),
-        sa.Column("sha256", sa.Text, sa.ForeignKey("sds.module_contents.sha256"), nullable=False, index=True),
+        sa.Column("sha256", sa.Text, sa.ForeignKey("sds.module_contents.sha256"), nullable=False),
         schema="sds",
     )
     op.create_table(
         "module_versions",
         sa.Column("tenant", sa.Text, primary_key=True),
         sa.Column("name", sa.Text, primary_key=True),
-        sa.Column("sha256", sa.Text, sa.ForeignKey("sds.module_contents.sha256"), primary_key=True, index=True),
+        sa.Column("sha256", sa.Text, sa.ForeignKey("sds.module_contents.sha256"), primary_key=True),
         sa.Column("author", sa.Text),
         sa.Column("created_s", sa.Double, nullable=False),
         schema="sds",
     )
+    for table in ("rule_modules", "module_versions"):
+        op.create_index(f"ix_{table}_sha256", table, ["sha256"], schema="sds")
     op.execute(
         "INSERT INTO sds.module_versions (tenant, name, sha256, author, created_s)"
         " SELECT tenant, name, sha256, author, created_s FROM sds.modules"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from zoe_cli.context import options
-from zoe_cli.output import emit
+from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
@@ -29,12 +29,15 @@ def add_filter(
     tenant: Tenant = None,
     shared: Shared = False,
 ) -> None:
-    """Upload a filter, or a new version of it. An admin's rule sets it for objects."""
+    """Upload a filter, or a new version of yours. Rules run the version that they had until an admin moves them."""
     module = base64.b64encode(file.read_bytes()).decode()
     wanted = StorageFilterRequest(module=module, tenant=tenant, shared=shared)
     with options(context).client() as client:
         answer = client.upload_storage_filter(name or file.stem, wanted)
     emit(answer, options(context).output, _rows([answer]))
+    if answer.rules:
+        numbers = ", ".join(map(str, answer.rules))
+        note(f"note: rules that may run an older version: {numbers}; an admin moves each with zoe storage policy move")
 
 
 def list_filters(
@@ -48,7 +51,7 @@ def list_filters(
 
 
 def remove_filter(context: typer.Context, name: Name, tenant: Tenant = None, shared: Shared = False) -> None:
-    """Remove a filter that no rule sets. Objects that were stored through it are read as before."""
+    """Remove a filter of yours that no rule sets. Objects that were stored through it are read as before."""
     with options(context).client() as client:
         client.remove_storage_filter(name, tenant, shared)
     emit({"removed": name}, options(context).output, Rows(("removed",), [(name,)]))

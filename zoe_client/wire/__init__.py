@@ -244,6 +244,8 @@ __getattr__ = lazy_names(
             "StorageChainView",
             "StorageDoneView",
             "StorageRuleList",
+            "StorageRuleModuleView",
+            "StorageRuleMove",
             "StorageRuleRequest",
             "StorageRuleTry",
             "StorageRuleTryView",
