@@ -14,7 +14,7 @@ from zoe_lib.domain.roles import Scope
 from zoe_lib.store.people import Principal
 
 router = api_router("/storage/filters", tag="storage")
-_KIND = "storage_rules"
+_KIND, _UPLOADS = "storage_rules", "storage_uploads"
 Name = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 Tenant = Annotated[str | None, Query(max_length=256, description="Whose; default: yours. Others need an admin.")]
 Shared = Annotated[bool, Query(description="One that all tenants share; needs an admin.")]
@@ -41,7 +41,7 @@ def upload_storage_filter(
     """Upload a filter, or a new version of yours. Rules run the version that they had, until an admin moves them.
     Admins may upload new versions of all filters."""
     asked = {"do": "upload", "name": name, "tenant": _owner(principal, body.tenant, body.shared), "text": body.module}
-    return StorageFilterView(**ask(master, _KIND, asked | _who(principal), request, principal.user))
+    return StorageFilterView(**ask(master, _UPLOADS, asked | _who(principal), request, principal.user))
 
 
 @router.delete("/{name}", status_code=204)
