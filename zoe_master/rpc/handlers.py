@@ -44,8 +44,9 @@ TERMINALS = Lane("terminals", 6, "terminals_busy")
 RULES = Lane("rules", 6, "storage_rules_unavailable")
 # The controller compiles what is uploaded, for up to 20 s: such questions hold up no others.
 UPLOADS = Lane("uploads", 3, "storage_rules_unavailable")
-# What runs at once, or waits for its turn: of all users, and of each. One user alone never has all threads of a lane but
-# the scheduler's, whose questions have a budget of CPU time; and all that wait for output are fewer than the threads by which an API process answers.
+# What runs at once, or waits for its turn: of all users, and of each. One user alone never has all threads of a lane,
+# but the scheduler's, whose questions have a budget of CPU time. All that wait for output are fewer than the threads by
+# which an API process answers.
 _PLANS_MAX, _PLANS_OF_ASKER_MAX = 2, 1
 _LOOKS_MAX, _LOOKS_OF_ASKER_MAX = 16, 4
 _READS_MAX, _READS_OF_ASKER_MAX = 24, 4
