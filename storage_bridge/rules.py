@@ -57,6 +57,17 @@ class RuleClient:
         row = self._uploads.ask("PUT", path, {"sha256": sha256}, headers=_by(author))
         return understood(lambda: {"rule": _rule(row), "was": [str(one) for one in row["was"]]})
 
+    def filter_versions(self, tenant: str | None) -> Sequence[Document]:
+        """Return the versions of filters that are kept; nothing for an older controller."""
+        query = urlencode({"tenant": tenant} if tenant is not None else {})
+        rows = self._http.ask("GET", f"/v1/modules/versions?{query}", absent=[])
+        return understood(lambda: [dict(row) for row in rows])
+
+    def forget(self, tenant: str, name: str, sha256: str, author: str) -> None:
+        """Remove a version of a filter that neither a rule nor a stored object needs."""
+        path = f"/v1/modules/{quote(name, safe='')}/versions/{quote(sha256, safe='')}?{urlencode({'tenant': tenant})}"
+        self._http.ask("DELETE", path, headers=_by(author))
+
     def upload(self, tenant: str, name: str, module: str, author: str, only_author: bool = False) -> Document:
         """Upload a filter of a tenant, an empty one for all; `module` is in base64. only_author: a new version of
         another author's filter is refused.

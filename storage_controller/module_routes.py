@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -10,7 +11,7 @@ from pydantic import Base64Bytes, BaseModel, StringConstraints
 
 from storage_controller.answers import Refused, warning
 from storage_controller.module_check import kind_of
-from storage_controller.module_ledger import KeptModule, ModuleLedger, document
+from storage_controller.module_ledger import KeptModule, KeptVersion, ModuleLedger, document
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.rule_modules import RuleModule
 from storage_controller.rule_routes import Author
@@ -19,6 +20,7 @@ from storage_filters.module_engine import MODULE_BYTES_MAX
 RESERVED = frozenset({"COMPRESSION", "ENCRYPTION", "NOOP", "BANDWIDTH", "CACHING", "MODULE", "DEPENDENCIES"})
 """Names of filters that proxies have or may get."""
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{6,64}$")]
 OnlyAuthor = Annotated[
     bool, Query(description="Refuse a change of a module of another author: the caller is no admin.")
 ]
@@ -39,6 +41,18 @@ def module_routes(kept: ModuleLedger, rules: RuleLedger) -> APIRouter:
     def listed(tenant: str | None = None) -> list[Mapping[str, Any]]:
         there = rules.rule_modules()
         return [document(one, _users(there, one)) for one in kept.modules(tenant)]
+
+    @routes.get("/versions")
+    def versions(tenant: str | None = None) -> list[Mapping[str, Any]]:
+        there = rules.rule_modules()
+        return [
+            {**asdict(one), "tenant": one.tenant or None, "rules": _run_by(there, one)} for one in kept.versions(tenant)
+        ]
+
+    @routes.delete("/{name}/versions/{sha256}", status_code=204)
+    def forget(name: Name, sha256: Digest, tenant: Tenant = "") -> Response:
+        kept.forget(tenant, name, sha256)
+        return Response(status_code=204)
 
     @routes.put("/{name}", status_code=201)
     def upload(
@@ -70,6 +84,16 @@ def keep_module(
     if len(content) > MODULE_BYTES_MAX:
         raise Refused(400, f"a module has at most {MODULE_BYTES_MAX} bytes, not {len(content)}")
     return kept.keep(tenant, name, content, kind_of(content), author, only_author)
+
+
+def _run_by(rules: Mapping[int, Sequence[RuleModule]], one: KeptVersion) -> list[int]:
+    """Return the rules that run a version."""
+    wanted = one.tenant, one.name, one.sha256
+    return [
+        number
+        for number, known in sorted(rules.items())
+        if any((of_rule.tenant, of_rule.version.name, of_rule.version.sha256) == wanted for of_rule in known)
+    ]
 
 
 def _users(rules: Mapping[int, Sequence[RuleModule]], one: KeptModule) -> list[int]:

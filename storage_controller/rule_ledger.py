@@ -146,7 +146,7 @@ class RuleLedger:
                 return False
             connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(number)))
             connection.execute(sa.delete(rule_modules).where(rule_modules.c.rule == number))
-            drop_unneeded(connection)
+            drop_unneeded(connection, self._clock())
             return True
 
     def book(self) -> RuleBook:
@@ -209,7 +209,7 @@ class RuleLedger:
                 mine = sa.and_(rule_modules.c.rule == number, rule_modules.c.tenant == one.tenant)
                 named = sa.and_(mine, rule_modules.c.name == one.version.name)
                 connection.execute(sa.update(rule_modules).where(named).values(sha256=after.sha256))
-            drop_unneeded(connection)
+            drop_unneeded(connection, self._clock())
             return before
 
     def module_kinds(self) -> Mapping[str, Collection[str]]:

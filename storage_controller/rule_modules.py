@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from storage_controller.module_ledger import versions
-from storage_controller.tables import module_contents, modules, rule_modules
+from storage_controller.tables import module_contents, module_versions, modules, rule_modules
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import SHARED
 from storage_filters.rules import Action, ModuleVersion, Rule, TargetKind
@@ -89,6 +89,11 @@ def pin(connection: sa.Connection, rules: Collection[Rule], groups: Groups, only
         ]
     if rows:
         connection.execute(insert(rule_modules).on_conflict_do_nothing(), rows)
+        kept = module_versions.c
+        run = sa.select(rule_modules.c.rule).where(
+            rule_modules.c.tenant == kept.tenant, rule_modules.c.name == kept.name, rule_modules.c.sha256 == kept.sha256
+        )
+        connection.execute(sa.update(module_versions).where(run.exists()).values(idle_since_s=None))
 
 
 def tenants_of(rule: Rule, groups: Groups) -> set[str]:

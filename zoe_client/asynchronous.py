@@ -283,6 +283,7 @@ class AsyncClient(AsyncTransport):
     storage_filters = awaited(Calls.storage_filters)
     upload_storage_filter = awaited(Calls.upload_storage_filter)
     remove_storage_filter = awaited(Calls.remove_storage_filter)
+    remove_storage_filter_version = awaited(Calls.remove_storage_filter_version)
     why_stored = awaited(Calls.why_stored)
     status = awaited(Calls.status)
     validate = awaited(Calls.validate)

@@ -90,6 +90,11 @@ class StorageCalls(Transport):
         parameters = {"tenant": tenant, "shared": "true" if shared else None}
         return self.do("DELETE", f"/storage/filters/{path_part(name)}", parameters=parameters)
 
+    def remove_storage_filter_version(self, name: str, sha256: str, tenant: str | None = None) -> None:
+        """Remove a version of a filter that neither a rule nor a stored object needs; for admins."""
+        path = f"/storage/filters/{path_part(name)}/versions/{path_part(sha256)}"
+        return self.do("DELETE", path, parameters={"tenant": tenant})
+
     def why_stored(self, container: str, name: str, tenant: str | None = None) -> wire.StorageWhyView:
         """Return which filters a stored object went through, and by which rules."""
         parameters = {"container": container, "object": name, "tenant": tenant}

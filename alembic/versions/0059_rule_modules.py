@@ -31,6 +31,7 @@ def upgrade() -> None:
         sa.Column("sha256", sa.Text, sa.ForeignKey("sds.module_contents.sha256"), primary_key=True),
         sa.Column("author", sa.Text),
         sa.Column("created_s", sa.Double, nullable=False),
+        sa.Column("idle_since_s", sa.Double),
         schema="sds",
     )
     for table in ("rule_modules", "module_versions"):

@@ -220,7 +220,8 @@ MEMBERS: tuple[SharedBound, ...] = (
         ("storage_controller.module_ledger:NAMES_MAX", "storage_controller.module_ledger:VERSIONS_MAX"),
         "a user fills the names; versions beyond the newest stay only by rules of admins",
         "the tenant",
-        "names by removal; versions when no rule runs them and no object can need them",
+        "names by removal; versions when no rule runs them and no object can need them, or by an admin "
+        "(`zoe storage filter rm NAME --version`)",
         (),
         ("tests/contract/test_modules_of_the_controller.py::test_no_tenant_uses_up_the_versions_of_another",),
     ),

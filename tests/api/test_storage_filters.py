@@ -60,7 +60,7 @@ def test_others_and_all_need_an_admin_and_viewers_upload_nothing(api: Api, red: 
     assert http.get("/api/v1/storage/filters", params={"everyone": True}).status_code == 403
     viewer = api.http(make_token(api.store, tenant="red", user="eve", scopes=("read",)))
     assert viewer.put("/api/v1/storage/filters/flip", json=body).status_code == 403
-    assert viewer.get("/api/v1/storage/filters").json() == {"filters": []}
+    assert viewer.get("/api/v1/storage/filters").json() == {"filters": [], "versions": []}
 
 
 def test_what_cannot_be_a_filter_has_the_controllers_sentence(api: Api, red: Client) -> None:
@@ -123,3 +123,19 @@ def test_an_upload_of_a_user_changes_no_rule_and_a_move_is_in_the_audit_log(
     assert (moved.exit_code, f"mask {second[:12]}" in moved.output) == (0, True), moved.output
     entries = [one for one in api.store.accounts.audit(None, 10) if one.action == "move_storage_rule"]
     assert (entries[0].target, entries[0].changes) == (path, {"mask": [first, second]})
+
+
+def test_admins_remove_versions_that_are_kept_for_objects(
+    api: Api, red: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    red.upload_storage_filter("mask", wanted(module(*READING)))
+    [kept] = red.storage_filters().versions
+    assert (kept.name, kept.newest, kept.rules, kept.objects) == ("mask", True, [], False)
+    path = f"/api/v1/storage/filters/mask/versions/{kept.sha256[:12]}"
+    assert api.http().delete(path).status_code == 403
+    monkeypatch.setenv("ZOE_URL", api.url)
+    monkeypatch.setenv("ZOE_TOKEN", api.admin)
+    listed = CliRunner().invoke(app, ["storage", "filter", "ls", "--everyone", "--versions"])
+    assert (kept.sha256[:12] in listed.output, "newest" in listed.output) == (True, True)
+    refused = CliRunner().invoke(app, ["storage", "filter", "rm", "mask", "--tenant", "red", "--version", kept.sha256])
+    assert "is the newest version of mask" in str(refused.exception)

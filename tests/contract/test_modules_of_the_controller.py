@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import time
 from collections.abc import Iterator
 
 import httpx
 import pytest
+import sqlalchemy as sa
 import wasmtime
 
 from storage_controller import module_ledger
 from storage_controller.answers import Refused
 from storage_controller.module_ledger import ModuleLedger, versions
+from storage_controller.rewrite_ledger import Counts, RewriteJob, RewriteLedger
 from storage_controller.rule_checks import TRIALS_MAX
 from storage_controller.rule_ledger import RuleLedger
 from storage_filters.module_engine import MODULE_BYTES_MAX
@@ -130,6 +133,62 @@ def test_a_version_goes_when_neither_a_rule_nor_an_object_needs_it(served: Serve
     assert ModuleLedger(served.ledger).content(digest(FLIP)) == FLIP
     http.delete(f"/v1/rules/{rule['id']}")
     assert ran(served) == {}
+
+
+def applied(served: Served, at_s: float, tenant: str = "acme", container: str = "", **counts: int) -> None:
+    """A job that stored the objects of a tenant again at that time."""
+    jobs = RewriteLedger(served.ledger, lambda: at_s)
+    job = jobs.begin(RewriteJob(tenant, container, plain=False, dry_run=False, bytes_per_s=10**6), "ann")
+    jobs.note(job["id"], "c", "o", Counts(looked=1, **counts))
+    jobs.end(job["id"])
+
+
+def test_a_version_for_stored_objects_is_removed_after_all_were_stored_again(
+    served: Served, http: httpx.Client
+) -> None:
+    upload(http, "flip", FLIP, "acme")
+    [rule] = add(http, "FOR CONTAINER acme/b DO SET flip")
+    ModuleLedger(served.ledger).content(digest(FLIP))  # a proxy stores objects with it
+    gone = {"params": {"tenant": "acme"}}
+
+    def refusal(sha256: str = digest(FLIP)[:12]) -> str:
+        answer = http.delete(f"/v1/modules/flip/versions/{sha256}", **gone)
+        return "" if answer.status_code == 204 else str(answer.json()["error"])
+
+    assert "is the newest version of flip" in refusal()
+    upload(http, "flip", module(*EMPTY), "acme")
+    assert "rule 1 runs" in refusal()
+    http.delete(f"/v1/rules/{rule['id']}")
+    [old, new] = http.get("/v1/modules/versions", params={"tenant": "acme"}).json()
+    assert [(one["newest"], one["objects"], one["rules"]) for one in (old, new)] == [
+        (False, True, []),
+        (True, False, []),
+    ]
+    now_s = time.time()
+    applied(served, now_s + 30)  # proxies may have stored some by the rule of before
+    applied(served, now_s + 100, tenant="beta")
+    applied(served, now_s + 100, container="b")
+    applied(served, now_s + 100, failed=1)
+    assert "store all of them again first (zoe storage policy apply acme)" in refusal()
+    applied(served, now_s + 100)
+    assert refusal() == ""
+    assert ModuleLedger(served.ledger).content(digest(FLIP)) is None
+    assert "no version" in refusal()
+
+
+def test_a_rule_that_runs_a_version_again_makes_an_earlier_job_worthless(served: Served, http: httpx.Client) -> None:
+    upload(http, "flip", FLIP, "acme")
+    applied(served, time.time() + 100)
+    with served.ledger.begin() as connection:  # as if both were long ago
+        connection.execute(sa.text("UPDATE sds.module_versions SET idle_since_s = 1, created_s = 1"))
+    [rule] = add(http, "FOR CONTAINER acme/b DO SET flip")
+    ModuleLedger(served.ledger).content(digest(FLIP))
+    upload(http, "flip", module(*EMPTY), "acme")
+    with served.ledger.begin() as connection:
+        connection.execute(sa.text("UPDATE sds.rewrites SET created_s = 1000"))
+    http.delete(f"/v1/rules/{rule['id']}")
+    refused = http.delete(f"/v1/modules/flip/versions/{digest(FLIP)}", params={"tenant": "acme"})
+    assert "store all of them again first" in refused.json()["error"]
 
 
 def test_the_new_version_must_take_the_parameters_of_the_rule(http: httpx.Client) -> None:

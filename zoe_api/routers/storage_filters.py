@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
 
-from zoe_api.access import Reader, Submitter, check
+from zoe_api.access import Admin, Reader, Submitter, check
 from zoe_api.dependencies import MasterDep, ask
 from zoe_api.routing import api_router
 from zoe_client.wire import StorageFilterList, StorageFilterRequest, StorageFilterView
@@ -57,6 +57,22 @@ def remove_storage_filter(
     remove all filters."""
     asked = {"do": "drop", "name": name, "tenant": _owner(principal, tenant, shared)}
     ask(master, _KIND, asked | _who(principal), request, principal.user)
+    return Response(status_code=204)
+
+
+@router.delete("/{name}/versions/{sha256}", status_code=204)
+def remove_storage_filter_version(
+    name: Name,
+    sha256: Annotated[str, Path(pattern=r"^[0-9a-f]{6,64}$", description="The beginning of its SHA-256.")],
+    principal: Admin,
+    master: MasterDep,
+    request: Request,
+    tenant: Tenant = None,
+) -> Response:
+    """Remove a version of a filter that is kept for stored objects, after all objects of the tenant were stored again.
+    Older versions of objects, in containers that keep some, are not looked at: they cannot be read any more."""
+    asked = {"do": "forget", "name": name, "sha256": sha256, "tenant": tenant or principal.tenant}
+    ask(master, _KIND, asked | {"author": principal.user}, request, principal.user)
     return Response(status_code=204)
 
 

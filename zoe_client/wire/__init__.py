@@ -230,7 +230,12 @@ __getattr__ = lazy_names(
             "StorageSwitchView",
         ),
         "storage_cores": ("StorageCoresList", "StorageCoresRequest", "StorageCoresView"),
-        "storage_filters": ("StorageFilterList", "StorageFilterRequest", "StorageFilterView"),
+        "storage_filters": (
+            "StorageFilterList",
+            "StorageFilterRequest",
+            "StorageFilterVersionView",
+            "StorageFilterView",
+        ),
         "storage_history": (
             "ExecutionStorageView",
             "StorageHistoryView",

@@ -29,10 +29,24 @@ class StorageFilterView(Wire):
     rules: list[int] = Field(default=[], description="Numbers of the rules that run a version of it.")
 
 
+class StorageFilterVersionView(Wire):
+    """A version of an uploaded filter that is kept."""
+
+    tenant: str | None
+    name: str
+    sha256: str
+    author: str | None = None
+    created_s: float
+    newest: bool = Field(description="Whether rules that are added run it; false also if the filter was removed.")
+    rules: list[int] = Field(description="Numbers of the rules that run it.")
+    objects: bool = Field(description="Whether stored objects may need it.")
+
+
 class StorageFilterList(Wire):
-    """Uploaded filters by tenant and name."""
+    """Uploaded filters by tenant and name, and all versions that are kept."""
 
     filters: list[StorageFilterView]
+    versions: list[StorageFilterVersionView] = Field(default=[], description="The newest, and older ones in use.")
 
 
 class StorageFilterRequest(Wire):
