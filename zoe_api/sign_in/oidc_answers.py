@@ -12,9 +12,8 @@ from urllib.parse import quote
 
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
-from zoe_api.request_context import PREFIX
 
-CALLBACK = f"{PREFIX}/session/oidc/callback"
+CALLBACK = "/api/v1/session/oidc/callback"
 """The redirect URI of the only provider, and what those of several providers begin with."""
 
 

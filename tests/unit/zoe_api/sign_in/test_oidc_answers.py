@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 from structlog.testing import capture_logs
 
+from zoe_api.request_context import PREFIX
 from zoe_api.sign_in.oidc_answers import CALLBACK, callback_path
 from zoe_api.sign_in.redirect_uris import log_redirect_uris, redirect_uris
 from zoe_lib.config import Settings
@@ -18,7 +19,7 @@ def settings(*names: str, **more: Any) -> Settings:
 
 
 def test_the_only_provider_has_the_redirect_uri_that_it_always_had() -> None:
-    assert callback_path("corp", ["corp"]) == CALLBACK
+    assert callback_path("corp", ["corp"]) == CALLBACK == f"{PREFIX}/session/oidc/callback"
     assert [callback_path(name, ["a", "b c"]) for name in ("a", "b c")] == [f"{CALLBACK}/a", f"{CALLBACK}/b%20c"]
 
 
