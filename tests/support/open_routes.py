@@ -10,6 +10,7 @@ OPEN_ROUTES = {
     ("GET", f"{PREFIX}/session/providers"),
     ("GET", f"{PREFIX}/session/oidc/start"),
     ("GET", f"{PREFIX}/session/oidc/callback"),
+    ("GET", f"{PREFIX}/session/oidc/callback/{{provider}}"),
     ("POST", f"{PREFIX}/session/machines"),
     ("POST", f"{PREFIX}/session/machine-token"),
 }
