@@ -21,6 +21,7 @@ from ldap3.core.exceptions import (
     LDAPInvalidCredentialsResult,
     LDAPNoSuchObjectResult,
     LDAPSASLPrepError,
+    LDAPSizeLimitExceededResult,
     LDAPUnwillingToPerformResult,
 )
 from ldap3.utils.conv import escape_filter_chars
@@ -170,7 +171,11 @@ class Ldap:
         if not settings.group_base:
             return frozenset()
         group_filter = settings.group_filter.replace("{dn}", escape_filter_chars(dn))
-        searching.search(settings.group_base, group_filter, attributes=[settings.group_attribute])
+        try:
+            searching.search(settings.group_base, group_filter, attributes=[settings.group_attribute])
+        except LDAPSizeLimitExceededResult:
+            told = "has more groups of this user than it sends: let group_filter find only those of sign_in_roles"
+            raise provider_unavailable(self._name, "size limit exceeded in the search of groups", told) from None
         entries = (one for one in searching.response or () if one["type"] == "searchResEntry")
         values = (one["attributes"].get(settings.group_attribute, []) for one in entries)
         return frozenset(str(v) for value in values for v in (value if isinstance(value, list) else [value]))
