@@ -49,8 +49,7 @@ def denied(http: httpx.Client, method: str, path: str) -> bool:
 
 def test_nothing_but_signing_in_and_health_is_for_everybody() -> None:
     open_paths = set(walked(None))
-    expected = {(method, re.sub(r"{\w+}", "x", path)) for method, path in OPEN_ROUTES}
-    assert {one for one in open_paths if one[1].startswith(PREFIX)} == expected
+    assert {one for one in open_paths if one[1].startswith(PREFIX)} == OPEN_ROUTES
     assert {path for _, path in open_paths} >= {"/healthz", "/readyz", "/metrics"}
 
 
