@@ -44,12 +44,12 @@ class DirectoryWatch:
         self._accounts = accounts
         self._directories = directories
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="directory-watch", daemon=True)
 
     def open(self) -> None:
         """Begin to ask."""
+        self._ended.clear()
         if self._directories:
-            self._thread.start()
+            threading.Thread(target=self._run, name="directory-watch", daemon=True).start()
 
     def close(self) -> None:
         """Stop; a question that was asked may still be answered."""
