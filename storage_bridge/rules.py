@@ -12,6 +12,7 @@ from storage_bridge.model import StorageUnavailableError
 
 _FIELDS = ("id", "target", "rule", "enforced", "author", "created_s", "removed_by", "removed_s")
 _OF_CONTROLLERS = ("name", "kind", "what", "mode", "active", "last", "last_s", "runs", "failures", "problem", "waits_s")
+_OF_MODULES = ("name", "tenant", "sha256", "newest")
 _OF_SWITCHES = ("at_s", "active", "dry", "metrics")
 _UPLOAD_S = 20.0  # the controller compiles it, and tries modules of rules
 Document = Mapping[str, Any]
@@ -50,16 +51,34 @@ class RuleClient:
         rows = self._http.ask("GET", f"/v1/modules?{urlencode({'tenant': tenant} if tenant is not None else {})}")
         return understood(lambda: [dict(row) for row in rows])
 
-    def upload(self, tenant: str, name: str, module: str, author: str) -> Document:
-        """Upload a filter of a tenant, an empty one for all; `module` is in base64."""
-        path = f"/v1/modules/{quote(name, safe='')}?{urlencode({'tenant': tenant})}"
+    def move(self, number: int, name: str, sha256: str | None, author: str) -> Document:
+        """Let a rule run another version of a filter, by default the newest; `was` has what it ran."""
+        path = f"/v1/rules/{number}/modules/{quote(name, safe='')}"
+        row = self._uploads.ask("PUT", path, {"sha256": sha256}, headers=_by(author))
+        return understood(lambda: {"rule": _rule(row), "was": [str(one) for one in row["was"]]})
+
+    def filter_versions(self, tenant: str | None) -> Sequence[Document]:
+        """Return the versions of filters that are kept; nothing for an older controller."""
+        query = urlencode({"tenant": tenant} if tenant is not None else {})
+        rows = self._http.ask("GET", f"/v1/modules/versions?{query}", absent=[])
+        return understood(lambda: [dict(row) for row in rows])
+
+    def forget(self, tenant: str, name: str, sha256: str, author: str) -> None:
+        """Remove a version of a filter that neither a rule nor a stored object needs."""
+        path = f"/v1/modules/{quote(name, safe='')}/versions/{quote(sha256, safe='')}?{urlencode({'tenant': tenant})}"
+        self._http.ask("DELETE", path, headers=_by(author))
+
+    def upload(self, tenant: str, name: str, module: str, author: str, only_author: bool = False) -> Document:
+        """Upload a filter of a tenant, an empty one for all; `module` is in base64. only_author: a new version of
+        another author's filter is refused.
+        """
+        path = _filter_path(tenant, name, only_author)
         answer = self._uploads.ask("PUT", path, {"data": module}, headers=_by(author))
         return understood(lambda: dict(answer))
 
-    def drop(self, tenant: str, name: str, author: str) -> None:
-        """Remove an uploaded filter."""
-        path = f"/v1/modules/{quote(name, safe='')}?{urlencode({'tenant': tenant})}"
-        self._http.ask("DELETE", path, headers=_by(author))
+    def drop(self, tenant: str, name: str, author: str, only_author: bool = False) -> None:
+        """Remove an uploaded filter. only_author: that of another author is refused."""
+        self._http.ask("DELETE", _filter_path(tenant, name, only_author), headers=_by(author))
 
     def attempt(self, wanted: Document) -> Document:
         """Return what holds for an object, now and with rules beside."""
@@ -197,8 +216,14 @@ class RuleClient:
         return understood(lambda: dict(answer))
 
 
+def _filter_path(tenant: str, name: str, only_author: bool) -> str:
+    query = {"tenant": tenant} | ({"only_author": "true"} if only_author else {})
+    return f"/v1/modules/{quote(name, safe='')}?{urlencode(query)}"
+
+
 def _rule(row: Document) -> Document:
-    later = {"metrics": row.get("metrics", {}), "mode": row.get("mode", "on")}
+    modules = [{name: one[name] for name in _OF_MODULES} for one in row.get("modules", ())]
+    later = {"metrics": row.get("metrics", {}), "mode": row.get("mode", "on"), "modules": modules}
     return {name: row[name] for name in _FIELDS} | later
 
 

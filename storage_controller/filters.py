@@ -107,6 +107,7 @@ def filter_routes(ledger: Ledger, rules: RuleLedger, promisable: Promisable, mod
         if content.startswith(_MODULE_BEGIN):
             _filter(ledger, name)
             keep_module(modules, SHARED, name, content, author)
+            rules.pin_missing(SHARED, name)
         if not ledger.keep_filter_data(name, content):
             raise Refused(404, f"there is no filter {name}")
         return {"bytes": len(content)}

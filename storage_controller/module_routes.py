@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -10,15 +11,19 @@ from pydantic import Base64Bytes, BaseModel, StringConstraints
 
 from storage_controller.answers import Refused, warning
 from storage_controller.module_check import kind_of
-from storage_controller.module_ledger import KeptModule, ModuleLedger, document
+from storage_controller.module_ledger import KeptModule, KeptVersion, ModuleLedger, document
 from storage_controller.rule_ledger import RuleLedger
+from storage_controller.rule_modules import RuleModule
 from storage_controller.rule_routes import Author
 from storage_filters.module_engine import MODULE_BYTES_MAX
-from storage_filters.rules import Rule, TargetKind
 
 RESERVED = frozenset({"COMPRESSION", "ENCRYPTION", "NOOP", "BANDWIDTH", "CACHING", "MODULE", "DEPENDENCIES"})
 """Names of filters that proxies have or may get."""
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{6,64}$")]
+OnlyAuthor = Annotated[
+    bool, Query(description="Refuse a change of a module of another author: the caller is no admin.")
+]
 Tenant = Annotated[str, Query(max_length=256, pattern=r"^[^\s\x00/:\"]*$")]
 
 
@@ -34,41 +39,67 @@ def module_routes(kept: ModuleLedger, rules: RuleLedger) -> APIRouter:
 
     @routes.get("")
     def listed(tenant: str | None = None) -> list[Mapping[str, Any]]:
-        there = [one.rule for one in rules.rules() if one.rule is not None]
+        there = rules.rule_modules()
         return [document(one, _users(there, one)) for one in kept.modules(tenant)]
 
+    @routes.get("/versions")
+    def versions(tenant: str | None = None) -> list[Mapping[str, Any]]:
+        there = rules.rule_modules()
+        return [
+            {**asdict(one), "tenant": one.tenant or None, "rules": _run_by(there, one)} for one in kept.versions(tenant)
+        ]
+
+    @routes.delete("/{name}/versions/{sha256}", status_code=204)
+    def forget(name: Name, sha256: Digest, tenant: Tenant = "") -> Response:
+        kept.forget(tenant, name, sha256)
+        return Response(status_code=204)
+
     @routes.put("/{name}", status_code=201)
-    def upload(name: Name, given: Uploaded, tenant: Tenant = "", author: Author = None) -> Mapping[str, Any]:
-        return document(keep_module(kept, tenant, name, given.data, author))
+    def upload(
+        name: Name, given: Uploaded, tenant: Tenant = "", author: Author = None, only_author: OnlyAuthor = False
+    ) -> Mapping[str, Any]:
+        made = keep_module(kept, tenant, name, given.data, author, only_author)
+        if not only_author:  # an admin, who may also write rules
+            rules.pin_missing(tenant, name)
+        return document(made, _users(rules.rule_modules(), made))
 
     @routes.delete("/{name}", status_code=204)
-    def remove(name: Name, tenant: Tenant = "") -> Response:
+    def remove(name: Name, tenant: Tenant = "", author: Author = None, only_author: OnlyAuthor = False) -> Response:
         found = next((one for one in kept.modules(tenant) if (one.tenant, one.name) == (tenant, name.lower())), None)
         if found is None:
             raise Refused(404, f"there is no module {name}")
-        if used := _users([one.rule for one in rules.rules() if one.rule is not None], found):
-            raise Refused(409, f"rule {used[0]} sets {name}: remove the rule first")
-        kept.drop(tenant, name)
+        kept.drop(tenant, name, author, only_author)
         said = [] if found.reads else ["objects that were stored through it are still read by it"]
         return Response(status_code=204, headers=dict(warning(said)))
 
     return routes
 
 
-def keep_module(kept: ModuleLedger, tenant: str, name: str, content: bytes, author: str | None) -> KeptModule:
+def keep_module(
+    kept: ModuleLedger, tenant: str, name: str, content: bytes, author: str | None, only_author: bool = False
+) -> KeptModule:
     """Check and store a module. Refused."""
     if name.upper() in RESERVED:
         raise Refused(409, f"{name} is the name of another filter: use another name")
     if len(content) > MODULE_BYTES_MAX:
         raise Refused(400, f"a module has at most {MODULE_BYTES_MAX} bytes, not {len(content)}")
-    return kept.keep(tenant, name, content, kind_of(content), author)
+    return kept.keep(tenant, name, content, kind_of(content), author, only_author)
 
 
-def _users(rules: Sequence[Rule], one: KeptModule) -> list[int]:
-    """Return the rules that set a module: for its tenant, or for a group, whose members may be of it."""
+def _run_by(rules: Mapping[int, Sequence[RuleModule]], one: KeptVersion) -> list[int]:
+    """Return the rules that run a version."""
+    wanted = one.tenant, one.name, one.sha256
     return [
-        rule.id
-        for rule in rules
-        if any(action.verb == "SET" and action.kind == one.name.upper() for action in rule.actions)
-        and (not one.tenant or rule.target.kind is TargetKind.GROUP or rule.target.tenant == one.tenant)
+        number
+        for number, known in sorted(rules.items())
+        if any((of_rule.tenant, of_rule.version.name, of_rule.version.sha256) == wanted for of_rule in known)
+    ]
+
+
+def _users(rules: Mapping[int, Sequence[RuleModule]], one: KeptModule) -> list[int]:
+    """Return the rules that run a version of a module."""
+    return [
+        number
+        for number, known in sorted(rules.items())
+        if any((of_rule.tenant, of_rule.version.name) == (one.tenant, one.name) for of_rule in known)
     ]

@@ -107,10 +107,21 @@ def check_modules(rules: Collection[Rule], groups: Mapping[str, Collection[str]]
     if len(runs) > TRIALS_MAX:
         raise Refused(400, f"at most {TRIALS_MAX} modules, each with its parameters, can be set at a time")
     for content, kind, parameters in sorted(runs):
-        if (wrong := wrong_parameter(content, dict(parameters))) is not None:
-            name, said = wrong
-            given = "does not take" if name in dict(parameters) else "needs"
-            raise Refused(400, f"{kind.lower()} {given} the parameter {name}: {said}")
+        _try(content, kind, dict(parameters))
+
+
+def check_version(rule: Rule, kind: str, content: bytes) -> None:
+    """Refuse a version of a module that a rule's parameters do not fit."""
+    for action in rule.actions:
+        if action.verb == "SET" and action.kind == kind:
+            _try(content, kind, {name.lower(): value for name, value in action.parameters})
+
+
+def _try(content: bytes, kind: str, parameters: Mapping[str, str]) -> None:
+    if (wrong := wrong_parameter(content, parameters)) is not None:
+        name, said = wrong
+        given = "does not take" if name in parameters else "needs"
+        raise Refused(400, f"{kind.lower()} {given} the parameter {name}: {said}")
 
 
 def _tenants(rule: Rule, groups: Mapping[str, Collection[str]]) -> set[str]:

@@ -16,13 +16,14 @@ from sqlalchemy.dialects.postgresql import insert
 from storage_controller.answers import Refused
 from storage_controller.dsl import RuleError, parse_rule, show_rule
 from storage_controller.ledger import READ, WRITE, Ledger, set_rates
-from storage_controller.module_ledger import file_of, versions
+from storage_controller.module_ledger import drop_unneeded, file_of, versions
+from storage_controller.rule_modules import Named, RuleModule, newest_of, pin, pinned, read_rule_modules
 from storage_controller.supervision import Mode
-from storage_controller.tables import groups, metrics, object_types, policies, slos
+from storage_controller.tables import groups, metrics, object_types, policies, rule_modules, slos
 from storage_controller.word_ledger import FilterWord, Words, drop_word, expanded, keep_word, read_words
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import RULES_MAX, RuleBook, action_document
-from storage_filters.rules import Rule
+from storage_filters.rules import ModuleVersion, Rule, Target, TargetKind
 
 _log = logging.getLogger(__name__)
 HISTORY_MAX = 500
@@ -75,7 +76,7 @@ class RuleLedger:
         hosted: Callable[[], Collection[str]] = lambda: KINDS,
     ) -> None:
         self.hosted = hosted
-        self._begin = ledger.begin
+        self.begin = self._begin = ledger.begin
         self._clock = clock
 
     def rules(self) -> list[KeptRule]:
@@ -119,6 +120,9 @@ class RuleLedger:
                 if promised is not None:
                     rates = dict.fromkeys((READ, WRITE), promised)
                     set_rates(connection, rule.target.tenant, rule_policy(number), rates, None)
+            words, members = read_words(connection), _groups(connection)
+            numbered = zip(ids, rules, strict=True)
+            pin(connection, [expanded(replace(rule, id=number), words) for number, (rule, _) in numbered], members)
             return ids
 
     def _row(self, rule: Rule, author: str | None, mode: Mode) -> dict[str, Any]:
@@ -141,6 +145,8 @@ class RuleLedger:
             if not connection.execute(removed).rowcount:
                 return False
             connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(number)))
+            connection.execute(sa.delete(rule_modules).where(rule_modules.c.rule == number))
+            drop_unneeded(connection, self._clock())
             return True
 
     def book(self) -> RuleBook:
@@ -151,20 +157,60 @@ class RuleLedger:
         """Return the same, and the rules of dry runs."""
         with self._begin() as connection:
             kept = _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
-            words = read_words(connection)
+            words, of_rules = read_words(connection), read_rule_modules(connection)
             of_mode = {
-                mode: tuple(expanded(one.rule, words) for one in kept if one.rule is not None and one.mode is mode)
+                mode: tuple(
+                    pinned(expanded(one.rule, words), of_rules.get(one.id, ()))
+                    for one in kept
+                    if one.rule is not None and one.mode is mode
+                )
                 for mode in (Mode.ON, Mode.DRY)
             }
             rules = of_mode[Mode.ON]
-            kinds = {action.kind for rule in rules for action in rule.actions}.difference(KINDS)
             held = RuleBook(
                 rules,
-                {row.name: frozenset(row.members) for row in connection.execute(sa.select(groups))},
+                {name: frozenset(members) for name, members in _groups(connection).items()},
                 {row.name.upper(): frozenset(row.endings) for row in connection.execute(sa.select(object_types))},
-                modules=versions(connection, kinds) if kinds else {},
+                modules=_for_older_proxies(rules),
+                pinned=True,
             )
             return RuleBooks(held, of_mode[Mode.DRY])
+
+    def rule_modules(self) -> Mapping[int, Sequence[RuleModule]]:
+        """Return the versions of modules that rules run, by rule."""
+        with self._begin() as connection:
+            return read_rule_modules(connection)
+
+    def as_if_added(self, rules: Sequence[Rule]) -> list[Rule]:
+        """Return rules, without words, with the versions of modules that they would run if they were added now."""
+        with self._begin() as connection:
+            members = _groups(connection)
+            return [pinned(rule, newest_of(connection, rule, members)) for rule in rules]
+
+    def pin_missing(self, tenant: str, name: str) -> None:
+        """Let rules run the module of this name, which an admin uploaded, if they were added before there was one."""
+        with self._begin() as connection:
+            _pin_missing(connection, lambda _: True, (tenant, name.lower()))
+
+    def move(self, number: int, name: str, version: Callable[[sa.Connection, str], ModuleVersion]) -> list[RuleModule]:
+        """Let a rule run another version of a module, which `version` returns for the tenant; return the versions that
+        it ran before. Refused.
+        """
+        with self._begin() as connection:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            before = [one for one in read_rule_modules(connection).get(number, ()) if one.version.name == name.lower()]
+            if not before:
+                raise Refused(404, f"rule {number} runs no module {name}")
+            for one in before:
+                after = version(connection, one.tenant)
+                if after.reads != one.version.reads:
+                    runs = "read" if after.reads else "stored"
+                    raise Refused(409, f"version {after.sha256[:12]} runs when objects are {runs}: add a rule for it")
+                mine = sa.and_(rule_modules.c.rule == number, rule_modules.c.tenant == one.tenant)
+                named = sa.and_(mine, rule_modules.c.name == one.version.name)
+                connection.execute(sa.update(rule_modules).where(named).values(sha256=after.sha256))
+            drop_unneeded(connection, self._clock())
+            return before
 
     def module_kinds(self) -> Mapping[str, Collection[str]]:
         """Return the kinds of filters that are modules, by tenant; those of the empty one are shared."""
@@ -192,6 +238,7 @@ class RuleLedger:
         """Create or change a word that names a filter. Refused."""
         with self._begin() as connection:
             keep_word(connection, word, new)
+            _pin_missing(connection, lambda rule: any(action.kind == word.name for action in rule.actions))
 
     def drop_word(self, name: str) -> None:
         """Remove a word that names a filter; do nothing if there is none."""
@@ -201,7 +248,7 @@ class RuleLedger:
     def groups(self) -> Mapping[str, Sequence[str]]:
         """Return tenants and `<tenant>/<container>` of each group."""
         with self._begin() as connection:
-            return {row.name: row.members for row in connection.execute(sa.select(groups).order_by(groups.c.name))}
+            return _groups(connection)
 
     def keep_group(self, name: str, members: Collection[str]) -> None:
         """Create or change a group."""
@@ -210,6 +257,7 @@ class RuleLedger:
             connection.execute(
                 insert(groups).values(name=name, **values).on_conflict_do_update(index_elements=["name"], set_=values)
             )
+            _pin_missing(connection, lambda rule: rule.target == Target(TargetKind.GROUP, name))
 
     def drop_group(self, name: str) -> None:
         """Remove a group; do nothing if there is none."""
@@ -247,6 +295,30 @@ def _refuse_twins(connection: sa.Connection, rules: Sequence[Rule], mode: Mode) 
         if text in said:
             raise Refused(409, f"{said[text]}: {text}"[:_SENTENCE_MAX])
         said[text] = "another line says this already"
+
+
+def _groups(connection: sa.Connection) -> Mapping[str, Sequence[str]]:
+    return {row.name: row.members for row in connection.execute(sa.select(groups).order_by(groups.c.name))}
+
+
+def _pin_missing(connection: sa.Connection, concerned: Callable[[Rule], bool], only: Named | None = None) -> None:
+    """Let rules that an admin's change concerns run modules of which they run no version so far. Others stay as they
+    are: what a user uploaded since is not what their author meant.
+    """
+    kept = _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
+    words = read_words(connection)
+    rules = [expanded(one.rule, words) for one in kept if one.rule is not None and concerned(one.rule)]
+    pin(connection, rules, _groups(connection), only)
+
+
+def _for_older_proxies(rules: Sequence[Rule]) -> Mapping[str, Mapping[str, ModuleVersion]]:
+    """Return one version of each module by tenant, as proxies of before understand it: that of the last rule."""
+    made: dict[str, dict[str, ModuleVersion]] = {}
+    for rule in rules:
+        for action in rule.actions:
+            for tenant, version in action.versions:
+                made.setdefault(tenant, {})[action.kind] = version
+    return made
 
 
 def _kept(rows: sa.CursorResult[Any]) -> list[KeptRule]:

@@ -12,12 +12,15 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import BaseModel, Field, StringConstraints
+from sqlalchemy import Connection
 
 from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import Promisable, Refused, warning
 from storage_controller.dsl import RuleError, parse_rules
-from storage_controller.rule_checks import check, check_modules, not_carried_out, promised
+from storage_controller.module_ledger import content_of
+from storage_controller.rule_checks import check, check_modules, check_version, not_carried_out, promised
 from storage_controller.rule_ledger import KeptRule, RuleLedger
+from storage_controller.rule_modules import RuleModule
 from storage_controller.rule_verdicts import Idle, told
 from storage_controller.supervision import Mode
 from storage_controller.traffic import Traffic
@@ -26,7 +29,7 @@ from storage_filters.chains import ObjectRequest
 from storage_filters.module_filters import MODULE
 from storage_filters.placing import AT_OBJECT_SERVERS, SENTENCES, Moved
 from storage_filters.rule_documents import SHARED, action_document
-from storage_filters.rules import Rule, TargetKind, metrics_of
+from storage_filters.rules import ModuleVersion, Rule, TargetKind, metrics_of
 
 TEXT_BYTES_MAX = 2**20
 Text = Annotated[str, StringConstraints(min_length=1, max_length=TEXT_BYTES_MAX)]
@@ -62,6 +65,12 @@ class NewRules(BaseModel):
     text: Text
     tenant: Name | None = None
     dry_run: bool = False
+
+
+class WantedVersion(BaseModel):
+    """A version of a module, by the beginning of its SHA-256; the newest one without it."""
+
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{6,64}$")] | None = None
 
 
 class ObjectToTry(BaseModel):
@@ -114,16 +123,28 @@ def own_rule_routes(
     def listed(removed: bool = False) -> list[dict[str, Any]]:
         idle = idle_by(rules)
         known = {} if removed else metrics()
-        found = rules.history() if removed else rules.rules()
-        return [_document(one, idle) | {"metrics": dict(known.get(one.id, {}))} for one in found]
+        found, of_rules = (rules.history() if removed else rules.rules()), rules.rule_modules()
+        return [
+            _document(one, idle) | {"metrics": dict(known.get(one.id, {})), "modules": _modules(of_rules, one.id)}
+            for one in found
+        ]
 
     @routes.post("", status_code=201)
     def add(wanted: NewRules, response: Response, author: Author = None) -> list[dict[str, Any]]:
         mode = Mode.DRY if wanted.dry_run else Mode.ON
         new = parsed(wanted.text.encode(), wanted.tenant)
         ids = set(keep(rules, promisable, new, author, response, mode, twins=False))
-        idle = idle_by(rules)
-        return [_document(one, idle) for one in rules.rules() if one.id in ids]
+        idle, of_rules = idle_by(rules), rules.rule_modules()
+        return [
+            _document(one, idle) | {"modules": _modules(of_rules, one.id)} for one in rules.rules() if one.id in ids
+        ]
+
+    @routes.put("/{number}/modules/{name}")
+    def move(number: int, name: Name, wanted: WantedVersion) -> dict[str, Any]:
+        before = move_rule(rules, number, name, wanted.sha256)
+        [kept] = [one for one in rules.rules() if one.id == number]
+        was = sorted({one.version.sha256 for one in before})
+        return _document(kept, idle_by(rules)) | {"modules": _modules(rules.rule_modules(), number), "was": was}
 
     @routes.delete("/{number}", status_code=204)
     def remove(number: int, author: Author = None) -> Response:
@@ -138,7 +159,7 @@ def own_rule_routes(
         for rule in more:
             promised(rule)
         more = _checked(rules, more)
-        beside = replace(book, rules=(*book.rules, *more))
+        beside = replace(book, rules=(*book.rules, *rules.as_if_added(more)))
         idle, hosted = idle_by(rules), rules.hosted()
         now, then = (told(one, wanted.request(), idle, hosted) for one in (book, beside))
         hour = asdict(traffic.under(more, book.groups, wanted.tenant)) if more else None
@@ -186,6 +207,42 @@ def keep(
     return ids
 
 
+def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> Sequence[RuleModule]:
+    """Let a rule run another version of a module, after a trial with its parameters; return what it ran. Refused."""
+    kept = next((one.rule for one in rules.rules() if one.id == number and one.rule is not None), None)
+    if kept is None:
+        raise Refused(404, f"there is no rule {number}")
+    rule = expanded(kept, rules.words())
+    contents: dict[str, bytes] = {}
+
+    def found(connection: Connection, tenant: str) -> ModuleVersion:
+        version, contents[version.sha256] = content_of(connection, tenant, name.lower(), sha256)
+        return version
+
+    with rules.begin() as connection:
+        for one in rules.rule_modules().get(number, ()):
+            if one.version.name == name.lower():
+                found(connection, one.tenant)
+    for content in contents.values():  # outside of the transaction: each is compiled in a process of its own
+        check_version(rule, name.upper(), content)
+
+    def checked(connection: Connection, tenant: str) -> ModuleVersion:
+        tried = set(contents)
+        version = found(connection, tenant)
+        if version.sha256 not in tried:
+            raise Refused(409, f"a newer version of {name} came at this moment: try again")
+        return version
+
+    return rules.move(number, name, checked)
+
+
+def _modules(of_rules: Mapping[int, Sequence[RuleModule]], number: int) -> list[dict[str, Any]]:
+    return [
+        {"name": one.version.name, "tenant": one.tenant or None, "sha256": one.version.sha256, "newest": one.newest}
+        for one in of_rules.get(number, ())
+    ]
+
+
 def _checked(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
     """Return the rules with what their words stand for. Refused."""
     types, groups, added, words = rules.object_types(), rules.groups(), rules.metric_names(), rules.words()
@@ -223,13 +280,15 @@ async def _body(request: Request) -> bytes:
 def idle_by(rules: RuleLedger) -> Idle:
     """Return which filters of a rule are kept only, as proxies and modules are now."""
     hosted = frozenset(rules.hosted())
-    known = rules.module_kinds() if MODULE in hosted else {}
+    known, of_rules = (rules.module_kinds(), rules.rule_modules()) if MODULE in hosted else ({}, {})
     words = rules.words()
 
     def idle(rule: Rule) -> Sequence[str]:
         own = {*known.get(SHARED, ()), *known.get(rule.target.tenant, ())}
         if rule.target.kind is TargetKind.GROUP:
             own = {kind for kinds in known.values() for kind in kinds}
+        if rule.id:  # it is kept, with the versions that it runs
+            own = {one.kind for one in of_rules.get(rule.id, ())}
         return not_carried_out(expanded(rule, words).actions, (hosted | own) - {MODULE})
 
     return idle

@@ -142,6 +142,29 @@ modules = sa.Table(
     sa.Column("author", sa.Text),
     sa.Column("created_s", sa.Double, nullable=False),
 )
+# The versions of modules that rules run; an empty tenant is that of shared ones.
+rule_modules = sa.Table(
+    "rule_modules",
+    metadata,
+    sa.Column("rule", sa.BigInteger, sa.ForeignKey(policies.c.id), primary_key=True),
+    sa.Column("tenant", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("sha256", sa.Text, sa.ForeignKey(module_contents.c.sha256), nullable=False),
+    sa.Index("ix_rule_modules_sha256", "sha256"),
+)
+# The versions of a tenant's modules that are kept: the newest, those that rules run, and those that objects may need.
+# idle_since_s: since when no rule runs it; NULL: one does, or none ever did.
+module_versions = sa.Table(
+    "module_versions",
+    metadata,
+    sa.Column("tenant", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("sha256", sa.Text, sa.ForeignKey(module_contents.c.sha256), primary_key=True),
+    sa.Column("author", sa.Text),
+    sa.Column("created_s", sa.Double, nullable=False),
+    sa.Column("idle_since_s", sa.Double),
+    sa.Index("ix_module_versions_sha256", "sha256"),
+)
 # Jobs that store objects again, one at a time. An empty container: all of the tenant's. All objects up to the cursor,
 # `at_container` and `at_object`, have been looked at.
 rewrites = sa.Table(

@@ -156,8 +156,7 @@ class LimitsAgent:
     def _lacks(self) -> list[str]:
         """Return the modules that rules or stored objects need, and that are not here."""
         with suppress(DamagedRulesError):
-            versions = self._rules.book().modules.values()
-            return self._modules.missing(one.sha256 for modules in versions for one in modules.values())
+            return self._modules.missing({one.sha256 for one in self._rules.book().versions()})
         return []
 
 

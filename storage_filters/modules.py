@@ -10,8 +10,8 @@ from storage_filters.module_engine import InvalidModuleError, Module
 from storage_filters.module_files import MissingModuleError, ModuleFiles
 from storage_filters.module_filters import ModuleFilter, NamedModule, ReadModule
 from storage_filters.module_run import Pause
-from storage_filters.rule_documents import ModuleVersion, RuleBook
-from storage_filters.rules import Action
+from storage_filters.rule_documents import RuleBook
+from storage_filters.rules import Action, ModuleVersion
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused
 from storage_filters.wsgi_names import text_of
 
@@ -24,14 +24,14 @@ class Modules:
         self._files = files
         self._pause = pause
 
-    def stores(self, tenant: str, kind: str) -> bool:
+    def stores(self, tenant: str, action: Action) -> bool:
         """Return whether a filter is a module that runs when an object is stored."""
-        version = self._book.module(tenant, kind)
+        version = self._book.module(tenant, action)
         return version is not None and not version.reads
 
     def filter(self, tenant: str, action: Action, metadata: Mapping[str, str]) -> ModuleFilter:
         """Return the filter of a new object. metadata: of the request. FilterRefused."""
-        version = self._book.module(tenant, action.kind)
+        version = self._book.module(tenant, action)
         assert version is not None
         return ModuleFilter(self._of_rule(version, action), metadata)
 
@@ -39,7 +39,7 @@ class Modules:
         """Return the filters of an object that is read, in their order. metadata: of the object. FilterRefused."""
         found = []
         for one in steps:
-            version = self._book.module(tenant, one.action.kind)
+            version = self._book.module(tenant, one.action)
             if version is not None and version.reads:
                 found.append(ReadModule(self._of_rule(version, one.action), metadata))
         return found

@@ -62,7 +62,7 @@ def stored_by(verdicts: Sequence[Verdict], tenant: str, modules: Modules | None 
     return [
         one
         for one in verdicts
-        if one.action.kind in _BUILT_IN or (modules is not None and modules.stores(tenant, one.action.kind))
+        if one.action.kind in _BUILT_IN or (modules is not None and modules.stores(tenant, one.action))
     ]
 
 

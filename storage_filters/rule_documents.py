@@ -17,6 +17,7 @@ from storage_filters.rules import (
     AnyOf,
     Comparison,
     Condition,
+    ModuleVersion,
     Operator,
     Rule,
     Target,
@@ -34,24 +35,14 @@ SHARED = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleVersion:
-    """A WebAssembly module that a rule may set. sha256: of its file, in hexadecimal. reads: it runs when an object is
-    read, not when it is stored.
-    """
-
-    name: str
-    sha256: str
-    reads: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class RuleBook:
     """All rules in the order in which they were made, and the words that they use.
 
     groups: tenants and `<tenant>/<container>` of each group. types: endings of names,
     in lower case and without a dot, of each object type. metrics: the present value of each metric of a rule's target,
-    by rule; a metric that is missing is not known. modules: the newest version of each that rules name, by tenant and
-    name in capitals.
+    by rule; a metric that is missing is not known. modules: a version of each that rules name, by tenant and name in
+    capitals. pinned: each rule names its own versions; if not, the book is of a controller of before, and `modules`
+    holds for all rules.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -59,6 +50,7 @@ class RuleBook:
     types: Mapping[str, frozenset[str]] = field(default_factory=dict)
     metrics: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     modules: Mapping[str, Mapping[str, ModuleVersion]] = field(default_factory=dict)
+    pinned: bool = False
     _by_target: Mapping[str, tuple[tuple[int, Rule], ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -83,14 +75,24 @@ class RuleBook:
         places = (self._by_target.get(one, ()) for one in names)
         return sorted(dict(chain.from_iterable(places)).items(), key=itemgetter(0))  # a group may have several of them
 
-    def module(self, tenant: str, kind: str) -> ModuleVersion | None:
-        """Return the module that a filter of this name is for a tenant: a shared one before its own, so that no tenant
-        takes the place of what an admin set. None if there is none.
+    def module(self, tenant: str, action: Action) -> ModuleVersion | None:
+        """Return the module that a filter is for a tenant: a shared one before its own, so that no tenant takes the
+        place of what an admin set. None if there is none.
         """
+        of_rule = dict(action.versions)
         for owner in (SHARED, tenant):
-            if (found := self.modules.get(owner, {}).get(kind)) is not None:
+            if (found := of_rule.get(owner)) is not None:
+                return found
+            if not self.pinned and (found := self.modules.get(owner, {}).get(action.kind)) is not None:
                 return found
         return None
+
+    def versions(self) -> set[ModuleVersion]:
+        """Return all versions of modules that rules set."""
+        found = {version for rule in self.rules for action in rule.actions for _, version in action.versions}
+        if not self.pinned:
+            found.update(version for modules in self.modules.values() for version in modules.values())
+        return found
 
 
 def whole_of(container: str, name: str) -> tuple[str, str]:
@@ -114,6 +116,7 @@ def written(book: RuleBook) -> dict[str, Any]:
             tenant: {kind: [one.name, one.sha256, one.reads] for kind, one in modules.items()}
             for tenant, modules in book.modules.items()
         },
+        "pinned": book.pinned,
     }
 
 
@@ -140,6 +143,7 @@ def read(document: Any) -> RuleBook:
                 str(tenant): {str(kind).upper(): _module(one) for kind, one in modules.items()}
                 for tenant, modules in document.get("modules", {}).items()
             },
+            bool(document.get("pinned", False)),
         )
     except (TypeError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         raise ValueError(f"not a book of rules: {error!r}") from None
@@ -165,7 +169,13 @@ def action_document(action: Action) -> dict[str, Any]:
         "duration": action.duration,
         "callable": action.callable,
         "only": [condition_document(term) for term in action.only],
-    }
+    } | _versions_document(action)
+
+
+def _versions_document(action: Action) -> dict[str, Any]:
+    if not action.versions:
+        return {}
+    return {"versions": {tenant: [one.name, one.sha256, one.reads] for tenant, one in action.versions}}
 
 
 def read_action(document: Mapping[str, Any]) -> Action:
@@ -178,6 +188,7 @@ def read_action(document: Mapping[str, Any]) -> Action:
         _optional(document.get("duration")),
         bool(document.get("callable")),
         tuple(_comparison(term) for term in document.get("only", ())),
+        tuple((str(tenant), _module(one)) for tenant, one in document.get("versions", {}).items()),
     )
 
 

@@ -102,11 +102,23 @@ Condition = Comparison | AllOf | AnyOf
 
 
 @dataclass(frozen=True, slots=True)
+class ModuleVersion:
+    """A WebAssembly module that a rule may set. sha256: of its file, in hexadecimal. reads: it runs when an object is
+    read, not when it is stored.
+    """
+
+    name: str
+    sha256: str
+    reads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """A filter that is set or deleted.
 
     parameters: names and values as they were written. server: PROXY, OBJECT or nothing. duration: TRANSIENT, PERSISTENT
-    or nothing. only: comparisons of the object that all have to hold.
+    or nothing. only: comparisons of the object that all have to hold. versions: of a filter that is a module, by
+    tenant; the empty one stands for all tenants.
     """
 
     verb: str
@@ -116,6 +128,7 @@ class Action:
     duration: str | None = None
     callable: bool = False
     only: tuple[Comparison, ...] = ()
+    versions: tuple[tuple[str, ModuleVersion], ...] = ()
 
     @property
     def kind(self) -> str:

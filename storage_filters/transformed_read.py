@@ -37,7 +37,7 @@ Read = Callable[[Request], Response]
 def may_be_transformed(book: RuleBook, request: ObjectRequest) -> bool:
     """Return whether a rule for this object sets a module that runs when it is read, whatever its condition."""
     return bool(book.modules) and any(
-        (version := book.module(request.tenant, action.kind)) is not None and version.reads
+        (version := book.module(request.tenant, action)) is not None and version.reads
         for _, rule in book.rules_for(request.tenant, request.container, request.object)
         for action in rule.actions
     )

@@ -11,4 +11,4 @@ def note_changes(request: Request, before: Mapping[str, object], after: Mapping[
     """Write the values that differ into the request's audit entry; values are JSON without secrets."""
     names = sorted(before.keys() | after.keys())
     changes = {name: [before.get(name), after.get(name)] for name in names if before.get(name) != after.get(name)}
-    request.state.audit_changes = changes
+    request.state.audit_changes = {**getattr(request.state, "audit_changes", {}), **changes}

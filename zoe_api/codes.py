@@ -35,6 +35,7 @@ class Code(StrEnum):
     SIGN_IN_BUSY = "sign_in_busy"
     NO_MEMBERSHIP = "no_membership"
     SIGN_IN_FAILED = "sign_in_failed"
+    SIGN_IN_MIXED_UP = "sign_in_mixed_up"
     SIGN_IN_REFUSED = "sign_in_refused"
     PROVIDER_UNAVAILABLE = "provider_unavailable"
     OWN_ACCOUNT = "own_account"
@@ -126,6 +127,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.SIGN_IN_BUSY: (429, "Too many sign-ins at the moment: try again soon"),
     Code.NO_MEMBERSHIP: (403, "You are not a member of this tenant"),
     Code.SIGN_IN_FAILED: (401, "The sign-in was not completed: start again"),
+    Code.SIGN_IN_MIXED_UP: (401, "The answer comes from another provider than the one of this sign-in"),
     Code.SIGN_IN_REFUSED: (403, "The provider knows you, but you may not sign in to this Zoe"),
     Code.PROVIDER_UNAVAILABLE: (502, "The identity provider is unavailable"),
     Code.OWN_ACCOUNT: (409, "You cannot do this to your own account"),

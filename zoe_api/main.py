@@ -72,6 +72,8 @@ from zoe_api.routers import (
 )
 from zoe_api.routers import usage as use
 from zoe_api.server import Server
+from zoe_api.sign_in.directory_watch import DirectoryWatch, directories
+from zoe_api.sign_in.redirect_uris import log_redirect_uris
 from zoe_api.stream_places import StreamPlaces
 from zoe_api.web_ui import WebUi
 from zoe_lib.config import Settings
@@ -161,11 +163,13 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         news.open()
+        watch.open()
         asyncio.get_running_loop().set_exception_handler(AcceptTrouble())
         try:
             yield
         finally:
             news.close()
+            watch.close()
             output.close()
             services.master_status.close()
             services.password_checks.close()
@@ -179,6 +183,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
     )
     status = MasterStatus(lambda: master.ask("status"))
     services = app.state.services = Services(settings, store, master, news, output, streams, status)
+    watch = DirectoryWatch(settings, store.accounts, directories(settings))
     problems.install(app)
     app.mount("/lite", lite.application(services))
     app.router.default = WebUi(otherwise=app.router.default)
@@ -227,6 +232,7 @@ def main() -> int:
     if trouble := listening_trouble(settings.api_host, settings.api_port):
         print(f"zoe-api: {trouble}", file=sys.stderr)
         return CANNOT_LISTEN
+    log_redirect_uris(settings)
     installed()  # read now: what is installed later counts after a restart, as for the master
     store = PostgresStore(settings.database_url.get_secret_value())
     try:

@@ -7,15 +7,17 @@ cookie. The database stores a hash of each."""
 from __future__ import annotations
 
 import hmac
+import math
 import secrets
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import Request, Response
 from starlette.requests import HTTPConnection
 
 from zoe_api import cookies
+from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
@@ -39,22 +41,44 @@ class Asker:
 
 
 def enter(
-    services: Services, request: Request, response: Response, user: str, tenant: str | None
+    services: Services,
+    request: Request,
+    response: Response,
+    user: str,
+    tenant: str | None,
+    ends_at_most_s: float = math.inf,
 ) -> tuple[str, Principal]:
     """Sign a user in to this tenant, or to the user's first; return the proof and the principal.
 
-    This ends only the user's own sessions of this browser: a stolen cookie must not sign its owner out. 403 without
-    membership."""
+    All sessions of this browser end, of whichever users; the audit log names other users. ends_at_most_s: since the
+    epoch. 403 without membership."""
     chosen = next((one for one in services.accounts.memberships(user=user) if tenant in (None, one.tenant)), None)
     if chosen is None:
         raise ApiProblem(Code.NO_MEMBERSHIP)
-    for principal, _ in _live(services.accounts, request):
-        if principal.user == chosen.user:
-            services.accounts.end_session(principal.session_id)
-    proof = _begin(
-        services.accounts, request, response, chosen.user, chosen.tenant, services.settings.session_lifetime_s
-    )
+    others = sorted({one.user for one in _ended(services.accounts, request)} - {chosen.user})
+    if others:
+        note_changes(request, {"ended_sessions_of": ", ".join(others)}, {})
+    now_s = time.time()
+    ends_s = min(now_s + services.settings.session_lifetime_s, ends_at_most_s)
+    session = Session("", chosen.user, chosen.tenant, now_s, ends_s)
+    proof = _begin(services.accounts, request, response, session)
     return proof, Principal.of(chosen.user, chosen.tenant, chosen.role)
+
+
+def switch(
+    services: Services, request: Request, response: Response, principal: Principal, tenant: str
+) -> tuple[str, Principal]:
+    """Replace the session of a principal by one in another tenant, which ends when that one would have ended."""
+    ends_s = services.accounts.session_end(principal.session_id)
+    return enter(services, request, response, principal.user, tenant, ends_s)
+
+
+def _ended(accounts: AccountStore, request: Request) -> list[Principal]:
+    """End the live sessions of the browser's cookies, and return whose they were."""
+    live = [principal for principal, _ in _live(accounts, request)]
+    for principal in live:
+        accounts.end_session(principal.session_id)
+    return live
 
 
 def end(accounts: AccountStore, request: Request, response: Response, asker: Asker | None) -> None:
@@ -102,12 +126,11 @@ def check_meant(asker: Asker, request: Request) -> None:
         check_proved(asker)
 
 
-def _begin(
-    accounts: AccountStore, request: Request, response: Response, user: str, tenant: str, lifetime_s: float
-) -> str:
-    secret, proof, now_s = secrets.token_urlsafe(32), secrets.token_urlsafe(32), time.time()
-    accounts.add_session(Session(hash_of(secret), user, tenant, now_s, now_s + lifetime_s, hash_of(proof)))
-    cookies.put(response, request, cookies.SESSION, secret, lifetime_s)
+def _begin(accounts: AccountStore, request: Request, response: Response, session: Session) -> str:
+    """Store a session with new secrets, set its cookie, and return the proof."""
+    secret, proof = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+    accounts.add_session(replace(session, id=hash_of(secret), proof_hash=hash_of(proof)))
+    cookies.put(response, request, cookies.SESSION, secret, session.expires_at_s - session.created_at_s)
     return proof
 
 

@@ -51,9 +51,22 @@ def _set_up(options: argparse.Namespace, settings: Settings) -> str:
     _until_there(url, options.wait_s)
     store = PostgresStore(url)
     try:
-        return first_token(store.accounts, token)
+        said = first_token(store.accounts, token)
     finally:
         store.close()
+    _say_what_to_register(settings)
+    return said
+
+
+def _say_what_to_register(settings: Settings) -> None:
+    """Print what an admin does for several OpenID Connect providers: standard output may be read as the token."""
+    if len(settings.oidc) < 2:
+        return
+    # Only then: it takes longer than the rest to import.
+    from zoe_api.sign_in.redirect_uris import redirect_uris
+
+    for name, uri in redirect_uris(settings).items():
+        print(f"zoe-setup: register at the provider {name} the redirect URI {uri}", file=sys.stderr)
 
 
 def _back_up(options: argparse.Namespace, settings: Settings) -> str:

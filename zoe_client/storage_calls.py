@@ -31,6 +31,12 @@ class StorageCalls(Transport):
         """Remove a rule of the object store; objects stay as they were stored."""
         return self.do("DELETE", f"/storage/rules/{number}")
 
+    def move_storage_rule(self, number: int, name: str, sha256: str | None = None) -> wire.StorageRuleView:
+        """Let a rule run another version of an uploaded filter: by default the newest; for admins."""
+        path = f"/storage/rules/{number}/filters/{path_part(name)}"
+        body = wire.StorageRuleMove(sha256=sha256)
+        return self.call(wire.StorageRuleView, "PUT", path, body=body, timeout_s=60.0)  # it is tried first
+
     def try_storage_rules(self, wanted: wire.StorageRuleTry) -> wire.StorageRuleTryView:
         """Return which filters an object would get, now and with rules beside; nothing changes."""
         return self.call(wire.StorageRuleTryView, "POST", "/storage/try", body=wanted, again=True)
@@ -83,6 +89,11 @@ class StorageCalls(Transport):
         """Remove an uploaded filter that no rule sets."""
         parameters = {"tenant": tenant, "shared": "true" if shared else None}
         return self.do("DELETE", f"/storage/filters/{path_part(name)}", parameters=parameters)
+
+    def remove_storage_filter_version(self, name: str, sha256: str, tenant: str | None = None) -> None:
+        """Remove a version of a filter that neither a rule nor a stored object needs; for admins."""
+        path = f"/storage/filters/{path_part(name)}/versions/{path_part(sha256)}"
+        return self.do("DELETE", path, parameters={"tenant": tenant})
 
     def why_stored(self, container: str, name: str, tenant: str | None = None) -> wire.StorageWhyView:
         """Return which filters a stored object went through, and by which rules."""

@@ -29,6 +29,12 @@ class OidcSettings(BaseModel):
         default=None, description="CA file, if the CA of the provider is not in the system trust store."
     )
     timeout_s: float = Field(default=5.0, gt=0, description="Time limit of a request to the provider.")
+    session_lifetime_s: float = Field(
+        default=7200.0,
+        gt=0,
+        description="How long a browser stays signed in before it must return to the provider, which may no longer "
+        "know the user; `session_lifetime_s` of the API may be shorter.",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> OidcSettings:

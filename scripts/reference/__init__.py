@@ -10,6 +10,7 @@ from scripts.reference.cli import cli_page
 from scripts.reference.lifecycle import lifecycle_page
 from scripts.reference.policy import policy_page
 from scripts.reference.settings import settings_page
+from scripts.reference.shared_bounds import bounds_page
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
@@ -18,6 +19,7 @@ def pages() -> Mapping[Path, str]:
     """Every page by its file."""
     return {
         DIRECTORY / "access.md": access_page(),
+        DIRECTORY / "bounds.md": bounds_page(),
         DIRECTORY / "cli.md": cli_page(),
         DIRECTORY / "lifecycle.md": lifecycle_page(),
         DIRECTORY / "policy.md": policy_page(),

@@ -43,7 +43,8 @@ READ_BY_POST = {
 }  # fmt: skip
 ADMIN = {("GET", "/storage/rules"), ("POST", "/storage/rules"), ("DELETE", "/storage/rules/{number}")}
 ADMIN |= {("GET", "/storage/rewrites"), ("POST", "/storage/rewrites"), ("DELETE", "/storage/rewrites/{number}")}
-ADMIN |= {("POST", "/storage/rewrites/{number}/resume")}
+ADMIN |= {("POST", "/storage/rewrites/{number}/resume"), ("PUT", "/storage/rules/{number}/filters/{name}")}
+ADMIN |= {("DELETE", "/storage/filters/{name}/versions/{sha256}")}
 ADMIN |= {("GET", "/storage/slos"), ("PUT", "/storage/slos/{tenant}"), ("DELETE", "/storage/slos/{tenant}")}
 ADMIN |= {("GET", "/storage/metrics"), ("POST", "/storage/metrics/{name}"), ("DELETE", "/storage/metrics/{name}")}
 ADMIN |= {("GET", "/storage/controllers"), *((method, "/storage/controllers/{name}") for method in ("GET", "PUT"))}
@@ -52,7 +53,8 @@ ADMIN |= {("GET", "/storage/nodes"), ("POST", "/storage/nodes/{name}/restart")}
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
 OPEN = {
     ("POST", "/session"), ("DELETE", "/session"), ("GET", "/session/providers"), ("GET", "/session/oidc/start"),
-    ("GET", "/session/oidc/callback"), ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"),
+    ("GET", "/session/oidc/callback"), ("GET", "/session/oidc/callback/{provider}"),
+    ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"),
     ("POST", "/session/machines"), ("POST", "/session/machine-token"),
 }  # fmt: skip
 # They are about browser sessions, which nobody of the walk has.
@@ -196,6 +198,7 @@ class Walk:
             assert status not in (401, 403) or (method, path) in OF_SESSIONS | {
                 ("POST", "/session"),
                 ("GET", "/session/oidc/callback"),
+                ("GET", "/session/oidc/callback/{provider}"),
             }, story
         elif path in (
             "/storage/slos/{tenant}",
@@ -290,8 +293,12 @@ class Walk:
             if not any(one.prices.from_us < time.time() * 1e6 for one in self.api.store.billing.price_lists()):
                 self.api.store.billing.set_price_list({**PRICES, "from": "2020-01-01"}, 0.0, "root")
             return Thing({"month": "2020-01"}, OURS)
+        if "{provider}" in path:
+            return Thing({"provider": "none"}, None)
         if "{code}" in path:
             return Thing({"code": "BCDF-GHJK"}, None)
+        if "/filters/{name}" in path:
+            return Thing({"name": "walk", "number": "1", "sha256": "0" * 12}, OURS)
         if "{number}" in path:
             return Thing({"number": "1"}, OURS)
         if "{name}" in path:
@@ -366,6 +373,7 @@ class Walk:
             ("POST", "/storage/rules"): lambda: {"text": "FOR TENANT acme DO SET NOOP"},
             ("POST", "/storage/rewrites"): lambda: {"tenant": "acme"},
             ("PUT", "/storage/filters/{name}"): lambda: {"module": "AGFzbQ=="},
+            ("PUT", "/storage/rules/{number}/filters/{name}"): dict,
             ("PUT", "/storage/slos/{tenant}"): lambda: {"read_bytes_per_s": 1_000_000},
             ("PUT", "/storage/cores/{tenant}"): lambda: {"cores": 0.5},
             ("POST", "/storage/metrics/{name}"): lambda: {"expression": "up"},
@@ -456,7 +464,8 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
     done = {operation for _, operation, status in walk.seen if status < 400}
     never = {f"{method} {path}" for method, path in walk.operations} - done
     excused = {f"{method} {path}" for method, path in OF_SESSIONS} | {
-        "POST /session", "GET /session/oidc/start", "GET /session/oidc/callback", "POST /session/machine-token",
+        "POST /session", "GET /session/oidc/start", "GET /session/oidc/callback",
+        "GET /session/oidc/callback/{provider}", "POST /session/machine-token",
         "POST /executions/{execution_id}/services/{service_id}/ports/{port}/open",
         # They are for what waits, and those of the walk run; tests/api/test_conditions.py and test_promise*.py do them.
         "PATCH /executions/{execution_id}", "POST /executions/{execution_id}/hold",

@@ -7,12 +7,14 @@ import json
 import logging
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 import httpx
 import pytest
 import structlog
+from ldap3 import MODIFY_REPLACE
 from pydantic import ValidationError
 from structlog.testing import capture_logs
 
@@ -21,8 +23,9 @@ from tests.support.broken_directory import BROKEN, broken_directory
 from tests.support.directory import BASE, PASSWORD, SEARCHERS_PASSWORD, Directory, directory
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in import brake
+from zoe_api.sign_in.directory_watch import ASK_EVERY_S, DirectoryWatch
 from zoe_api.sign_in.ldap import Ldap
-from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.sign_in_settings import LdapSettings, RoleRule
 from zoe_lib.store.people import User
 
 # ldap3 leaves sockets to the garbage collector when a connection fails half way.
@@ -243,3 +246,30 @@ def test_passwords_in_the_clear_are_refused_by_the_settings(settings: Any) -> No
 def test_a_provider_that_is_not_there_is_not_found(api: Api) -> None:
     assert problem(sign_in(api.http(None), "mia", provider="other"))["code"] == "not_found"
     assert problem(sign_in(api.http(None), "mia", provider="local"))["code"] == "bad_sign_in"
+
+
+def test_a_user_who_leaves_the_directory_is_signed_out_and_a_group_that_is_left_gives_no_role(
+    api: Api, there: Directory
+) -> None:
+    group, entry = f"cn=ops,ou=groups,{BASE}", f"uid=lea,ou=people,{BASE}"
+    rules = [*RULES, {"provider": "corp", "group": "ops", "tenant": "red", "role": "admin"}]
+    api.settings.sign_in_roles = [RoleRule(**rule) for rule in rules]
+    watch = DirectoryWatch(api.settings, api.store.accounts, {"corp": Ldap("corp", api.settings.ldap["corp"])})
+    with there.changing() as changes:
+        person = {"uid": "lea", "cn": "Lea", "sn": "L", "userPassword": PASSWORD}
+        assert changes.add(entry, "inetOrgPerson", person)
+        assert changes.add(group, "groupOfNames", {"cn": "ops", "member": entry})
+        http = api.http(None)
+        assert sign_in(http, "lea").json()["role"] == "admin"
+        assert changes.modify_dn(entry, "uid=leah")  # who is renamed stays
+        assert changes.modify(group, {"member": [(MODIFY_REPLACE, [f"uid=leah,ou=people,{BASE}"])]})
+        watch.look(time.time())
+        assert http.get("/api/v1/session").json()["role"] == "admin"
+        assert changes.delete(group)
+        watch.look(time.time() + 2 * ASK_EVERY_S)
+        assert http.get("/api/v1/session").json()["role"] == "viewer"
+        assert changes.delete(f"uid=leah,ou=people,{BASE}")
+        watch.look(time.time() + 4 * ASK_EVERY_S)
+    assert problem(http.get("/api/v1/session"))["code"] == "session_over"
+    newest = api.store.accounts.audit(None, 1)[0]
+    assert (newest.user, newest.action, newest.by) == ("lea", "end_unknown_user", "corp")

@@ -35,11 +35,13 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Bounds
-from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.sign_in_settings import LdapSettings, OidcSettings
 from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable, Unstorable
-from zoe_lib.store.people import Share
+from zoe_lib.store.people import Share, SignInAttempt
 from zoe_lib.store.sql.prices import Budget
 from zoe_lib.store.sql.shares import SHARES_MAX
+from zoe_lib.store.sql.waiting import WaitingBounds
+from zoe_lib.submission.ids import hash_of
 
 Raise = Callable[[str, Exception], None]
 BODY = {"application": job()}
@@ -164,6 +166,16 @@ def no_membership(api: Api, _: Raise) -> httpx.Response:
 
 def sign_in_failed(api: Api, _: Raise) -> httpx.Response:
     return api.http(None).get("/api/v1/session/oidc/callback?state=never+ours&code=x")
+
+
+def sign_in_mixed_up(api: Api, _: Raise) -> httpx.Response:
+    for name in ("honest", "liar"):
+        api.settings.oidc[name] = OidcSettings(issuer="http://127.0.0.1:1", client_id="zoe")
+    secret = "s" * 64
+    attempt = SignInAttempt(hash_of(secret), hash_of(secret), "liar", "nonce", "verifier", "/", time.time() + 600.0)
+    api.store.accounts.add_sign_in(attempt, [], WaitingBounds(1, 1), time.time())
+    there = f"/api/v1/session/oidc/callback/honest?state={secret}&code=x"
+    return api.http(None).get(there, headers={"Cookie": f"zoe-sign-in={secret}"})
 
 
 def sign_in_refused(api: Api, _: Raise) -> httpx.Response:

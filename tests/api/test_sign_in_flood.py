@@ -21,6 +21,7 @@ from zoe_api.sign_in import brake, password_checks, passwords
 from zoe_api.sign_in.oidc import Oidc
 from zoe_lib.sign_in_settings import OidcSettings
 from zoe_lib.store.people import SignInAttempt
+from zoe_lib.store.sql.waiting import WaitingBounds
 from zoe_lib.submission.ids import hash_of
 
 SIGN_INS = 100
@@ -148,7 +149,8 @@ def test_me_is_answered_while_a_hundred_wait_for_a_slow_provider(
     secrets = [f"{number:064}" for number in range(SIGN_INS)]
     for secret in secrets:
         kept = hash_of(secret)
-        api.store.accounts.add_sign_in(SignInAttempt(kept, kept, "corp", "nonce", "verifier", "/", time.time() + 600.0))
+        attempt = SignInAttempt(kept, kept, "corp", "nonce", "verifier", "/", time.time() + 600.0)
+        api.store.accounts.add_sign_in(attempt, [], WaitingBounds(SIGN_INS, SIGN_INS), time.time())
 
     async def ask(http: httpx.AsyncClient, number: int) -> httpx.Response:
         if step == "start":

@@ -116,13 +116,19 @@ def test_the_pages_without_scripts_change_nothing_by_the_cookie_alone(
     assert everything(postgres_url) == before
 
 
-def test_whoever_signs_in_with_a_stolen_cookie_at_hand_does_not_sign_its_owner_out(
+def test_a_sign_in_ends_the_session_of_the_same_browser_and_the_audit_log_names_its_user(
     api: Api, browser: httpx.Client
 ) -> None:
-    thief = Browser(api, "mallory")
-    thief.http.cookies.set("zoe-session", browser.cookies["zoe-session"], domain="127.0.0.1")
-    thief.sign_in()
-    assert browser.get("/api/v1/me").json()["user"] == "alice"
+    other = Browser(api, "mallory")
+    other.http.cookies.set("zoe-session", browser.cookies["zoe-session"], domain="127.0.0.1")
+    other.sign_in()
+    assert problem(browser.get("/api/v1/me"))["code"] == "session_over"
+    newest = api.store.accounts.audit(None, 1)[0]
+    assert (newest.user, newest.action, newest.changes) == (
+        "mallory",
+        "sign_in",
+        {"ended_sessions_of": ["alice", None]},
+    )
 
 
 def test_a_proof_is_worth_nothing_with_another_session(api: Api) -> None:

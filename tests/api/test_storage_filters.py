@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from tests.support.answered_rules import answered_by
 from tests.support.api import Api, problem
-from tests.support.modules import FLIPPING, READING, module
+from tests.support.modules import FLIPPING, READING, entry, module
 from tests.support.people import make_token
 from tests.support.storage_controller import served_controller
 from zoe_cli.main import app
@@ -60,7 +60,7 @@ def test_others_and_all_need_an_admin_and_viewers_upload_nothing(api: Api, red: 
     assert http.get("/api/v1/storage/filters", params={"everyone": True}).status_code == 403
     viewer = api.http(make_token(api.store, tenant="red", user="eve", scopes=("read",)))
     assert viewer.put("/api/v1/storage/filters/flip", json=body).status_code == 403
-    assert viewer.get("/api/v1/storage/filters").json() == {"filters": []}
+    assert viewer.get("/api/v1/storage/filters").json() == {"filters": [], "versions": []}
 
 
 def test_what_cannot_be_a_filter_has_the_controllers_sentence(api: Api, red: Client) -> None:
@@ -91,3 +91,51 @@ def test_the_command_line_uploads_lists_and_removes(
         assert done.exit_code == 0, done.output
         assert said in done.output
     assert red.storage_filters().filters == []
+
+
+def test_an_upload_of_a_user_changes_no_rule_and_a_move_is_in_the_audit_log(
+    api: Api, red: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any user of the tenant replaced what an admin's rule ran."""
+    admin = api.client(api.admin)
+    passes = module(entry("transform", "(i32.const 0)"))
+    first, second = (hashlib.sha256(content).hexdigest() for content in (module(*READING), passes))
+    red.upload_storage_filter("mask", wanted(module(*READING)))
+    [rule] = admin.add_storage_rules("FOR CONTAINER red/people DO SET mask").rules
+    assert [(one.name, one.tenant, one.sha256, one.newest) for one in rule.modules] == [("mask", "red", first, True)]
+    other = api.http(make_token(api.store, tenant="red", user="ben"))
+    for refused in (
+        other.put("/api/v1/storage/filters/mask", json=wanted(passes).model_dump()),
+        other.delete("/api/v1/storage/filters/mask"),
+    ):
+        assert problem(refused)["code"] == "storage_rule_refused"
+        assert "its author or an admin changes it" in refused.text
+    assert red.upload_storage_filter("mask", wanted(passes)).rules == [rule.id]
+    [kept] = admin.storage_rules().rules
+    assert [(one.sha256, one.newest) for one in kept.modules] == [(first, False)]
+    path = f"/api/v1/storage/rules/{rule.id}/filters/mask"
+    assert api.http().put(path, json={}).status_code == 403
+    monkeypatch.setenv("ZOE_URL", api.url)
+    monkeypatch.setenv("ZOE_TOKEN", api.admin)
+    listed = CliRunner().invoke(app, ["storage", "policy", "ls"])
+    assert f"mask {first[:12]} (not the newest)" in " ".join(listed.output.split())
+    moved = CliRunner().invoke(app, ["storage", "policy", "move", str(rule.id), "mask"])
+    assert (moved.exit_code, f"mask {second[:12]}" in moved.output) == (0, True), moved.output
+    entries = [one for one in api.store.accounts.audit(None, 10) if one.action == "move_storage_rule"]
+    assert (entries[0].target, entries[0].changes) == (path, {"mask": [first, second]})
+
+
+def test_admins_remove_versions_that_are_kept_for_objects(
+    api: Api, red: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    red.upload_storage_filter("mask", wanted(module(*READING)))
+    [kept] = red.storage_filters().versions
+    assert (kept.name, kept.newest, kept.rules, kept.objects) == ("mask", True, [], False)
+    path = f"/api/v1/storage/filters/mask/versions/{kept.sha256[:12]}"
+    assert api.http().delete(path).status_code == 403
+    monkeypatch.setenv("ZOE_URL", api.url)
+    monkeypatch.setenv("ZOE_TOKEN", api.admin)
+    listed = CliRunner().invoke(app, ["storage", "filter", "ls", "--everyone", "--versions"])
+    assert (kept.sha256[:12] in listed.output, "newest" in listed.output) == (True, True)
+    refused = CliRunner().invoke(app, ["storage", "filter", "rm", "mask", "--tenant", "red", "--version", kept.sha256])
+    assert "is the newest version of mask" in str(refused.exception)

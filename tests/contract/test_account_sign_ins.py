@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -13,13 +14,16 @@ from tests.support.limits import Quota, set_quota
 from tests.support.stores import OpenAccounts
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.errors import IdempotencyConflict, NotFound, QuotaExceeded
+from zoe_lib.store.errors import IdempotencyConflict, NotFound, QuotaExceeded, TooManyWaiting
 from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,
     Session,
+    SignInAttempt,
+    User,
 )
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.sql.waiting import WaitingBounds
 
 SESSION = Session("s1", "ada", "red", 1.0, 10.0)
 ENTRY = AuditEntry(1.0, "ada", "red", "set_policy", "/api/v1/policy", "req-1", "session")
@@ -62,6 +66,62 @@ def test_accesses_are_sieved_by_their_port(accounts: AccountStore) -> None:
         accounts.add_app_access(AppAccess(name, "ada", "red", "s1", None, execution_id, number, 5.0))
     assert set(accounts.app_accesses_among(["d", "a", "b", "c", "unknown", "a"], "e1", 0)) == {"a", "d"}
     assert set(accounts.app_accesses_among([], "e1", 0)) == set()
+
+
+def begin(accounts: AccountStore, name: str, network: str, now_s: float = 0.0, replaced: Sequence[str] = ()) -> None:
+    attempt = SignInAttempt(name, f"browser of {name}", "corp", "n", "v", "/", now_s + 600.0, network)
+    accounts.add_sign_in(attempt, replaced, WaitingBounds(of_network_max=3, in_all_max=6), now_s)
+
+
+def test_sign_ins_that_one_network_begins_stop_none_of_another(accounts: AccountStore) -> None:
+    for number in range(3):
+        begin(accounts, f"a{number}", "a", number)
+    with pytest.raises(TooManyWaiting, match="from your address"):
+        begin(accounts, "a3", "a", 3.0)
+    begin(accounts, "a3", "a", 3.0, ["browser of a2"])  # the same browser again
+    assert accounts.take_sign_in("a2", 3.0) is None
+    for number in range(3):
+        begin(accounts, f"b{number}", "b", 3.0)
+    begin(accounts, "c0", "c", 4.0)  # all places are taken: of the networks with most, the oldest one goes
+    assert accounts.take_sign_in("a0", 4.0) is None
+    begin(accounts, "c1", "c", 4.0)
+    begin(accounts, "a4", "a", 601.5)  # a1 has expired
+    assert [accounts.take_sign_in(name, 601.6) is not None for name in ("a3", "a4", "c0", "c1")] == [True] * 4
+
+
+def test_one_place_for_each_of_many_networks_is_given_on(accounts: AccountStore) -> None:
+    for number in range(6):
+        begin(accounts, f"s{number}", f"network {number}", number)
+    begin(accounts, "new", "another", 6.0)
+    assert accounts.take_sign_in("s0", 6.0) is None
+    with pytest.raises(TooManyWaiting, match="6 sign-ins wait"):
+        begin(accounts, "new2", "another", 6.0)
+
+
+def test_users_of_a_directory_are_due_once_while_they_are_signed_in(accounts: AccountStore) -> None:
+    for number, name in enumerate(("ada", "ben", "cleo")):
+        user = User(name, provider="corp" if name != "cleo" else "other", subject=str(number))
+        accounts.adopt(user, {}, [])
+        accounts.add_tenant(name)
+        accounts.ensure_member(name, name, "user")
+        accounts.add_session(Session(f"s{number}", name, name, 1.0, 1000.0))
+        accounts.add_session(Session(f"t{number}", name, name, 1.0, 100.0))
+
+    def due(before_s: float, now_s: float) -> list[str]:
+        return sorted(user.name for user in accounts.claim_unconfirmed("corp", before_s, now_s, 10))
+
+    assert due(1.0, 10.0) == ["ada", "ben"]
+    assert due(10.0, 20.0) == []
+    accounts.unconfirm(["ben"])
+    assert due(10.0, 20.0) == ["ben"]
+    entry = replace(ENTRY, action="end_unknown_user")
+    assert accounts.end_unknown("ada", entry) == 2
+    assert accounts.end_unknown("ada", entry) == 0
+    newest = accounts.audit(None, 1)[0]
+    assert (newest.action, newest.changes) == ("end_unknown_user", {"sessions": [2, 0]})
+    assert accounts.session("s0", 20.0) is None
+    assert due(500.0, 999.0) == ["ben"]
+    assert due(1500.0, 1001.0) == []
 
 
 def test_failures_are_counted_by_key_and_time(accounts: AccountStore) -> None:

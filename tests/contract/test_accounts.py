@@ -25,6 +25,7 @@ from zoe_lib.store.people import (
     User,
 )
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.sql.waiting import WaitingBounds
 
 TOKEN = Token("t1", "ada", "red", "hash", frozenset({"read", "submit"}), 1.0)
 LAB_TOKEN = Token("t1", "ada", "iostack", "hash", frozenset({"read", "admin"}), created_at_s=1.0, expires_at_s=10.0)
@@ -83,7 +84,7 @@ def test_a_sign_in_is_taken_once_and_in_time(open_accounts: OpenAccounts) -> Non
     accounts = open_accounts()
     attempts = [SignInAttempt(f"s{n}", "b", "corp", "nonce", "verifier", "/", 10.0 + n) for n in range(3)]
     for attempt in attempts:
-        accounts.add_sign_in(attempt)
+        accounts.add_sign_in(attempt, [], WaitingBounds(3, 3), 0.0)
     assert open_accounts().take_sign_in("s1", 1.0) == attempts[1]
     assert accounts.take_sign_in("s1", 1.0) is None
     assert accounts.take_sign_in("s0", 10.0) is None

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import time
 from collections.abc import Iterator
 
 import httpx
 import pytest
+import sqlalchemy as sa
 import wasmtime
 
+from storage_controller import module_ledger
+from storage_controller.answers import Refused
 from storage_controller.module_ledger import ModuleLedger, versions
+from storage_controller.rewrite_ledger import Counts, RewriteJob, RewriteLedger
 from storage_controller.rule_checks import TRIALS_MAX
 from storage_controller.rule_ledger import RuleLedger
 from storage_filters.module_engine import MODULE_BYTES_MAX
@@ -19,6 +24,8 @@ from tests.support.storage_controller import Served, served_controller
 from zoe_embedded.runtime import CLONE
 
 FLIP, READ = module(*FLIPPING), module(*READING)
+PASSES = module(entry("transform", "(i32.const 0)"))
+MASK = (CLONE / "app_descriptions" / "filters" / "mask.wasm").read_bytes()
 
 
 @pytest.fixture
@@ -33,9 +40,12 @@ def http(served: Served) -> Iterator[httpx.Client]:
         yield client
 
 
-def upload(http: httpx.Client, name: str, content: bytes, tenant: str = "") -> httpx.Response:
-    body = {"data": base64.b64encode(content).decode()}
-    return http.put(f"/v1/modules/{name}", params={"tenant": tenant}, json=body, headers={"X-Zoe-Author": "ann"})
+def upload(
+    http: httpx.Client, name: str, content: bytes, tenant: str = "", author: str = "ann", only_author: bool = False
+) -> httpx.Response:
+    """By an admin, or by a user who may change only what is the user's own."""
+    body, who = {"data": base64.b64encode(content).decode()}, {"tenant": tenant, "only_author": only_author}
+    return http.put(f"/v1/modules/{name}", params=who, json=body, headers={"X-Zoe-Author": author})
 
 
 def add(http: httpx.Client, text: str) -> list[dict[str, object]]:
@@ -43,6 +53,183 @@ def add(http: httpx.Client, text: str) -> list[dict[str, object]]:
     assert answer.status_code == 201, answer.text
     found: list[dict[str, object]] = answer.json()
     return found
+
+
+def ran(served: Served, tenant: str = "acme") -> dict[str, str]:
+    """The versions that proxies run for a tenant, by the name of the filter."""
+    book = RuleLedger(served.ledger).book()
+    found = ((action, book.module(tenant, action)) for rule in book.rules for action in rule.actions)
+    return {version.name: version.sha256 for _, version in found if version is not None}
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_an_upload_does_not_change_what_an_admins_rule_runs(served: Served, http: httpx.Client) -> None:
+    """A user replaced a mask by a pass-through so, or by a module of another kind."""
+    upload(http, "mask", READ, "acme")
+    [rule] = add(http, "FOR CONTAINER acme/people DO SET mask")
+    assert rule["modules"] == [{"name": "mask", "tenant": "acme", "sha256": digest(READ), "newest": True}]
+    for content in (FLIP, PASSES):
+        assert upload(http, "mask", content, "acme", only_author=True).status_code == 201
+        assert ran(served) == {"mask": digest(READ)}
+    [kept] = http.get("/v1/rules").json()
+    assert kept["modules"] == [{"name": "mask", "tenant": "acme", "sha256": digest(READ), "newest": False}]
+    assert ModuleLedger(served.ledger).content(digest(READ)) == READ
+
+
+def test_new_versions_are_the_authors_and_admins_and_so_is_the_removal(http: httpx.Client) -> None:
+    upload(http, "mask", READ, "acme", only_author=True, author="ann")
+    refused = upload(http, "MASK", PASSES, "acme", only_author=True, author="ben")
+    assert refused.status_code == 409
+    assert refused.json()["error"].startswith("mask is ann's module: its author or an admin changes it")
+    removed = http.delete(
+        "/v1/modules/mask", params={"tenant": "acme", "only_author": True}, headers={"X-Zoe-Author": "ben"}
+    )
+    assert (removed.status_code, "ann's" in removed.json()["error"]) == (409, True)
+    assert upload(http, "mask", PASSES, "acme", author="root").status_code == 201
+    assert upload(http, "mask", READ, "acme", only_author=True, author="ann").status_code == 409  # it is root's now
+    assert upload(http, "mine", READ, "acme", only_author=True, author="ben").status_code == 201
+
+
+def moved(http: httpx.Client, rule: object, name: str = "mask", sha256: str | None = None) -> httpx.Response:
+    return http.put(f"/v1/rules/{rule}/modules/{name}", json={"sha256": sha256})
+
+
+def test_a_rule_is_moved_to_the_newest_or_a_named_version(served: Served, http: httpx.Client) -> None:
+    upload(http, "mask", READ, "acme")
+    [first, second] = add(http, "FOR CONTAINER acme/a DO SET mask\nFOR CONTAINER acme/b DO SET mask")
+    upload(http, "mask", PASSES, "acme")
+    told = moved(http, first["id"]).json()
+    assert (told["was"], told["modules"][0]["sha256"]) == ([digest(READ)], digest(PASSES))
+    assert [one["modules"][0]["newest"] for one in http.get("/v1/rules").json()] == [True, False]
+    assert moved(http, first["id"], sha256=digest(READ)[:12]).json()["was"] == [digest(PASSES)]
+    assert ran(served) == {"mask": digest(READ)}
+    upload(http, "mask", FLIP, "acme")
+    for rule, name, sha256, status, sentence in (
+        (first["id"], "mask", None, 409, "runs when objects are stored: add a rule for it"),
+        (first["id"], "mask", "0" * 12, 404, "there is no version 000000000000 of mask"),
+        (first["id"], "other", None, 404, "runs no module other"),
+        (99, "mask", None, 404, "there is no rule 99"),
+        (first["id"], "mask", "xyz", 422, ""),
+    ):
+        refused = moved(http, rule, name, sha256)
+        assert (refused.status_code in (status, 400), sentence in refused.text) == (True, True), refused.text
+    assert second["modules"] == first["modules"]
+
+
+def test_a_version_goes_when_neither_a_rule_nor_an_object_needs_it(served: Served, http: httpx.Client) -> None:
+    upload(http, "mask", READ, "acme")
+    [rule] = add(http, "FOR CONTAINER acme/a DO SET mask")
+    upload(http, "mask", PASSES, "acme")
+    moved(http, rule["id"])
+    assert ModuleLedger(served.ledger).content(digest(READ)) is None
+    upload(http, "flip", FLIP, "acme")
+    [stores] = add(http, "FOR CONTAINER acme/b DO SET flip")
+    assert ModuleLedger(served.ledger).content(digest(FLIP)) == FLIP  # a proxy stores objects with it
+    upload(http, "flip", module(*EMPTY), "acme")
+    http.delete(f"/v1/rules/{stores['id']}")
+    assert ModuleLedger(served.ledger).content(digest(FLIP)) == FLIP
+    http.delete(f"/v1/rules/{rule['id']}")
+    assert ran(served) == {}
+
+
+def applied(served: Served, at_s: float, tenant: str = "acme", container: str = "", **counts: int) -> None:
+    """A job that stored the objects of a tenant again at that time."""
+    jobs = RewriteLedger(served.ledger, lambda: at_s)
+    job = jobs.begin(RewriteJob(tenant, container, plain=False, dry_run=False, bytes_per_s=10**6), "ann")
+    jobs.note(job["id"], "c", "o", Counts(looked=1, **counts))
+    jobs.end(job["id"])
+
+
+def test_a_version_for_stored_objects_is_removed_after_all_were_stored_again(
+    served: Served, http: httpx.Client
+) -> None:
+    upload(http, "flip", FLIP, "acme")
+    [rule] = add(http, "FOR CONTAINER acme/b DO SET flip")
+    ModuleLedger(served.ledger).content(digest(FLIP))  # a proxy stores objects with it
+    gone = {"params": {"tenant": "acme"}}
+
+    def refusal(sha256: str = digest(FLIP)[:12]) -> str:
+        answer = http.delete(f"/v1/modules/flip/versions/{sha256}", **gone)
+        return "" if answer.status_code == 204 else str(answer.json()["error"])
+
+    assert "is the newest version of flip" in refusal()
+    upload(http, "flip", module(*EMPTY), "acme")
+    assert "rule 1 runs" in refusal()
+    http.delete(f"/v1/rules/{rule['id']}")
+    [old, new] = http.get("/v1/modules/versions", params={"tenant": "acme"}).json()
+    assert [(one["newest"], one["objects"], one["rules"]) for one in (old, new)] == [
+        (False, True, []),
+        (True, False, []),
+    ]
+    now_s = time.time()
+    applied(served, now_s + 30)  # proxies may have stored some by the rule of before
+    applied(served, now_s + 100, tenant="beta")
+    applied(served, now_s + 100, container="b")
+    applied(served, now_s + 100, failed=1)
+    assert "store all of them again first (zoe storage policy apply acme)" in refusal()
+    applied(served, now_s + 100)
+    assert refusal() == ""
+    assert ModuleLedger(served.ledger).content(digest(FLIP)) is None
+    assert "no version" in refusal()
+
+
+def test_a_rule_that_runs_a_version_again_makes_an_earlier_job_worthless(served: Served, http: httpx.Client) -> None:
+    upload(http, "flip", FLIP, "acme")
+    applied(served, time.time() + 100)
+    with served.ledger.begin() as connection:  # as if both were long ago
+        connection.execute(sa.text("UPDATE sds.module_versions SET idle_since_s = 1, created_s = 1"))
+    [rule] = add(http, "FOR CONTAINER acme/b DO SET flip")
+    ModuleLedger(served.ledger).content(digest(FLIP))
+    upload(http, "flip", module(*EMPTY), "acme")
+    with served.ledger.begin() as connection:
+        connection.execute(sa.text("UPDATE sds.rewrites SET created_s = 1000"))
+    http.delete(f"/v1/rules/{rule['id']}")
+    refused = http.delete(f"/v1/modules/flip/versions/{digest(FLIP)}", params={"tenant": "acme"})
+    assert "store all of them again first" in refused.json()["error"]
+
+
+def test_the_new_version_must_take_the_parameters_of_the_rule(http: httpx.Client) -> None:
+    upload(http, "mask", READ, "acme")
+    [rule] = add(http, "FOR CONTAINER acme/a DO SET mask")
+    upload(http, "mask", MASK, "acme")
+    refused = moved(http, rule["id"])
+    assert (refused.status_code, refused.json()["error"][:39]) == (400, "mask needs the parameter columns: colum")
+
+
+def test_a_rule_that_was_there_before_its_module_waits_for_an_admin(served: Served, http: httpx.Client) -> None:
+    """A user who uploads a module of that name does not decide what the rule does."""
+    http.post("/registry/gtenants", json={"name": "those", "members": ["beta"]})
+    add(http, "FOR CONTAINER acme/a DO SET late\nFOR G:those DO SET late")
+    upload(http, "late", READ, "acme", only_author=True)
+    upload(http, "other", READ, "acme")  # an admin's, of another name
+    assert ran(served) == {}
+    assert [one["enforced"] for one in http.get("/v1/rules").json()] == [False, False]
+    upload(http, "late", PASSES, "beta")
+    assert (ran(served, "beta"), ran(served)) == ({"late": digest(PASSES)}, {})
+    http.put("/registry/gtenants/those", json=["beta", "acme"])
+    assert [one["modules"] != [] for one in http.get("/v1/rules").json()] == [False, True]
+    upload(http, "late", READ, "acme")
+    assert [one["enforced"] for one in http.get("/v1/rules").json()] == [True, True]
+
+
+def test_no_tenant_uses_up_the_versions_of_another(
+    served: Served, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """1,000 versions by one user stopped everybody."""
+    monkeypatch.setattr(module_ledger, "VERSIONS_MAX", 3)
+    kept = ModuleLedger(served.ledger)
+    for number in range(10):  # a user's new versions replace each other
+        kept.keep("acme", "one", b"%d" % number, (True, False), "ann", only_author=True)
+    for name in ("two", "three"):
+        kept.keep("acme", name, name.encode(), (True, False), "ann", only_author=True)
+    with pytest.raises(Refused, match="3 versions of modules of this tenant are kept"):
+        kept.keep("acme", "four", b"four", (True, False), "ann", only_author=True)
+    assert kept.keep("beta", "one", b"beta's", (True, False), "ben", only_author=True).tenant == "beta"
+    kept.drop("acme", "two", "ann", only_author=True)
+    kept.keep("acme", "four", b"four", (True, False), "ann", only_author=True)
 
 
 def test_a_rule_that_sets_a_module_of_its_tenant_is_carried_out(served: Served, http: httpx.Client) -> None:
@@ -101,9 +288,7 @@ def test_nobody_takes_the_place_of_a_shared_module(served: Served, http: httpx.C
     upload(http, "late", FLIP, "acme")
     upload(http, "late", READ)
     add(http, "FOR TENANT acme DO SET late")
-    found = RuleLedger(served.ledger).book().module("acme", "LATE")
-    assert found is not None
-    assert found.reads
+    assert ran(served) == {"late": hashlib.sha256(READ).hexdigest()}
 
 
 BAD = [
@@ -186,9 +371,6 @@ def test_the_same_content_has_one_place(served: Served, http: httpx.Client) -> N
         assert upload(http, name, module(*EMPTY)).status_code == 201
     http.delete("/v1/modules/one")
     assert ModuleLedger(served.ledger).content(hashlib.sha256(module(*EMPTY)).hexdigest()) is not None
-
-
-MASK = (CLONE / "app_descriptions" / "filters" / "mask.wasm").read_bytes()
 
 
 @pytest.mark.parametrize(

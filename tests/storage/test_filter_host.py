@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from storage_controller.dsl import parse_rule
-from storage_filters.rule_documents import ModuleVersion, RuleBook, written
+from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rules import ModuleVersion
 from storage_filters.seek_table import FRAME_BYTES
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, module
 from zoe_embedded.home import Home

@@ -12,7 +12,8 @@ from dataclasses import replace
 import pytest
 
 from storage_controller.dsl import parse_rule
-from storage_filters.rule_documents import ModuleVersion, RuleBook, written
+from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rules import ModuleVersion
 from tests.support.modules import FLIPPING, GROWING, READING, copying, entry, module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,7 +16,7 @@ import pytest
 
 from storage_bridge.model import BandwidthSlo
 from tests.storage.test_rules import TEXT, applied, on_disk
-from tests.support.modules import FLIPPING, module
+from tests.support.modules import EMPTY, FLIPPING, module
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
@@ -114,6 +115,15 @@ def test_a_module_of_the_tenant_is_applied(whole: Whole, ann: Person, controller
         found = ended(controller, begun(controller, container="turned"))
         assert (found["changed"], found["failed"], done(controller, "turned", "a")) == (1, 0, ["turned"])
         assert ann.call("GET", "turned/a").content == TEXT
+        newer = base64.b64encode(module(*EMPTY)).decode()  # by a user: the rule runs what it ran
+        again = controller.put("/v1/modules/turned?tenant=acme&only_author=true", json={"data": newer})
+        assert again.status_code == 201
+        assert ended(controller, begun(controller, container="turned"))["changed"] == 0
+        ann.put("turned/b", TEXT)
+        place = {"tenant": "acme", "container": "turned"}
+        ran = [controller.get("/v1/rules/why", params={**place, "object": name}).json()["done"] for name in "ab"]
+        assert ran[0][0]["module"] == ran[1][0]["module"] == hashlib.sha256(module(*FLIPPING)).hexdigest()
+        ann.call("DELETE", "turned/b")
     assert ended(controller, begun(controller, container="turned"))["changed"] == 1  # no rule is left
     assert done(controller, "turned", "a") == []
 

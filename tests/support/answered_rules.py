@@ -19,7 +19,7 @@ def answered_by(api: Api, controller: Served) -> None:
     answers = RuleAnswers(RuleClient(ControllerSettings(controller.url, TOKEN, "zoe", timeout_s=30.0)))
 
     def ask(kind: str, body: dict[str, Any], *_: object) -> dict[str, Any]:
-        assert kind == "storage_rules"
+        assert kind in ("storage_rules", "storage_uploads")
         try:
             return answers.answer(json.loads(json.dumps(body)))
         except Refusal as refusal:

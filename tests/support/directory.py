@@ -107,6 +107,15 @@ class Directory:
         }
         return {**values, **changes}
 
+    @contextmanager
+    def changing(self) -> Iterator[Connection]:
+        """A connection that may change entries."""
+        connection = Connection(Server(self.plain), SEARCHER, SEARCHERS_PASSWORD, auto_bind=True)
+        try:
+            yield connection
+        finally:
+            connection.unbind()
+
 
 @contextmanager
 def directory() -> Iterator[Directory]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from zoe_api.request_context import PREFIX
 
+# Parameters of paths are named x.
 OPEN_ROUTES = {
     ("POST", f"{PREFIX}/session"),
     ("DELETE", f"{PREFIX}/session"),
     ("GET", f"{PREFIX}/session/providers"),
     ("GET", f"{PREFIX}/session/oidc/start"),
     ("GET", f"{PREFIX}/session/oidc/callback"),
+    ("GET", f"{PREFIX}/session/oidc/callback/x"),
     ("POST", f"{PREFIX}/session/machines"),
     ("POST", f"{PREFIX}/session/machine-token"),
 }

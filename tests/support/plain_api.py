@@ -167,6 +167,9 @@ class Accounts:
     def add_session(self, session: Session) -> None:
         self.browsers[session.id] = session
 
+    def session_end(self, session_id: str) -> float:
+        return self.browsers[session_id].expires_at_s if session_id in self.browsers else 0.0
+
     def end_session(self, session_id: str) -> None:
         self.browsers.pop(session_id, None)
 

@@ -21,17 +21,19 @@ from zoe_client.wire import MachineAnswer, MachineAsked, MachineDecision, Machin
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import Role
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyMachines
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyWaiting
 from zoe_lib.store.people import MachineSignIn, Principal, Token
+from zoe_lib.store.sql.waiting import WaitingBounds
 from zoe_lib.submission.ids import hash_of
 
 router = api_router("/session", tag="session")
 
 WAITS_S = 600.0
 ASK_EVERY_S = 2.0
-WAITING_OF_NETWORK_MAX = 10
-WAITING_MAX = 1000
-"""The table cannot grow beyond this, whoever asks."""
+WAITING_OF_NETWORK_MAX = 100
+"""A class behind one address signs in at the same time; others there use a token of the web UI."""
+WAITING_MAX = 10_000
+"""A full table takes rows from the network that has most."""
 WRONG_CODES_MAX, WRONG_WITHIN_S = 10, 300.0
 PAGE = "/machine"
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
@@ -63,11 +65,12 @@ def ask_for_machine(body: MachineRequest, request: Request, services: ServicesDe
             expires_at_s=now_s + WAITS_S,
         )
         try:
-            services.accounts.ask_for_machine(wanted, WAITING_OF_NETWORK_MAX, WAITING_MAX)
+            services.accounts.ask_for_machine(wanted, WaitingBounds(WAITING_OF_NETWORK_MAX, WAITING_MAX))
         except ConcurrentUpdate:
             continue
-        except TooManyMachines as refused:
-            raise ApiProblem(Code.SIGN_IN_BUSY, str(refused)) from None
+        except TooManyWaiting as refused:
+            hint = "try again in ten minutes, or make a token in the web UI and use `zoe login --token-file`"
+            raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), hint) from None
         return MachineAsked(code=shown(code), secret=secret, path=PAGE, expires_in_s=WAITS_S, interval_s=ASK_EVERY_S)
     raise ApiProblem(Code.SIGN_IN_BUSY, "no free code was found")
 

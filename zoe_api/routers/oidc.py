@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.parse import urlencode
 
-from fastapi import Query, Request
+from fastapi import Path, Query, Request
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -24,16 +24,21 @@ from zoe_api.request_context import PREFIX
 from zoe_api.routing import api_router
 from zoe_api.sign_in.brake import network_of
 from zoe_api.sign_in.identity import admit
+from zoe_api.sign_in.oidc_answers import Answer, MixedUp, callback_path, check_place
+from zoe_lib.store.errors import TooManyWaiting
 from zoe_lib.store.people import SignInAttempt
+from zoe_lib.store.sql.waiting import WaitingBounds
 from zoe_lib.submission.ids import hash_of
 
 if TYPE_CHECKING:
     from zoe_api.sign_in.oidc import Oidc
 
 router = api_router("/session/oidc", tag="session")
-START, _CALLBACK = f"{PREFIX}/session/oidc/start", f"{PREFIX}/session/oidc/callback"
+START = f"{PREFIX}/session/oidc/start"
 T = TypeVar("T")
 _WITHIN_S = 600.0
+_BOUNDS = WaitingBounds(of_network_max=100, in_all_max=10_000)
+"""A row takes about 600 bytes. People behind one address who sign in within the same ten minutes share its places."""
 _LANDING_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 Text = Annotated[str | None, Query(max_length=4096)]
 
@@ -49,13 +54,18 @@ async def oidc_start(
 ) -> Response:
     """Redirect the browser to the provider. It must return within ten minutes, and only once."""
     state, browser, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(4))
+    hashes, ends_s = (hash_of(state), hash_of(browser)), time.time() + _WITHIN_S
+    network = network_of(address_of(request))
+    attempt = SignInAttempt(*hashes, provider, nonce, verifier, _own(next_path), ends_s, network)
 
     def begin() -> str:
-        url = _provider(services, provider).start_url(_redirect_uri(request, services), state, nonce, verifier)
-        hashes = hash_of(state), hash_of(browser)
-        attempt = SignInAttempt(*hashes, provider, nonce, verifier, _own(next_path), time.time() + _WITHIN_S)
-        services.accounts.add_sign_in(attempt)
-        return url
+        _store(request, services, attempt)  # before the provider is asked, which is the dear part
+        uri = _redirect_uri(request, services, provider)
+        try:
+            return _provider(services, provider).start_url(uri, state, nonce, verifier)
+        except ApiProblem:
+            services.accounts.take_sign_in(attempt.id, 0.0)  # no browser goes anywhere with it
+            raise
 
     try:
         url = await _in_its_lane(services, request, provider, begin)
@@ -68,18 +78,52 @@ async def oidc_start(
 
 @router.get("/callback", status_code=303, response_class=RedirectResponse)
 async def oidc_callback(
-    request: Request, services: ServicesDep, state: Text = None, code: Text = None, error: Text = None
+    request: Request,
+    services: ServicesDep,
+    state: Text = None,
+    code: Text = None,
+    error: Text = None,
+    iss: Text = None,
 ) -> Response:
-    """Sign in a browser that returns from the provider."""
+    """Sign in a browser that returns from the only provider."""
+    return await _returned(request, services, Answer(state or "", code or "", error or "", iss))
+
+
+@router.get("/callback/{provider}", status_code=303, response_class=RedirectResponse)
+async def oidc_callback_of_provider(
+    provider: Annotated[str, Path(max_length=128)],
+    request: Request,
+    services: ServicesDep,
+    state: Text = None,
+    code: Text = None,
+    error: Text = None,
+    iss: Text = None,
+) -> Response:
+    """Sign in a browser that returns from this provider, one of several."""
+    return await _returned(request, services, Answer(state or "", code or "", error or "", iss, provider))
+
+
+async def _returned(request: Request, services: Services, answer: Answer) -> Response:
     try:
-        attempt = await run_in_threadpool(_taken, request, services, state or "", code or "", error or "")
+        attempt = await run_in_threadpool(_taken, request, services, answer)
         return await _in_its_lane(
-            services, request, attempt.provider, lambda: _signed_in(request, services, attempt, code or "")
+            services, request, attempt.provider, lambda: _signed_in(request, services, attempt, answer)
         )
     except ApiProblem as refusal:
         if not hasattr(request.state, "user"):
-            await run_in_threadpool(services.sign_in_audit.note_refused, request, services.accounts, "", "oidc")
+            by, why = (refusal.provider, refusal.why) if isinstance(refusal, MixedUp) else ("oidc", "")
+            note = services.sign_in_audit.note_refused
+            await run_in_threadpool(note, request, services.accounts, "", by, why)
         return _told(request, refusal)
+
+
+def _store(request: Request, services: Services, attempt: SignInAttempt) -> None:
+    """Store an attempt, in place of earlier ones of this browser, which has one cookie for all."""
+    earlier = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
+    try:
+        services.accounts.add_sign_in(attempt, earlier, _BOUNDS, time.time())
+    except TooManyWaiting as refused:
+        raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), "try again in ten minutes") from None
 
 
 async def _in_its_lane(services: Services, request: Request, provider: str, work: Callable[[], T]) -> T:
@@ -89,20 +133,22 @@ async def _in_its_lane(services: Services, request: Request, provider: str, work
     return await services.password_checks.run_unbraked(provider, network_of(address_of(request)), work)
 
 
-def _taken(request: Request, services: Services, state: str, code: str, error: str) -> SignInAttempt:
+def _taken(request: Request, services: Services, answer: Answer) -> SignInAttempt:
     """Return the sign-in attempt of this browser, and end it, so that it works only once."""
-    attempt = services.accounts.take_sign_in(hash_of(state), time.time())
+    attempt = services.accounts.take_sign_in(hash_of(answer.state), time.time())
     browsers = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
     if attempt is None or not any(hmac.compare_digest(attempt.browser, browser) for browser in browsers):
         raise ApiProblem(Code.SIGN_IN_FAILED, "it was not started in this browser, took too long, or was already used")
-    if error or not code:
-        raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider's error: {error[:100] or 'none'}")
+    check_place(attempt.provider, services.settings.oidc, answer)
+    if answer.error or not answer.code:
+        raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider's error: {answer.error[:100] or 'none'}")
     return attempt
 
 
-def _signed_in(request: Request, services: Services, attempt: SignInAttempt, code: str) -> Response:
+def _signed_in(request: Request, services: Services, attempt: SignInAttempt, answer: Answer) -> Response:
     provider = _provider(services, attempt.provider)
-    identity = provider.identity(code, _redirect_uri(request, services), attempt.nonce, attempt.verifier)
+    uri = _redirect_uri(request, services, attempt.provider)
+    identity = provider.identity(answer, uri, attempt.nonce, attempt.verifier)
     try:
         user = admit(services.accounts, identity, services.settings.sign_in_roles, request)
     except ApiProblem:
@@ -110,11 +156,12 @@ def _signed_in(request: Request, services: Services, attempt: SignInAttempt, cod
         raise
     services.sign_in_audit.note_right(request, user, identity.provider)
     entered = Response()
-    proof, _ = sessions.enter(services, request, entered, user, None)
+    lifetime_s = services.settings.oidc[attempt.provider].session_lifetime_s
+    proof, _ = sessions.enter(services, request, entered, user, None, time.time() + lifetime_s)
     cookies.remove(entered, request, cookies.SIGN_IN)
-    answer = RedirectResponse(_landing(proof, attempt.next_path), 303, _LANDING_HEADERS)
-    answer.raw_headers += [header for header in entered.raw_headers if header[0] == b"set-cookie"]
-    return answer
+    landing = RedirectResponse(_landing(proof, attempt.next_path), 303, _LANDING_HEADERS)
+    landing.raw_headers += [header for header in entered.raw_headers if header[0] == b"set-cookie"]
+    return landing
 
 
 def _landing(proof: str, next_path: str) -> str:
@@ -132,8 +179,9 @@ def _provider(services: Services, name: str) -> Oidc:
     return Oidc(name, services.settings.oidc[name])
 
 
-def _redirect_uri(request: Request, services: Services) -> str:
-    return f"{services.settings.public_url or str(request.base_url).rstrip('/')}{_CALLBACK}"
+def _redirect_uri(request: Request, services: Services, provider: str) -> str:
+    here = services.settings.public_url or str(request.base_url).rstrip("/")
+    return f"{here}{callback_path(provider, services.settings.oidc)}"
 
 
 def _own(path: str) -> str:

@@ -70,8 +70,8 @@ def sign_out(request: Request, accounts: AccountsDep) -> Response:
 def choose_tenant(
     body: TenantChoice, principal: SignedIn, request: Request, response: Response, services: ServicesDep
 ) -> SessionView:
-    """Switch to another of your tenants, with a new session."""
-    proof, chosen = sessions.enter(services, request, response, principal.user, body.tenant)
+    """Switch to another of your tenants, with a new session that ends when the old one would have ended."""
+    proof, chosen = sessions.switch(services, request, response, principal, body.tenant)
     return _view(services.accounts, chosen, proof)
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Query, Request, Response
+from fastapi import Path, Query, Request, Response
 
 from zoe_api.access import Admin, Reader, check
+from zoe_api.audit_changes import note_changes
 from zoe_api.dependencies import MasterDep, ask
 from zoe_api.routing import api_router
 from zoe_client.wire import (
     StorageRuleList,
+    StorageRuleMove,
     StorageRuleRequest,
     StorageRuleTry,
     StorageRuleTryView,
+    StorageRuleView,
     StorageWhyView,
 )
 from zoe_client.wire.storage_rules import ObjectPart
@@ -22,6 +25,7 @@ from zoe_lib.store.people import Principal
 
 router = api_router("/storage", tag="storage")
 _KIND = "storage_rules"
+FilterPath = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
 @router.get("/rules", response_model=StorageRuleList)
@@ -42,6 +46,19 @@ def add_storage_rules(
     """Add rules, all of them or none. They hold for objects that are stored from now on."""
     asked = body.model_dump() | {"do": "add", "tenant": body.tenant or principal.tenant, "author": principal.user}
     return StorageRuleList(**ask(master, _KIND, asked, request, principal.user))
+
+
+@router.put("/rules/{number}/filters/{name}", response_model=StorageRuleView)
+def move_storage_rule(
+    number: int, name: FilterPath, body: StorageRuleMove, principal: Admin, master: MasterDep, request: Request
+) -> StorageRuleView:
+    """Let a rule run another version of an uploaded filter, by default the newest. The audit log has both versions."""
+    asked = {"do": "move", "number": number, "name": name, "sha256": body.sha256, "author": principal.user}
+    answer = ask(master, _KIND, asked, request, principal.user)
+    moved = StorageRuleView(**answer["rule"])
+    after = sorted({one.sha256 for one in moved.modules if one.name == name.lower()})
+    note_changes(request, {name.lower(): ", ".join(answer["was"])}, {name.lower(): ", ".join(after)})
+    return moved
 
 
 @router.post("/try", response_model=StorageRuleTryView)

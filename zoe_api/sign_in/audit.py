@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from starlette.requests import Request
@@ -27,6 +28,9 @@ RIGHT_PER_MINUTE_MAX = 600
 USERS_PER_MINUTE_MAX = 600
 _NAMES_KEPT_S = 60.0
 _TEXT_MAX = 64
+_WHY_MAX = 300
+Changes = Mapping[str, Sequence[object]]
+_NONE: Changes = {}
 
 
 class SignInAudit:
@@ -47,15 +51,15 @@ class SignInAudit:
             listed = self._right.take(user)
         self._note(request, user, provider, listed)
 
-    def note_refused(self, request: Request, accounts: AccountStore, user: str, provider: str) -> None:
-        """Record the refused sign-in after its answer. This may query the database."""
+    def note_refused(self, request: Request, accounts: AccountStore, user: str, provider: str, why: str = "") -> None:
+        """Record the refused sign-in after its answer. This may query the database. why: a sentence for admins."""
         is_user = user.casefold() in self._names_of(accounts)
         with self._lock:
             listed = (self._of_users if is_user else self._of_others).take(user.casefold())
         request.state.audit_late = True
-        self._note(request, user, provider, listed)
+        self._note(request, user, provider, listed, {"refused": [None, plain(why, _WHY_MAX)]} if why else {})
 
-    def _note(self, request: Request, user: str, provider: str, listed: bool) -> None:
+    def _note(self, request: Request, user: str, provider: str, listed: bool, changes: Changes = _NONE) -> None:
         request.state.user = plain(user, _TEXT_MAX)
         with self._lock:
             if not listed:
@@ -63,7 +67,9 @@ class SignInAudit:
                 return
             left_out, self._left_out = self._left_out, 0
         if left_out:
-            request.state.audit_changes = {"sign_ins_not_listed_before": [0, left_out]}
+            changes = {**changes, "sign_ins_not_listed_before": [0, left_out]}
+        if changes:
+            request.state.audit_changes = {**getattr(request.state, "audit_changes", {}), **changes}
         request.state.audit = _entry(request, user, provider)
 
     def _names_of(self, accounts: AccountStore) -> frozenset[str]:

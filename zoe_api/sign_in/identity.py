@@ -45,20 +45,27 @@ def roles_of(identity: Identity, rules: Iterable[RoleRule]) -> Mapping[str, Role
 
 def admit(accounts: AccountStore, identity: Identity, rules: Iterable[RoleRule], request: Request) -> str:
     """Return the user's name in Zoe, made at the first sign-in, with present roles; 403 if the user may not sign in."""
-    rules = [rule for rule in rules if rule.provider == identity.provider]
     name = identity.name.lower()
     if not re.fullmatch(NAME_PATTERN, name) or len(name) > _NAME_MAX:
         raise ApiProblem(Code.SIGN_IN_REFUSED, f"{identity.name[:80]!r} is not a valid user name in Zoe")
-    user = User(name, provider=identity.provider, subject=identity.subject)
     path, request_id = request.url.path, request.state.request_id
     asked_from = address_of(request)
     change = AuditEntry(
         time.time(), name, "", "", path, request_id, by=identity.provider, status=200, address=asked_from
     )
     try:
-        adopted = accounts.adopt(user, roles_of(identity, rules), {rule.tenant for rule in rules}, change)
+        adopted = take_over(accounts, identity, name, rules, change)
     except (ConcurrentUpdate, Unstorable) as error:
         raise ApiProblem(Code.SIGN_IN_REFUSED, str(error), "ask an admin") from None
     if adopted.disabled:
         raise ApiProblem(Code.SIGN_IN_REFUSED, f"{adopted.name} is disabled", "ask an admin")
     return adopted.name
+
+
+def take_over(
+    accounts: AccountStore, identity: Identity, name: str, rules: Iterable[RoleRule], change: AuditEntry
+) -> User:
+    """Store the user of an identity with the roles of its groups; ConcurrentUpdate or Unstorable."""
+    rules = [rule for rule in rules if rule.provider == identity.provider]
+    user = User(name, provider=identity.provider, subject=identity.subject)
+    return accounts.adopt(user, roles_of(identity, rules), {rule.tenant for rule in rules}, change)

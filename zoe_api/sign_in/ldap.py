@@ -21,6 +21,7 @@ from ldap3.core.exceptions import (
     LDAPInvalidCredentialsResult,
     LDAPNoSuchObjectResult,
     LDAPSASLPrepError,
+    LDAPSizeLimitExceededResult,
     LDAPUnwillingToPerformResult,
 )
 from ldap3.utils.conv import escape_filter_chars
@@ -64,18 +65,35 @@ class Ldap:
         # Without a password a bind is anonymous and succeeds for any name (RFC 4513, section 5.1.2).
         if not password or not user:
             return None
+        until_s = time.monotonic() + self._settings.timeout_s
+        with self._searching(until_s) as searching:
+            entry = self._find(searching, user)
+            if entry is None:
+                return None
+            dn, subject = entry
+            if not self._binds(dn, password, until_s):
+                return None
+            return Identity(self._name, subject, user, self._groups(searching, dn))
+
+    def still(self, user: str, subject: str) -> Identity | None:
+        """Return the present identity of a user who signed in before, with the present groups; None if the directory
+        has no such entry any more. 502 without an answer."""
+        with self._searching(time.monotonic() + self._settings.timeout_s) as searching:
+            entry = self._find(searching, user)
+            if entry is None or entry[1] != subject:  # the entry may have another name now
+                entry = self._find_subject(searching, subject)
+            if entry is None or entry[1] != subject:
+                return None
+            return Identity(self._name, subject, user, self._groups(searching, entry[0]))
+
+    @contextmanager
+    def _searching(self, until_s: float) -> Iterator[Connection]:
+        """Yield a connection for searches; failures of the directory become 502."""
         settings = self._settings
         secret = settings.bind_password_file.read_text().rstrip("\n") if settings.bind_password_file else ""
-        until_s = time.monotonic() + settings.timeout_s
         try:
             with self._bound(settings.bind_dn, secret, until_s) as searching:
-                entry = self._find(searching, user)
-                if entry is None:
-                    return None
-                dn, subject = entry
-                if not self._binds(dn, password, until_s):
-                    return None
-                return Identity(self._name, subject, user, self._groups(searching, dn))
+                yield searching
         except (LDAPException, OSError) as error:
             raise provider_unavailable(self._name, str(error) or type(error).__name__) from None
         except _MALFORMED as error:
@@ -122,8 +140,16 @@ class Ldap:
 
     def _find(self, searching: Connection, user: str) -> tuple[str, str] | None:
         """Return DN and subject of the one entry; None if there is none, or more than one."""
+        return self._one(searching, self._settings.filter.replace("{user}", escape_filter_chars(user)))
+
+    def _find_subject(self, searching: Connection, subject: str) -> tuple[str, str] | None:
+        """Return the same for a subject, among the entries that the filter finds with any name."""
+        anyone = self._settings.filter.replace("{user}", "*")
+        wanted = f"({self._settings.subject_attribute}={escape_filter_chars(subject)})"
+        return self._one(searching, f"(&{anyone}{wanted})")
+
+    def _one(self, searching: Connection, user_filter: str) -> tuple[str, str] | None:
         attribute = self._settings.subject_attribute
-        user_filter = self._settings.filter.replace("{user}", escape_filter_chars(user))
         searching.search(self._settings.base, user_filter, attributes=[attribute], size_limit=2)
         entries = [one for one in searching.response or () if one["type"] == "searchResEntry"]
         if len(entries) != 1:
@@ -145,7 +171,11 @@ class Ldap:
         if not settings.group_base:
             return frozenset()
         group_filter = settings.group_filter.replace("{dn}", escape_filter_chars(dn))
-        searching.search(settings.group_base, group_filter, attributes=[settings.group_attribute])
+        try:
+            searching.search(settings.group_base, group_filter, attributes=[settings.group_attribute])
+        except LDAPSizeLimitExceededResult:
+            told = "has more groups of this user than it sends: let group_filter find only those of sign_in_roles"
+            raise provider_unavailable(self._name, "size limit exceeded in the search of groups", told) from None
         entries = (one for one in searching.response or () if one["type"] == "searchResEntry")
         values = (one["attributes"].get(settings.group_attribute, []) for one in entries)
         return frozenset(str(v) for value in values for v in (value if isinstance(value, list) else [value]))

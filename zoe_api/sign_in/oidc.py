@@ -15,10 +15,12 @@ from authlib.oauth2.client import OAuth2Client
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
+from joserfc.jws import JWSRegistry
 
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in.identity import Identity
+from zoe_api.sign_in.oidc_answers import Answer, check_issuer
 from zoe_api.sign_in.provider_errors import provider_unavailable
 from zoe_lib.sign_in_settings import OidcSettings
 
@@ -27,7 +29,9 @@ _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 _LEEWAY_S = 60
 _DISCOVERY = "/.well-known/openid-configuration"
 _ENDPOINTS = frozenset({"authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"})
-_ANSWER_BYTES_MAX = 1 << 20
+_ANNOUNCES_ISSUER = "authorization_response_iss_parameter_supported"  # RFC 9207, section 3
+# 20,000 groups named by UUIDs take 0.8 MB, and as base64 in a token a third more.
+_ANSWER_BYTES_MAX = 4 << 20
 Json = Mapping[str, Any]
 
 
@@ -47,11 +51,13 @@ class Oidc:
             )
         return str(url)
 
-    def identity(self, code: str, redirect_uri: str, nonce: str, verifier: str) -> Identity:
+    def identity(self, answer: Answer, redirect_uri: str, nonce: str, verifier: str) -> Identity:
         """Return the identity that the browser's code stands for; ApiProblem if it proves none."""
         with self._client() as client:
             published = self._discover(client)
-            tokens = self._tokens(client, published, code, redirect_uri, verifier)
+            # Before the code is sent to anyone.
+            check_issuer(self._name, self._settings.issuer, published.get(_ANNOUNCES_ISSUER) is True, answer)
+            tokens = self._tokens(client, published, answer.code, redirect_uri, verifier)
             keys = self._json(client.get(published["jwks_uri"]))
             claims = self._verified(tokens.get("id_token"), keys, nonce)
             if self._settings.user_claim not in claims and "userinfo_endpoint" in published:
@@ -61,9 +67,19 @@ class Oidc:
             raise ApiProblem(
                 Code.SIGN_IN_REFUSED, f"the provider returns no {self._settings.user_claim}", "ask an admin"
             )
-        groups = claims.get(self._settings.groups_claim)
-        member_of = frozenset(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else ()
-        return Identity(self._name, claims["sub"], name, frozenset(member_of))
+        return Identity(self._name, claims["sub"], name, self._groups(claims))
+
+    def _groups(self, claims: Json) -> frozenset[str]:
+        """Return the groups; refuse a user whose groups the provider left out, which would be to lose all roles."""
+        elsewhere, name = claims.get("_claim_names"), self._settings.groups_claim
+        if isinstance(elsewhere, dict) and name in elsewhere:
+            raise ApiProblem(
+                Code.SIGN_IN_REFUSED,
+                f"the provider leaves out the claim {name}, since it is too long",
+                "an admin lets the provider send only the groups that sign_in_roles names",
+            )
+        groups = claims.get(name)
+        return frozenset(one for one in groups if isinstance(one, str)) if isinstance(groups, list) else frozenset()
 
     def _client(self) -> httpx.Client:
         ca_file = self._settings.ca_file
@@ -127,12 +143,15 @@ class Oidc:
             iat={"essential": True},
         )
         try:
-            decoded = jwt.decode(str(token), self._key_set(keys), algorithms=_ALGORITHMS)
+            decoded = jwt.decode(str(token), self._key_set(keys), registry=_LongTokens(algorithms=_ALGORITHMS))
             registry.validate(decoded.claims)
         except (JoseError, ValueError, KeyError, TypeError) as error:
             why = str(error)[:200].strip(": ") or type(error).__name__
             raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider's ID token is not valid: {why}") from None
         claims = dict(decoded.claims)
+        # The library also takes a list that contains it: such a token would serve many sign-ins.
+        if not isinstance(claims["nonce"], str):
+            raise ApiProblem(Code.SIGN_IN_FAILED, "the provider's ID token is not valid: its nonce is not a text")
         audience = claims["aud"]
         several = isinstance(audience, list) and len(audience) > 1
         if claims.get("azp", None if several else client_id) != client_id or not isinstance(claims["sub"], str):
@@ -162,6 +181,12 @@ class Oidc:
         return document
 
 
+class _LongTokens(JWSRegistry):
+    """Takes ID tokens as long as the answers that contain them."""
+
+    max_payload_length = _ANSWER_BYTES_MAX
+
+
 class _Client(httpx.Client):
     """A client that reports failures as the provider's. It limits the size of an answer and its total time."""
 
@@ -184,8 +209,11 @@ class _Client(httpx.Client):
         body = bytearray()
         for chunk in answer.iter_bytes():
             body += chunk
-            if len(body) > _ANSWER_BYTES_MAX or time.monotonic() > until_s:
-                raise provider_unavailable(self.provider, "its answer is too long or too slow")
+            if len(body) > _ANSWER_BYTES_MAX:
+                said = f"sends more than {_ANSWER_BYTES_MAX >> 20} MiB: let it leave out groups"
+                raise provider_unavailable(self.provider, "its answer is too long", said)
+            if time.monotonic() > until_s:
+                raise provider_unavailable(self.provider, "its answer is too slow")
         headers = {name: answer.headers[name] for name in ("content-type",) if name in answer.headers}
         return httpx.Response(answer.status_code, headers=headers, content=bytes(body), request=answer.request)
 

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from zoe_cli.context import options
-from zoe_cli.output import emit
+from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
-from zoe_client.wire import StorageFilterRequest, StorageFilterView
+from zoe_client.wire import StorageFilterRequest, StorageFilterVersionView, StorageFilterView
 
 app = typer.Typer(help="Filters of objects that you upload, as WebAssembly modules.", no_args_is_help=True)
 
@@ -29,28 +29,44 @@ def add_filter(
     tenant: Tenant = None,
     shared: Shared = False,
 ) -> None:
-    """Upload a filter, or a new version of it. An admin's rule sets it for objects."""
+    """Upload a filter, or a new version of yours. Rules run the version that they had until an admin moves them."""
     module = base64.b64encode(file.read_bytes()).decode()
     wanted = StorageFilterRequest(module=module, tenant=tenant, shared=shared)
     with options(context).client() as client:
         answer = client.upload_storage_filter(name or file.stem, wanted)
     emit(answer, options(context).output, _rows([answer]))
+    if answer.rules:
+        numbers = ", ".join(map(str, answer.rules))
+        note(f"note: rules that may run an older version: {numbers}; an admin moves each with zoe storage policy move")
 
 
 def list_filters(
     context: typer.Context,
     everyone: Annotated[bool, typer.Option("--everyone", help="Of all tenants, for admins.")] = False,
+    versions: Annotated[bool, typer.Option("--versions", help="All versions that are kept, and why.")] = False,
 ) -> None:
     """List the filters that rules for your tenant may set."""
     with options(context).client() as client:
         answer = client.storage_filters(everyone)
-    emit(answer, options(context).output, _rows(answer.filters))
+    emit(answer, options(context).output, _versions(answer.versions) if versions else _rows(answer.filters))
 
 
-def remove_filter(context: typer.Context, name: Name, tenant: Tenant = None, shared: Shared = False) -> None:
-    """Remove a filter that no rule sets. Objects that were stored through it are read as before."""
+def remove_filter(
+    context: typer.Context,
+    name: Name,
+    tenant: Tenant = None,
+    shared: Shared = False,
+    version: Annotated[
+        str | None,
+        typer.Option(metavar="SHA256", help="Only this version, which is kept for stored objects; for admins."),
+    ] = None,
+) -> None:
+    """Remove a filter of yours that no rule sets. Objects that were stored through it are read as before."""
     with options(context).client() as client:
-        client.remove_storage_filter(name, tenant, shared)
+        if version is None:
+            client.remove_storage_filter(name, tenant, shared)
+        else:
+            client.remove_storage_filter_version(name, version, tenant)
     emit({"removed": name}, options(context).output, Rows(("removed",), [(name,)]))
 
 
@@ -71,6 +87,19 @@ def _rows(filters: list[StorageFilterView]) -> Rows:
     return Rows(("name", "tenant", "runs", "bytes", "sha256", "by", "at", "rules"), rows)
 
 
+def _versions(versions: list[StorageFilterVersionView]) -> Rows:
+    rows = [
+        (one.name, one.tenant or "all", one.sha256[:12], one.author or "", clock(one.created_s), _kept_for(one))
+        for one in versions
+    ]
+    return Rows(("name", "tenant", "sha256", "by", "at", "kept for"), rows)
+
+
+def _kept_for(one: StorageFilterVersionView) -> str:
+    rules = [f"rule {rule}" for rule in one.rules]
+    return ", ".join([*["newest"] * one.newest, *rules, *["objects"] * one.objects])
+
+
 add(app, "add", add_filter, ("zoe storage filter add mask.wasm", "zoe storage filter add mask.wasm --name hide"))
-add(app, "ls", list_filters, ("zoe storage filter ls",))
-add(app, "rm", remove_filter, ("zoe storage filter rm mask",))
+add(app, "ls", list_filters, ("zoe storage filter ls", "zoe storage filter ls --versions"))
+add(app, "rm", remove_filter, ("zoe storage filter rm mask", "zoe storage filter rm mask --version 3f1c09ab77de"))

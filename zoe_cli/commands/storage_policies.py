@@ -75,6 +75,18 @@ def remove_rule(
     emit({"removed": number}, options(context).output, Rows(("removed",), [(str(number),)]))
 
 
+def move_rule(
+    context: typer.Context,
+    number: Annotated[int, typer.Argument(metavar="ID", help="Number of the rule.")],
+    name: Annotated[str, typer.Argument(metavar="FILTER", help="An uploaded filter that the rule sets.")],
+    to: Annotated[str | None, typer.Option(help="Beginning of the version's SHA-256 (default: the newest).")] = None,
+) -> None:
+    """Let a rule run another version of an uploaded filter, for admins. The audit log has both versions."""
+    with options(context).client() as client:
+        answer = client.move_storage_rule(number, name, to)
+    emit(answer, options(context).output, _rows([answer]))
+
+
 def restore_rule(
     context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of a removed rule.")]
 ) -> None:
@@ -162,8 +174,11 @@ def _chain(chain: StorageChainView) -> str:
 
 
 def _rows(rules: list[StorageRuleView]) -> Rows:
-    rows = [(str(one.id), one.rule, one.author or "", _at(one.created_s), _state(one), _metrics(one)) for one in rules]
-    return Rows(("id", "rule", "by", "at", "enforced", "metrics"), rows)
+    rows = [
+        (str(one.id), one.rule, one.author or "", _at(one.created_s), _state(one), _modules(one), _metrics(one))
+        for one in rules
+    ]
+    return Rows(("id", "rule", "by", "at", "enforced", "runs", "metrics"), rows)
 
 
 def _removed(rules: list[StorageRuleView], again: Mapping[str, str]) -> Rows:
@@ -173,6 +188,15 @@ def _removed(rules: list[StorageRuleView], again: Mapping[str, str]) -> Rows:
         for one in rules
     ]
     return Rows(("id", "rule", "by", "removed by", "at", "again as"), rows)
+
+
+def _modules(rule: StorageRuleView) -> str:
+    """Return the versions of uploaded filters that a rule runs."""
+    several = len({one.tenant for one in rule.modules}) > 1
+    return ", ".join(
+        f"{one.name}{f' of {one.tenant}' if several else ''} {one.sha256[:12]}" + " (not the newest)" * (not one.newest)
+        for one in rule.modules
+    )
 
 
 def _metrics(rule: StorageRuleView) -> str:
@@ -203,6 +227,12 @@ add(
 )
 add(app, "ls", list_rules, ("zoe storage policy ls", "zoe storage policy ls --removed"))
 add(app, "rm", remove_rule, ("zoe storage policy rm 7",))
+add(
+    app,
+    "move",
+    move_rule,
+    ("zoe storage policy move 7 mask", "zoe storage policy move 7 mask --to 3f1c09ab77de"),
+)
 add(app, "restore", restore_rule, ("zoe storage policy restore 7",))
 add(
     app,

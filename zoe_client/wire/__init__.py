@@ -232,7 +232,12 @@ __getattr__ = lazy_names(
             "StorageSwitchView",
         ),
         "storage_cores": ("StorageCoresList", "StorageCoresRequest", "StorageCoresView"),
-        "storage_filters": ("StorageFilterList", "StorageFilterRequest", "StorageFilterView"),
+        "storage_filters": (
+            "StorageFilterList",
+            "StorageFilterRequest",
+            "StorageFilterVersionView",
+            "StorageFilterView",
+        ),
         "storage_history": (
             "ExecutionStorageView",
             "StorageHistoryView",
@@ -246,6 +251,8 @@ __getattr__ = lazy_names(
             "StorageChainView",
             "StorageDoneView",
             "StorageRuleList",
+            "StorageRuleModuleView",
+            "StorageRuleMove",
             "StorageRuleRequest",
             "StorageRuleTry",
             "StorageRuleTryView",

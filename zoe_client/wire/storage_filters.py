@@ -14,7 +14,7 @@ FilterName = Annotated[str, StringConstraints(min_length=1, max_length=100, patt
 
 
 class StorageFilterView(Wire):
-    """An uploaded filter: the newest module of that name."""
+    """An uploaded filter: the newest module of that name, which rules that were added before may not run."""
 
     tenant: str | None = Field(description="Whose it is; null if all tenants share it.")
     name: str = Field(description="In small letters; rules may write it in any case.")
@@ -26,13 +26,27 @@ class StorageFilterView(Wire):
     same_size: bool = Field(description="Whether one that runs at reading keeps sizes, so that ranges can be read.")
     author: str | None = None
     created_s: float
-    rules: list[int] = Field(default=[], description="Numbers of the rules that set it.")
+    rules: list[int] = Field(default=[], description="Numbers of the rules that run a version of it.")
+
+
+class StorageFilterVersionView(Wire):
+    """A version of an uploaded filter that is kept."""
+
+    tenant: str | None
+    name: str
+    sha256: str
+    author: str | None = None
+    created_s: float
+    newest: bool = Field(description="Whether rules that are added run it; false also if the filter was removed.")
+    rules: list[int] = Field(description="Numbers of the rules that run it.")
+    objects: bool = Field(description="Whether stored objects may need it.")
 
 
 class StorageFilterList(Wire):
-    """Uploaded filters by tenant and name."""
+    """Uploaded filters by tenant and name, and all versions that are kept."""
 
     filters: list[StorageFilterView]
+    versions: list[StorageFilterVersionView] = Field(default=[], description="The newest, and older ones in use.")
 
 
 class StorageFilterRequest(Wire):

@@ -13,6 +13,15 @@ _RULES_MAX = 2**18
 ObjectPart = Annotated[str, StringConstraints(min_length=1, max_length=_NAME_MAX, pattern=r"^[^\x00]+$")]
 
 
+class StorageRuleModuleView(Wire):
+    """The version of an uploaded filter that a rule runs."""
+
+    name: str
+    tenant: str | None = Field(description="Whose filter it is; null if all tenants share it.")
+    sha256: str = Field(description="Of the version: the newest one when the rule was added, until an admin moves it.")
+    newest: bool = Field(description="Whether no newer version was uploaded.")
+
+
 class StorageRuleView(Wire):
     """A rule of the object store, who wrote it, and when."""
 
@@ -29,6 +38,19 @@ class StorageRuleView(Wire):
     )
     metrics: dict[str, float] = Field(
         default={}, description="What proxies know of the metrics of its WHEN; empty: it has none, or nothing is known."
+    )
+    modules: list[StorageRuleModuleView] = Field(
+        default=[], description="The versions of uploaded filters that it runs, whatever is uploaded since."
+    )
+
+
+class StorageRuleMove(Wire):
+    """The version of a filter that a rule runs from now on."""
+
+    sha256: str | None = Field(
+        default=None,
+        pattern=r"^[0-9a-f]{6,64}$",
+        description="The beginning of its SHA-256; default: the newest version.",
     )
 
 

@@ -12,6 +12,7 @@ from zoe_lib.file_settings import FileSettings
 from zoe_lib.sign_in_settings import LdapSettings, OidcSettings, RoleRule
 
 ANY_HOST = "*"
+_PATH_PATTERN = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*"
 _HOST_PATTERN = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?"
 
 
@@ -129,6 +130,11 @@ class ApiSettings(FileSettings):
         names = [*self.oidc, *self.ldap]
         if "local" in names or len(set(names)) != len(names):
             raise ValueError("each provider needs a name of its own, other than `local`")
+        if len(self.oidc) > 1 and (odd := [name for name in self.oidc if not re.fullmatch(_PATH_PATTERN, name)]):
+            raise ValueError(
+                f"the name of the provider {odd[0]!r} becomes a part of its redirect URI, as there are several: use "
+                "letters, digits, dashes, underscores, and dots between them"
+            )
         unknown = {rule.provider for rule in self.sign_in_roles} - set(names)
         if unknown:
             raise ValueError(f"sign_in_roles refers to unknown providers: {', '.join(sorted(unknown))}")

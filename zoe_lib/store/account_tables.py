@@ -30,6 +30,9 @@ users = Table(
     Column("disabled", Boolean, nullable=False, server_default=text("false")),
     Column("provider", Text, nullable=False, server_default=text("''")),
     Column("subject", Text, nullable=False, server_default=text("''")),
+    Column(
+        "confirmed_at_s", Double, nullable=False, server_default=text("0")
+    ),  # by the provider, that it knows the user
     Index("ix_users_subject", "provider", "subject", unique=True, postgresql_where=text("provider <> ''")),
 )
 
@@ -194,6 +197,7 @@ sign_ins = Table(
     Column("verifier", Text, nullable=False),
     Column("next_path", Text, nullable=False),
     Column("expires_at_s", Double, nullable=False),
+    Column("network", Text, nullable=False, server_default=text("''")),
 )
 
 machine_sign_ins = Table(

@@ -42,8 +42,8 @@ class TooManyShares(StoreError):  # noqa: N818
     """The execution is shared as often as it may be."""
 
 
-class TooManyMachines(StoreError):  # noqa: N818
-    """As many machines as may wait for a user to allow them do so already."""
+class TooManyWaiting(StoreError):  # noqa: N818
+    """As many sign-ins as may be begun from a network, or in all, wait for their end already."""
 
 
 class TooManyTargets(StoreError):  # noqa: N818

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field, replace
 from zoe_lib.domain.roles import SCOPES, Role, Scope
 from zoe_lib.domain.sharing import ShareLevel, Visibility
 
-SIGN_INS_MAX = 10_000
 Limits = Mapping[str, tuple[float, int]]
 """Limits of failed sign-ins by key: since when they count, and how many are allowed."""
-"""Most attempts kept of browsers that were sent to a provider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +202,8 @@ class SignInAttempt:
     verifier: str
     next_path: str
     expires_at_s: float
+    network: str = ""
+    """From which it was begun: an IPv4 address, or the /64 of an IPv6 address."""
 
 
 @dataclass(frozen=True, slots=True)

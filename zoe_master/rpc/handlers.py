@@ -39,17 +39,21 @@ LOG_BYTES_MAX = 1 << 20
 # Runs the scheduler: two threads share a core with the loop. Waits for engines and disks: costs no CPU time meanwhile.
 SCHEDULER = Lane("scheduler", 2, "plan_busy")
 OUTPUT = Lane("output", 8, "logs_busy")
-FILES = Lane("files", 4, "files_busy")
-TERMINALS = Lane("terminals", 2, "terminals_busy")
-RULES = Lane("rules", 2, "storage_rules_unavailable")
-# What runs at once, or waits for its turn: of all users, and of each. One user alone never has all threads for output;
-# and all that wait for output are fewer than the threads by which an API process answers.
+FILES = Lane("files", 8, "files_busy")
+TERMINALS = Lane("terminals", 6, "terminals_busy")
+RULES = Lane("rules", 6, "storage_rules_unavailable")
+# The controller compiles what is uploaded, for up to 20 s: such questions hold up no others.
+UPLOADS = Lane("uploads", 3, "storage_rules_unavailable")
+# What runs at once, or waits for its turn: of all users, and of each. One user alone never has all threads of a lane,
+# but the scheduler's, whose questions have a budget of CPU time. All that wait for output are fewer than the threads by
+# which an API process answers.
 _PLANS_MAX, _PLANS_OF_ASKER_MAX = 2, 1
 _LOOKS_MAX, _LOOKS_OF_ASKER_MAX = 16, 4
 _READS_MAX, _READS_OF_ASKER_MAX = 24, 4
 _FILES_MAX, _FILES_OF_ASKER_MAX = 32, 4
 _TERMINALS_MAX, _TERMINALS_OF_ASKER_MAX = 8, 4
 _RULES_MAX, _RULES_OF_ASKER_MAX = 16, 4
+_UPLOADS_MAX, _UPLOADS_OF_ASKER_MAX = 8, 1
 
 
 class _AboutExecution(BaseModel):
@@ -158,6 +162,7 @@ class RpcHandlers:
             "move_workspace": Slow(self.move_workspace, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
             "terminal": Slow(self.terminal, _TERMINALS_MAX, _TERMINALS_OF_ASKER_MAX, TERMINALS),
             "storage_rules": Slow(self._rules.answer, _RULES_MAX, _RULES_OF_ASKER_MAX, RULES),
+            "storage_uploads": Slow(self._rules.answer, _UPLOADS_MAX, _UPLOADS_OF_ASKER_MAX, UPLOADS),
         }
 
     def hint(self, _body: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,8 @@ class _RuleQuestion(BaseModel):
         "traffic",
         "filters",
         "upload",
+        "move",
+        "forget",
         "drop",
         "slos",
         "set_slo",
@@ -58,6 +60,8 @@ class _RuleQuestion(BaseModel):
     tags: list[str] = []
     number: int = 0
     author: str = ""
+    only_author: bool = False
+    sha256: str | None = None
     by: list[str] = []
     read_bytes_per_s: int | None = None
     write_bytes_per_s: int | None = None
@@ -183,10 +187,18 @@ def _about_requests(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
 
 def _about_filters(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     if asked.do == "filters":
-        return {"filters": list(client.filters(asked.tenant))}
+        return {
+            "filters": list(client.filters(asked.tenant)),
+            "versions": list(client.filter_versions(asked.tenant)),
+        }
     if asked.do == "upload":
-        return dict(client.upload(asked.tenant or "", asked.name, asked.text, asked.author))
-    client.drop(asked.tenant or "", asked.name, asked.author)
+        return dict(client.upload(asked.tenant or "", asked.name, asked.text, asked.author, asked.only_author))
+    if asked.do == "move":
+        return dict(client.move(asked.number, asked.name, asked.sha256, asked.author))
+    if asked.do == "forget":
+        client.forget(asked.tenant or "", asked.name, asked.sha256 or "", asked.author)
+        return {}
+    client.drop(asked.tenant or "", asked.name, asked.author, asked.only_author)
     return {}
 
 
@@ -202,5 +214,5 @@ _FURTHER = (
     (("controllers", "controller", "set_controller"), _about_controllers),
     (("nodes", "restart_node"), _about_nodes),
     (("history", "traffic"), _about_requests),
-    (("filters", "upload", "drop"), _about_filters),
+    (("filters", "upload", "move", "forget", "drop"), _about_filters),
 )

@@ -131,14 +131,33 @@ def test_nobody_enters_without_membership(user: str, tenant: str | None) -> None
     assert hash_of(FIRST) in made.browsers
 
 
-def test_to_enter_ends_the_sessions_of_this_browser_if_they_are_the_users_own() -> None:
-    made = accounts()
+def test_to_enter_ends_the_sessions_of_this_browser_and_names_others_than_the_user() -> None:
+    made, there = accounts(), services(session_lifetime_s=100.0)
     made.add_member(PEER)
-    entered(made, None, FIRST, user=PEER)
-    assert hash_of(FIRST) in made.browsers
-    entered(made, None, FIRST)
-    assert hash_of(FIRST) not in made.browsers
-    assert hash_of(SECOND) in made.browsers
+    there.accounts = made
+    for user, secret, changes in ((PEER, FIRST, {"ended_sessions_of": [USER, None]}), (USER, SECOND, None)):
+        asking = asked(secret)
+        sessions.enter(there, asking, Response(), user, None)
+        assert hash_of(secret) not in made.browsers
+        assert getattr(asking.state, "audit_changes", None) == changes
+    assert hash_of(ENDED) in made.browsers
+
+
+def test_a_session_ends_no_later_than_it_may_and_another_tenant_does_not_make_it_longer() -> None:
+    made, there = accounts(), services(session_lifetime_s=100.0)
+    there.accounts = made
+    ends_s = time.time() + 30
+    answer = Response()
+    _, principal = sessions.enter(there, asked(), answer, USER, TENANT, ends_s)
+    secret = answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
+    assert made.browsers[hash_of(secret)].expires_at_s == ends_s
+    assert "Max-Age=30" in answer.headers["set-cookie"]
+    known = sessions.require(made, asked(secret)).principal
+    switched = Response()
+    sessions.switch(there, asked(secret), switched, known, ELSEWHERE)
+    after = switched.headers["set-cookie"].partition("=")[2].partition(";")[0]
+    assert made.browsers[hash_of(after)].expires_at_s == ends_s
+    assert principal.tenant == TENANT
 
 
 def test_to_sign_out_ends_the_session_and_removes_the_cookie() -> None:

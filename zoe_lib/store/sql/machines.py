@@ -5,27 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import Connection, Row, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.store.account_tables import machine_sign_ins
-from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyMachines
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound
 from zoe_lib.store.people import MachineSignIn, Token
 from zoe_lib.store.rows import from_row, row_of
-from zoe_lib.store.sql.signing_in import SIGN_IN_LOCK, add_token, read_session
+from zoe_lib.store.sql.signing_in import add_token, read_session
+from zoe_lib.store.sql.waiting import WaitingBounds, make_room
 from zoe_lib.store.text import storable
 
 _IT = machine_sign_ins.c
 
 
-def ask(connection: Connection, wanted: MachineSignIn, of_network_max: int, in_all_max: int) -> None:
-    """Store a request, and remove expired ones; TooManyMachines, or ConcurrentUpdate if the code is taken."""
-    connection.execute(select(func.pg_advisory_xact_lock(SIGN_IN_LOCK)))  # so that no two take the last place
-    connection.execute(delete(machine_sign_ins).where(_IT.expires_at_s <= wanted.asked_at_s))
-    counted = select(func.count(), func.count().filter(_IT.network == wanted.network)).select_from(machine_sign_ins)
-    in_all, of_network = connection.execute(counted).one()
-    if of_network >= of_network_max or in_all >= in_all_max:
-        raise TooManyMachines("too many machines ask for a token at the moment")
+def ask(connection: Connection, wanted: MachineSignIn, bounds: WaitingBounds) -> None:
+    """Store a request, and remove expired ones; TooManyWaiting, or ConcurrentUpdate if the code is taken."""
+    make_room(connection, machine_sign_ins, wanted.network, wanted.asked_at_s, bounds)
     if connection.execute(insert(machine_sign_ins).values(row_of(wanted)).on_conflict_do_nothing()).rowcount != 1:
         raise ConcurrentUpdate("the code is taken")
 

@@ -22,20 +22,23 @@ from zoe_lib.store.account_tables import (
 )
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound
 from zoe_lib.store.people import (
-    SIGN_INS_MAX,
     AppAccess,
+    AuditEntry,
     EndedAccess,
     Limits,
     Principal,
     Session,
     SignInAttempt,
     Token,
+    User,
 )
 from zoe_lib.store.rows import from_row, row_of
+from zoe_lib.store.sql.audit import add as add_audit
 from zoe_lib.store.sql.installation import TERMS_VERSIONS, TermsVersions, versions_of
 from zoe_lib.store.sql.people import check_member
 from zoe_lib.store.sql.prepared import Prepared
 from zoe_lib.store.sql.shares import may_open
+from zoe_lib.store.sql.waiting import WaitingBounds, make_room
 from zoe_lib.store.text import check_names, storable
 
 SIGN_IN_LOCK = 0x5A6F65_04
@@ -140,16 +143,51 @@ def read_sessions(
     }
 
 
+def session_end(connection: Connection, session_id: str) -> float:
+    """Return when a session ends, in seconds since the epoch; 0 if it is unknown."""
+    found = connection.execute(select(sessions.c.expires_at_s).where(sessions.c.id == session_id))
+    return float(found.scalar_one_or_none() or 0.0)
+
+
 def end_session(connection: Connection, session_id: str) -> None:
     """Remove a session; do nothing if it is unknown."""
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 
-def add_sign_in(connection: Connection, attempt: SignInAttempt) -> None:
-    """Store an attempt; beyond the maximum, the oldest are removed."""
+def claim_unconfirmed(
+    connection: Connection, provider: str, before_s: float, now_s: float, at_most: int
+) -> Sequence[User]:
+    """Return users of a provider with live sessions whom it has not confirmed since `before_s`, and count them as
+    confirmed at `now_s`, so that no other process asks about them."""
+    signed_in = select(sessions.c.id).where(sessions.c.user_name == users.c.name, sessions.c.expires_at_s > now_s)
+    due = (users.c.provider == provider, users.c.confirmed_at_s < before_s, signed_in.exists())
+    oldest = select(users.c.name).where(*due).order_by(users.c.confirmed_at_s).limit(at_most)
+    claimed = users.c.name.in_(oldest.with_for_update(skip_locked=True).scalar_subquery())
+    changed = update(users).where(claimed).values(confirmed_at_s=now_s).returning(users)
+    return [from_row(User, row) for row in connection.execute(changed)]
+
+
+def unconfirm(connection: Connection, names: Collection[str]) -> None:
+    """Take back that users were confirmed, as their provider gave no answer."""
+    connection.execute(update(users).where(users.c.name.in_(names)).values(confirmed_at_s=0.0))
+
+
+def end_unknown(connection: Connection, user: str, entry: AuditEntry) -> int:
+    """End all sessions of a user whom the provider does not know any more, and return how many; `entry` says so."""
+    ended = connection.execute(delete(sessions).where(sessions.c.user_name == user)).rowcount
+    if ended:
+        add_audit(connection, replace(entry, changes={"sessions": [ended, 0]}))
+    return ended
+
+
+def add_sign_in(
+    connection: Connection, attempt: SignInAttempt, replaced: Collection[str], bounds: WaitingBounds, now_s: float
+) -> None:
+    """Store an attempt in place of others of its browser, named by the hashes of their cookies; TooManyWaiting."""
+    if replaced:
+        connection.execute(delete(sign_ins).where(sign_ins.c.browser.in_(replaced)))
+    make_room(connection, sign_ins, attempt.network, now_s, bounds)
     connection.execute(insert(sign_ins).values(row_of(attempt)))
-    oldest = select(sign_ins.c.id).order_by(sign_ins.c.expires_at_s.desc()).offset(SIGN_INS_MAX)
-    connection.execute(delete(sign_ins).where(sign_ins.c.id.in_(oldest)))
 
 
 def take_sign_in(connection: Connection, attempt_id: str, now_s: float) -> SignInAttempt | None:

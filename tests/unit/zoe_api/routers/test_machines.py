@@ -15,8 +15,9 @@ from zoe_api.sign_in.brake import Braked
 from zoe_client.wire import MachineDecision, MachineRequest, MachineSecret
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import Scope
-from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyMachines
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyWaiting
 from zoe_lib.store.people import MachineSignIn, Token
+from zoe_lib.store.sql.waiting import WaitingBounds
 from zoe_lib.submission.ids import hash_of
 
 BROWSER = person(session_id="s")
@@ -26,7 +27,7 @@ class Waiting:
     """What accounts keep of machines that ask."""
 
     def __init__(self, made: Any) -> None:
-        self.asked: list[tuple[MachineSignIn, int, int]] = []
+        self.asked: list[tuple[MachineSignIn, WaitingBounds]] = []
         self.taken = 0
         self.error: Exception | None = None
         self.decided: list[tuple[str, str | None]] = []
@@ -34,13 +35,13 @@ class Waiting:
         for name in ("ask_for_machine", "machine_sign_in", "decide_machine", "redeem_machine"):
             setattr(made.accounts, name, getattr(self, name))
 
-    def ask_for_machine(self, wanted: MachineSignIn, of_network_max: int, in_all_max: int) -> None:
+    def ask_for_machine(self, wanted: MachineSignIn, bounds: WaitingBounds) -> None:
         if self.error is not None:
             raise self.error
         if self.taken:
             self.taken -= 1
             raise ConcurrentUpdate("taken")
-        self.asked.append((wanted, of_network_max, in_all_max))
+        self.asked.append((wanted, bounds))
 
     def machine_sign_in(self, code: str, now_s: float) -> MachineSignIn | None:
         return next((one for one, *_ in self.asked if one.code == code), None)
@@ -65,8 +66,8 @@ def ask(made: Any, **body: Any) -> Any:
 def test_a_machine_shows_a_code_and_keeps_a_secret() -> None:
     made, waiting = there()
     told = ask(made, scopes=["read"], lifetime_s=60.0)
-    ((wanted, of_network, in_all),) = waiting.asked
-    assert (of_network, in_all) == (10, 1000)
+    ((wanted, bounds),) = waiting.asked
+    assert bounds == WaitingBounds(100, 10_000)
     assert told.code == f"{wanted.code[:4]}-{wanted.code[4:]}"
     assert set(wanted.code) <= set("BCDFGHJKLMNPQRSTVWXZ")
     assert len(wanted.code) == 8
@@ -90,7 +91,7 @@ def test_another_code_is_tried_if_one_is_taken(taken: int, works: bool) -> None:
 
 def test_too_many_machines_are_refused() -> None:
     made, waiting = there()
-    waiting.error = TooManyMachines("ten wait")
+    waiting.error = TooManyWaiting("ten wait")
     with refusal(Code.SIGN_IN_BUSY) as found:
         ask(made)
     assert found.problem.detail == "ten wait"

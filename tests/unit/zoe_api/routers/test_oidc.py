@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import parse_qs
 
 import pytest
@@ -10,6 +11,7 @@ from tests.support.plain_api import refusal, request, run, services
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_api.routers import oidc
+from zoe_api.sign_in.oidc_answers import Answer
 from zoe_lib.store.people import SignInAttempt
 from zoe_lib.submission.ids import hash_of
 
@@ -27,11 +29,22 @@ def test_any_other_leads_home(path: str) -> None:
     assert oidc._own(path) == "/"
 
 
-def taken(state: str = "state", code: str = "c", error: str = "", cookie: str = BROWSER) -> SignInAttempt:
-    made, kept = services(), {ATTEMPT.id: ATTEMPT}
+def settings_of(providers: Sequence[str]) -> dict[str, dict[str, str]]:
+    return {name: {"issuer": f"https://{name}.example", "client_id": "zoe"} for name in providers}
+
+
+def taken(
+    state: str = "state",
+    code: str = "c",
+    error: str = "",
+    cookie: str = BROWSER,
+    at: str | None = None,
+    providers: Sequence[str] = ("sso",),
+) -> SignInAttempt:
+    made, kept = services(oidc=settings_of(providers)), {ATTEMPT.id: ATTEMPT}
     made.accounts.take_sign_in = lambda key, _: kept.pop(key, None)
     asked = request(headers={"cookie": f"zoe-sign-in={OTHER}; zoe-sign-in={cookie}"})
-    return oidc._taken(asked, made, state, code, error)
+    return oidc._taken(asked, made, Answer(state, code, error, at=at))
 
 
 def test_an_attempt_belongs_to_the_browser_that_began_it() -> None:
@@ -42,6 +55,13 @@ def test_an_attempt_belongs_to_the_browser_that_began_it() -> None:
         assert ("access_denied" in found.problem.detail) is ("error" in given)
 
 
+def test_an_answer_is_taken_at_the_redirect_uri_of_its_provider_only() -> None:
+    assert taken(at="sso", providers=("sso", "liar")) is ATTEMPT
+    for at, providers in ((None, ("sso", "liar")), ("liar", ("sso", "liar")), ("sso", ("sso",)), ("SSO", ("sso", "x"))):
+        with refusal(Code.SIGN_IN_MIXED_UP):
+            taken(at=at, providers=providers)
+
+
 def test_the_proof_is_in_a_fragment_which_is_sent_to_no_server() -> None:
     before, _, fragment = oidc._landing("p/1", "/lite/?a=b").partition("#")
     assert before == "/"
@@ -49,16 +69,18 @@ def test_the_proof_is_in_a_fragment_which_is_sent_to_no_server() -> None:
 
 
 @pytest.mark.parametrize(
-    ("public", "uri"),
+    ("public", "providers", "uri"),
     [
-        (None, "http://zoe.example/api/v1/session/oidc/callback"),
-        ("https://zoe.example:81", "https://zoe.example:81/api/v1/session/oidc/callback"),
+        (None, ("sso",), "http://zoe.example/api/v1/session/oidc/callback"),
+        ("https://zoe.example:81", ("sso",), "https://zoe.example:81/api/v1/session/oidc/callback"),
+        ("https://zoe.example", ("sso", "x"), "https://zoe.example/api/v1/session/oidc/callback/sso"),
     ],
 )
-def test_a_provider_leads_back_to_this_zoe(public: str | None, uri: str) -> None:
+def test_a_provider_leads_back_to_this_zoe(public: str | None, providers: Sequence[str], uri: str) -> None:
     asked = request()
     asked.scope["app_root_path"] = ""
-    assert oidc._redirect_uri(asked, services(public_url=public)) == uri
+    made = services(public_url=public, oidc=settings_of(providers))
+    assert oidc._redirect_uri(asked, made, "sso") == uri
 
 
 def test_browsers_get_a_page_and_programs_the_problem() -> None:

@@ -6,7 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from ldap3.core.exceptions import LDAPSizeLimitExceededResult
 
+from tests.support.plain_api import refusal
+from zoe_api.codes import Code
 from zoe_api.sign_in.ldap import Ldap, alike
 from zoe_lib.sign_in_settings import LdapSettings
 
@@ -73,3 +76,18 @@ def test_groups_are_texts_of_one_or_several_values() -> None:
 @pytest.mark.parametrize(("user", "password"), [("ada", ""), ("", "x")])
 def test_without_a_password_or_a_name_nobody_is_asked(user: str, password: str) -> None:
     assert Ldap("dir", SETTINGS).identity(user, password) is None
+
+
+def test_a_subject_is_looked_for_among_the_entries_that_may_sign_in() -> None:
+    search = Search()
+    assert Ldap("dir", SETTINGS)._find_subject(search, "a*b") is None
+    assert search.asked[0][1] == r"(&(uid=*)(entryUUID=a\2ab))"
+
+
+def test_groups_that_the_directory_does_not_send_are_not_taken_for_none() -> None:
+    def search(*_: object, **__: object) -> None:
+        raise LDAPSizeLimitExceededResult
+
+    with refusal(Code.PROVIDER_UNAVAILABLE) as found:
+        Ldap("dir", SETTINGS)._groups(SimpleNamespace(search=search), "x")
+    assert "more groups of this user than it sends" in found.problem.detail

@@ -14,6 +14,7 @@ from tests.support.plain_api import refusal
 from zoe_api.codes import Code
 from zoe_api.sign_in import oidc
 from zoe_api.sign_in.oidc import Oidc
+from zoe_api.sign_in.oidc_answers import Answer
 from zoe_lib.sign_in_settings import OidcSettings
 
 ISSUER = "https://sso.example"
@@ -116,6 +117,9 @@ def test_a_token_for_this_client_is_believed(changes: dict[str, Any]) -> None:
         {"azp": "other"},
         {"nonce": "m"},
         {"nonce": None},
+        {"nonce": ["n"]},
+        {"nonce": ["m", "n"]},
+        {"nonce": {"n": 1}},
         {"sub": None},
         {"sub": 7},
         {"expires_in_s": -600},
@@ -146,3 +150,57 @@ def test_user_information_is_about_the_same_user() -> None:
     assert same.asked == [(f"{ISSUER}/me", {"headers": {"Authorization": "Bearer at"}})]
     with refusal(Code.SIGN_IN_FAILED):
         Oidc("sso", SETTINGS)._userinfo(Client({"sub": "t"}), published, tokens, {"sub": "s"})
+
+
+def test_a_token_with_many_groups_is_believed() -> None:
+    groups = [f"{number:032x}" for number in range(20_000)]
+    believed = Oidc("sso", SETTINGS)._groups(verified(token(groups=groups)))
+    assert (len(believed), groups[-1] in believed) == (20_000, True)
+
+
+def test_groups_that_the_provider_leaves_out_are_not_taken_for_none() -> None:
+    sso = Oidc("sso", SETTINGS)
+    assert sso._groups({"groups": "staff"}) == frozenset()
+    assert sso._groups({"_claim_names": {"address": "src1"}, "groups": ["a", 7]}) == {"a"}
+    with refusal(Code.SIGN_IN_REFUSED) as found:
+        sso._groups({"_claim_names": {"groups": "src1"}})
+    assert "groups" in found.problem.detail
+
+
+def test_an_answer_that_is_too_long_is_told_as_such() -> None:
+    body = b"x" * (oidc._ANSWER_BYTES_MAX + 1)
+    client = oidc._Client("sso", 5.0, transport=httpx.MockTransport(lambda _: httpx.Response(200, content=body)))
+    with refusal(Code.PROVIDER_UNAVAILABLE) as found:
+        client.get(f"{ISSUER}/token")
+    assert found.problem.detail == "sso sends more than 4 MiB: let it leave out groups"
+
+
+@pytest.mark.parametrize(
+    ("announced", "issuer", "taken"),
+    [
+        (False, None, True),
+        (False, ISSUER, True),
+        (True, ISSUER, True),
+        (True, None, False),
+        (False, "https://liar.example", False),
+        (True, f"{ISSUER}/", False),
+        (False, "", False),
+    ],
+)
+def test_the_code_of_an_answer_goes_nowhere_before_its_issuer_is_checked(
+    announced: bool, issuer: str | None, taken: bool
+) -> None:
+    published = {**PUBLISHED, oidc._ANNOUNCES_ISSUER: announced}
+    posted: list[str] = []
+
+    def answer(asked: httpx.Request) -> httpx.Response:
+        if asked.method == "GET":
+            return httpx.Response(200, json=published)
+        posted.append(asked.url.path)
+        return httpx.Response(400, json={"error": "invalid_grant"})
+
+    sso = Oidc("sso", SETTINGS)
+    sso._client = lambda: oidc._Client("sso", 5.0, transport=httpx.MockTransport(answer))  # type: ignore[method-assign]
+    with refusal(Code.SIGN_IN_FAILED if taken else Code.SIGN_IN_MIXED_UP):
+        sso.identity(Answer("s", "c", issuer=issuer), "https://zoe.example/x", "n", "v" * 43)
+    assert posted == (["/token"] if taken else [])

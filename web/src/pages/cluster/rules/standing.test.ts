@@ -9,6 +9,7 @@ const RULE: Schemas["StorageRuleView"] = {
   enforced: true,
   mode: "on",
   metrics: {},
+  modules: [],
 };
 const BUSY: Schemas["StorageMetricView"] = {
   name: "BUSY",

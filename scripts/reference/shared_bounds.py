@@ -1,0 +1,316 @@
+"""What fills each bound that several users share, whom that stops, and how it is freed: the source of bounds.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from scripts.reference.tables import page, table
+from zoe_lib.config import Settings
+
+SETTING = "setting:"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedBound:
+    """A bound. amounts: `text {0} text`, and the place of each number: `module:name`, or `setting:name`. codes: of
+    refusals. tests: that it stops no other tenant."""
+
+    what: str
+    amounts: str
+    numbers: tuple[str, ...]
+    filled_by: str
+    stops: str
+    freed: str
+    codes: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+
+
+def number_at(place: str) -> Any:
+    """Return the number at a place in the code, or the default of a setting."""
+    if place.startswith(SETTING):
+        return Settings.model_fields[place.removeprefix(SETTING)].default
+    module, _, names = place.partition(":")
+    found: Any = import_module(module)
+    for name in names.split("."):
+        found = getattr(found, name)
+    return found
+
+
+_HANDLERS, _CHECKS = "zoe_master.rpc.handlers", "zoe_api.sign_in.password_checks"
+_NAT = "users at the same address"
+_LANES = ("tests/unit/zoe_master/rpc/test_lanes.py::test_the_bounds_leave_room_for_others",)
+_OF_TENANTS = "tests/contract/test_bounds_of_tenants.py::"
+
+STRANGERS: tuple[SharedBound, ...] = (
+    SharedBound(
+        "sign-ins under way at OpenID Connect providers",
+        "{0} of a network, {1} in all",
+        ("zoe_api.routers.oidc:_BOUNDS.of_network_max", "zoe_api.routers.oidc:_BOUNDS.in_all_max"),
+        "anyone",
+        f"{_NAT}, for ten minutes; a full table takes places from the network that has most",
+        "at the end of the sign-in, by another one in the same browser, or after ten minutes",
+        ("sign_in_busy",),
+        (
+            "tests/contract/test_account_sign_ins.py::test_sign_ins_that_one_network_begins_stop_none_of_another",
+            "tests/contract/test_account_sign_ins.py::test_one_place_for_each_of_many_networks_is_given_on",
+        ),
+    ),
+    SharedBound(
+        "machines that ask for a token (`zoe login`)",
+        "{0} of a network, {1} in all",
+        ("zoe_api.routers.machines:WAITING_OF_NETWORK_MAX", "zoe_api.routers.machines:WAITING_MAX"),
+        "anyone",
+        f"{_NAT}, as above; they make a token in the web UI",
+        "when the machine has its token, or after ten minutes",
+        ("sign_in_busy",),
+        (f"{_OF_TENANTS}test_machines_of_one_network_stop_none_of_another",),
+    ),
+    SharedBound(
+        "passwords that are checked or wait, of a provider and an API process",
+        "{0} of a network, {1} in all",
+        (f"{_CHECKS}:OF_NETWORK_MAX", f"{_CHECKS}:INSIDE_MAX"),
+        "anyone",
+        "users who are new at their address, while 36 networks flood; familiar users have threads of their own",
+        "within a second",
+        ("sign_in_busy",),
+        ("tests/unit/zoe_api/sign_in/test_lane.py::test_a_newcomer_gets_the_last_place_of_the_longest_queue",),
+    ),
+    SharedBound(
+        "wrong passwords",
+        "{0} of a user at a network, {1} of a network, in five minutes; {2} of a user in an hour",
+        tuple(f"zoe_api.sign_in.brake:FAILURES_OF_{of}_MAX" for of in ("PAIR", "NETWORK", "USER")),
+        "anyone",
+        f"the user there; others only where they have not signed in within four days ({_NAT})",
+        "with time",
+        ("too_many_sign_ins",),
+        ("tests/api/test_sessions.py::test_guessing_is_slowed_for_one_user_without_locking_out_others",),
+    ),
+    SharedBound(
+        "connections of an API process",
+        "{0} of an address, {1} in all",
+        ("setting:api_connections_of_address_max", "setting:api_connections_max"),
+        "anyone",
+        f"{_NAT}; four addresses fill all of a process",
+        "when they end, or idle ones by time limits",
+        ("too_many_connections",),
+        ("tests/unit/zoe_api/test_connections.py::test_there_are_so_many_in_all_and_of_one_address",),
+    ),
+)
+MEMBERS: tuple[SharedBound, ...] = (
+    SharedBound(
+        "streams, WebSockets and requests to applications, of an API process",
+        "{0} of a token, {1} of a user; {2} requests",
+        tuple(f"setting:api_{name}_max" for name in ("streams_of_token", "streams_of_user", "app_requests_of_user")),
+        "a user",
+        "this user",
+        "when they end",
+        ("too_many_streams",),
+        ("tests/api/test_stream_places.py::test_streams_are_bounded_by_token_and_by_user_and_others_get_theirs",),
+    ),
+    SharedBound(
+        "descriptions that are checked, of an API process",
+        "{0} of a user, {1} in all",
+        ("zoe_api.dependencies:_CHECKS.of_asker_max", "zoe_api.dependencies:_CHECKS.in_all_max"),
+        "a user, a quarter; four users together, all",
+        "others for parts of a second",
+        "when they end",
+        ("check_busy",),
+        (f"{_OF_TENANTS}test_one_user_leaves_places_of_each_kind_of_question_to_others",),
+    ),
+    *(
+        SharedBound(
+            what,
+            "{0} of a user, {1} in all, by {2} threads of the master",
+            (f"{_HANDLERS}:_{name}_OF_ASKER_MAX", f"{_HANDLERS}:_{name}_MAX", f"{_HANDLERS}:{lane}.threads"),
+            who,
+            stops,
+            "when they are answered",
+            codes,
+            _LANES,
+        )
+        for what, name, lane, who, stops, codes in (
+            (
+                "plans and dry runs",
+                "PLANS",
+                "SCHEDULER",
+                "two users",
+                "other plans, for seconds",
+                ("plan_busy", "replay_busy"),
+            ),
+            (
+                "explanations and forecasts",
+                "LOOKS",
+                "SCHEDULER",
+                "four users; **four questions of one user come before those of others**",
+                "others wait for the CPU budget of four questions",
+                ("plan_busy",),
+            ),
+            ("reads of output", "READS", "OUTPUT", "six users", "others, while engines hang", ("logs_busy",)),
+            ("files", "FILES", "FILES", "eight users", "others, while disks hang", ("files_busy",)),
+            (
+                "terminals that are opened",
+                "TERMINALS",
+                "TERMINALS",
+                "two users",
+                "others, while engines hang",
+                ("terminals_busy",),
+            ),
+            ("questions about rules of the object store", "RULES", "RULES", "four users", "others, for seconds", ()),
+            ("uploads of filters", "UPLOADS", "UPLOADS", "eight users", "other uploads, for 20 s", ()),
+        )
+    ),
+    SharedBound(
+        "executions that wait or run",
+        "none, or the [limits](../people.md#tenants-and-quotas) of an admin",
+        (),
+        "a user, up to the user's limit; else the tenant's users",
+        "the user or the tenant. **Without limits, one user fills the queue; fair shares decide then**",
+        "when they end",
+        ("quota_exceeded",),
+        ("tests/contract/test_store_quotas.py::test_a_quota_of_users_counts_each_of_them",),
+    ),
+    SharedBound(
+        "arrays that have not ended",
+        "{0} of a tenant",
+        ("zoe_lib.store.sql.arrays:OPEN_MAX",),
+        "a user",
+        "the tenant",
+        "when they end",
+        ("quota_exceeded",),
+        (f"{_OF_TENANTS}test_arrays_of_one_tenant_stop_none_of_another",),
+    ),
+    SharedBound(
+        "secrets, stored applications, schedules, targets of notifications",
+        "{0}, {1}, {2}, {3}: of a user in a tenant; the first two and the last also of a tenant itself",
+        tuple(
+            f"setting:{name}"
+            for name in ("secrets_of_user_max", "stored_applications_max", "schedules_max", "notification_targets_max")
+        ),
+        "a user; those of the tenant by operators",
+        "this user",
+        "by removal; with the membership",
+        ("too_many_secrets", "too_many_stored", "too_many_targets"),
+        (f"{_OF_TENANTS}test_what_one_user_stores_stops_no_other",),
+    ),
+    SharedBound(
+        "shares of an execution",
+        "{0}",
+        ("zoe_lib.store.sql.shares:SHARES_MAX",),
+        "its owner",
+        "its owner",
+        "by ending one",
+        ("too_many_shares",),
+        ("tests/contract/test_account_shares.py::test_only_members_share_with_members_and_only_so_often",),
+    ),
+    SharedBound(
+        "unfinished uploads of files or objects",
+        "{0}",
+        ("zoe_files.uploads:UNFINISHED_MAX",),
+        "a user",
+        "this user",
+        "by ending them, or after a day",
+        ("too_many_uploads", "upload_busy"),
+        ("tests/local/test_files.py::test_unfinished_uploads_are_bounded",),
+    ),
+    SharedBound(
+        "modules of filters",
+        "{0} names and {1} versions of a tenant",
+        ("storage_controller.module_ledger:NAMES_MAX", "storage_controller.module_ledger:VERSIONS_MAX"),
+        "a user fills the names; versions beyond the newest stay only by rules of admins",
+        "the tenant",
+        "names by removal; versions when no rule runs them and no object can need them, or by an admin "
+        "(`zoe storage filter rm NAME --version`)",
+        (),
+        ("tests/contract/test_modules_of_the_controller.py::test_no_tenant_uses_up_the_versions_of_another",),
+    ),
+    SharedBound(
+        "webhooks and mails under way",
+        "{0} in all",
+        ("zoe_master.notifications.thread:_AT_ONCE_MAX",),
+        "two users whose targets hang",
+        "**notifications of all others, for the time limit of a try; the targets that waited longest come first**",
+        "when a try ends",
+        (),
+        ("tests/api/test_notifications.py::test_targets_that_hang_hold_up_no_other",),
+    ),
+    SharedBound(
+        "kinds of runs whose times are remembered",
+        "{0} in all",
+        ("zoe_lib.run_times.history:KINDS_MAX",),
+        "a user who ends as many executions of different names",
+        "**no one; forecasts of others rest on less, until they run again**",
+        "the one that ran longest ago is forgotten",
+    ),
+    SharedBound(
+        "containers of the object store in statistics",
+        "{0} in a minute for rates, {1} in five minutes for `try`, {2} samples of contents",
+        (
+            "storage_controller.traffic:COUNTERS_MAX",
+            "storage_controller.last_hour:SUBJECTS_MAX",
+            "storage_controller.contents:PLACES_MAX",
+        ),
+        "a user who uses as many containers",
+        "**no one; numbers of others are less exact, and rules on `COMPRESSIBILITY` may lack a value**",
+        "with time",
+    ),
+)
+ADMINS: tuple[SharedBound, ...] = (
+    SharedBound(
+        "rules of the object store",
+        "{0} of a target, {1} in all",
+        ("storage_controller.rule_ledger:TARGET_RULES_MAX", "storage_filters.rule_documents:RULES_MAX"),
+        "admins only",
+        "admins",
+        "by removal",
+    ),
+    SharedBound(
+        "filter words, added metrics, tenants with cores of their own",
+        "{0}, {1}, {2}",
+        (
+            "storage_controller.word_ledger:WORDS_MAX",
+            "storage_controller.metric_ledger:METRICS_MAX",
+            "storage_controller.filter_cores:_TENANTS_MAX",
+        ),
+        "admins only",
+        "admins",
+        "by removal",
+    ),
+    SharedBound(
+        "jobs that store objects again",
+        "one at a time",
+        (),
+        "admins only",
+        "admins",
+        "when it ends, or is cancelled",
+    ),
+)
+
+
+def bounds_page() -> str:
+    """Return the page."""
+    head = ("what", "bound", "filled by", "whom that stops", "freed", "refusal")
+    intro = (
+        "Each bound that several users share: who can fill it, whom that stops, and how it is freed. Bold: one user, "
+        "or a few, affect others. Bounds of one request, document or answer stop no one else and are not listed. "
+        "Numbers are read from the code; [settings](settings.md) have their defaults. Tests fill most of them as one "
+        "plain user, while another tenant goes on.\n"
+    )
+    gaps = (
+        "## Without a bound\n\nAPI tokens and sessions of a user have a lifetime, and no bound in number: a user can "
+        "add rows to the database at the rate of the API. The audit log keeps two years of changes. Room on disks is "
+        "bounded by quotas of the file system or the object store only.\n"
+    )
+    parts = [f"## {title}\n\n{table(head, map(_row, rows))}" for title, rows in _TITLES]
+    return page("Bounds that users share", "`scripts/reference/shared_bounds.py`", intro, *parts, gaps)
+
+
+def _row(one: SharedBound) -> tuple[str, ...]:
+    numbers = [f"{number_at(place):,}" for place in one.numbers]
+    codes = ", ".join(f"`{code}`" for code in one.codes)
+    return one.what, one.amounts.format(*numbers), one.filled_by, one.stops, one.freed, codes
+
+
+_TITLES = (("Before a sign-in", STRANGERS), ("Members of a tenant", MEMBERS), ("Admins", ADMINS))
+ALL = (*STRANGERS, *MEMBERS, *ADMINS)

@@ -1,0 +1,114 @@
+"""Which version of a module each rule runs, in PostgreSQL: the newest one when the rule was added, until an admin moves
+the rule. So an upload changes nothing of what an admin wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from storage_controller.module_ledger import versions
+from storage_controller.tables import module_contents, module_versions, modules, rule_modules
+from storage_filters.records import KINDS
+from storage_filters.rule_documents import SHARED
+from storage_filters.rules import Action, ModuleVersion, Rule, TargetKind
+
+Groups = Mapping[str, Collection[str]]
+Named = tuple[str, str]
+"""Tenant and name of a module."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleModule:
+    """A version that a rule runs, of a tenant's module or a shared one (an empty tenant). newest: there is no newer."""
+
+    rule: int
+    tenant: str
+    version: ModuleVersion
+    newest: bool
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of filter."""
+        return self.version.name.upper()
+
+
+def read_rule_modules(connection: sa.Connection) -> Mapping[int, Sequence[RuleModule]]:
+    """Return the versions that rules run, by rule."""
+    pins, names = rule_modules.c, modules.c
+    same = sa.and_(names.tenant == pins.tenant, names.name == pins.name)
+    found = (
+        sa.select(rule_modules, module_contents.c.reads, (names.sha256 == pins.sha256).label("newest"))
+        .join(module_contents, module_contents.c.sha256 == pins.sha256)
+        .outerjoin(modules, same)
+        .order_by(pins.rule, pins.tenant, pins.name)
+    )
+    made: dict[int, list[RuleModule]] = {}
+    for row in connection.execute(found):
+        version = ModuleVersion(row.name, row.sha256, row.reads)
+        made.setdefault(row.rule, []).append(RuleModule(row.rule, row.tenant, version, bool(row.newest)))
+    return made
+
+
+def pinned(rule: Rule, known: Sequence[RuleModule]) -> Rule:
+    """Return a rule, without words, with the versions of its filters."""
+    return replace(rule, actions=tuple(_pinned(action, known) for action in rule.actions)) if known else rule
+
+
+def newest_of(connection: sa.Connection, rule: Rule, groups: Groups) -> Sequence[RuleModule]:
+    """Return the versions that a rule, without words, would run if it were added now."""
+    kinds = {action.kind for action in rule.actions if action.verb == "SET"}.difference(KINDS)
+    there = versions(connection, kinds) if kinds else {}
+    found = []
+    for kind in sorted(kinds):
+        # A shared one comes first, whatever tenants upload later.
+        owners = [SHARED] if kind in there.get(SHARED, {}) else sorted(tenants_of(rule, groups))
+        known = ((owner, there.get(owner, {}).get(kind)) for owner in owners)
+        found += [RuleModule(rule.id, owner, version, newest=True) for owner, version in known if version is not None]
+    return found
+
+
+def pin(connection: sa.Connection, rules: Collection[Rule], groups: Groups, only: Named | None = None) -> None:
+    """Let rules, without words, run the newest versions of modules, or of this one, of which they run none so far."""
+    known = read_rule_modules(connection)
+    rows: list[dict[str, Any]] = []
+    for rule in rules:
+        there = {(one.tenant, one.kind) for one in known.get(rule.id, ())}
+        shared = {kind for tenant, kind in there if tenant == SHARED}
+        rows += [
+            {"rule": rule.id, "tenant": one.tenant, "name": one.version.name, "sha256": one.version.sha256}
+            for one in newest_of(connection, rule, groups)
+            if only in (None, (one.tenant, one.version.name))
+            and (one.tenant, one.kind) not in there
+            and one.kind not in shared
+            and not _displaces(one, there)
+        ]
+    if rows:
+        connection.execute(insert(rule_modules).on_conflict_do_nothing(), rows)
+        kept = module_versions.c
+        run = sa.select(rule_modules.c.rule).where(
+            rule_modules.c.tenant == kept.tenant, rule_modules.c.name == kept.name, rule_modules.c.sha256 == kept.sha256
+        )
+        connection.execute(sa.update(module_versions).where(run.exists()).values(idle_since_s=None))
+
+
+def tenants_of(rule: Rule, groups: Groups) -> set[str]:
+    """Return the tenants whose modules a rule may set."""
+    if rule.target.kind is TargetKind.GROUP:
+        return {member.partition("/")[0] for member in groups.get(rule.target.tenant, ())}
+    return {rule.target.tenant}
+
+
+def _displaces(one: RuleModule, there: Collection[tuple[str, str]]) -> bool:
+    """Return whether a shared module would take the place of a tenant's, which the rule runs."""
+    return one.tenant == SHARED and any(kind == one.kind for _, kind in there)
+
+
+def _pinned(action: Action, known: Sequence[RuleModule]) -> Action:
+    if action.verb != "SET":
+        return action
+    return replace(action, versions=tuple((one.tenant, one.version) for one in known if one.kind == action.kind))

@@ -1,0 +1,36 @@
+"""The table of shared bounds names what is there, and leaves out no refusal."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from scripts.reference.shared_bounds import ALL, STRANGERS, bounds_page, number_at
+from zoe_api.codes import Code
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def functions_in(path: Path) -> set[str]:
+    return {node.name for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.FunctionDef)}
+
+
+def test_each_refusal_of_too_much_is_in_the_table() -> None:
+    told = {code for one in ALL for code in one.codes}
+    busy = {str(code) for code in Code if re.search("too_many|busy|quota", str(code))}
+    assert busy == told
+
+
+def test_each_number_and_each_test_is_there() -> None:
+    for one in ALL:
+        assert all(isinstance(number_at(place), int) for place in one.numbers), one.what
+        for test in one.tests:
+            path, _, name = test.partition("::")
+            assert name in functions_in(ROOT / path), test
+
+
+def test_what_a_stranger_or_a_user_fills_has_a_test_or_says_whom_it_touches() -> None:
+    for one in ALL:
+        assert one.tests or "**" in one.stops or one.filled_by == "admins only", one.what
+    assert len(STRANGERS) == bounds_page().split("## Members")[0].count("\n| ") - 2  # the head
