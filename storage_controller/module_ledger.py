@@ -6,8 +6,7 @@ A content that a proxy may have stored objects with stays for good: only by it c
 from __future__ import annotations
 
 import hashlib
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ from storage_controller.answers import Refused
 from storage_controller.ledger import Ledger
 from storage_controller.tables import module_contents, modules
 from storage_filters.rule_documents import ModuleVersion
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 NAMES_MAX = 64
 """Modules of a tenant."""
@@ -43,7 +43,7 @@ class KeptModule:
 class ModuleLedger:
     """Names are compared without regard to case, like those of filters in rules, and kept in small letters."""
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock = SYSTEM_CLOCK) -> None:
         self._begin = ledger.begin
         self._clock = clock
 
@@ -63,7 +63,7 @@ class ModuleLedger:
         name, sha256 = name.lower(), hashlib.sha256(data).hexdigest()
         reads, same_size = kind
         content = {"sha256": sha256, "data": data, "reads": reads, "same_size": same_size}
-        at_s = self._clock()
+        at_s = self._clock.now_s()
         named = {"sha256": sha256, "author": author, "created_s": at_s}
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
 from zoe_client.vocabulary import DependencyKind, OverlapPolicy, ScheduleOutcome
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.values import changed
@@ -67,7 +67,12 @@ def give_up(place: SubmissionPlace, schedule: Schedule, now_s: float) -> None:
 
 
 def run_now(
-    place: SubmissionPlace, schedule: Schedule, principal: Principal, cause_id: str, key: str | None
+    place: SubmissionPlace,
+    schedule: Schedule,
+    principal: Principal,
+    cause_id: str,
+    key: str | None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> tuple[str, PreparedRun | None]:
     """Run what a schedule names, whatever its times say, and note it; return the id of the run, and the run if it is
     new. SubmissionRefused, NotFound, IdempotencyConflict.
@@ -77,7 +82,7 @@ def run_now(
     if earlier is not None:
         return earlier, None
     run = _prepared(place, schedule, principal, NO_CONDITIONS)
-    noted = ScheduleRun(schedule.id, None, time.time(), ScheduleOutcome.MADE, run.kind, run.id)
+    noted = ScheduleRun(schedule.id, None, clock.now_s(), ScheduleOutcome.MADE, run.kind, run.id)
     return stored(run, place, cause_id, key, fingerprint, lambda c: rows.note(c, noted)), run
 
 
