@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.support.manual_clock import ManualClock
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from storage_bridge.zoe_controller import ZoeController
 from storage_controller.executions import ExecutionKeys
 from storage_controller.transfers import KEPT_S, TransferBook
 from storage_filters.execution_names import user_of
+from tests.support.manual_clock import ManualClock
 from tests.support.storage_controller import Served, served_controller
 
 SECRET = b"s" * 32

@@ -58,6 +58,12 @@ class ManualClock:
             self._monotonic_s += seconds
         self._wake()
 
+    def step(self, seconds: float, waiters: int = 1) -> None:
+        """Once so many threads wait: advance, and return when they wait again, having done what was due."""
+        self.wait_for_waiters(waiters)
+        self.advance(seconds)
+        self.wait_for_waiters(waiters)
+
     def set(self, now_s: float) -> None:
         """Advance to this time of day; ValueError if it is over."""
         seconds = now_s - self.now_s()
