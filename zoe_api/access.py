@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hmac
 import time
+from functools import partial
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.requests import HTTPConnection
@@ -14,6 +15,7 @@ from starlette.requests import HTTPConnection
 from zoe_api import sessions
 from zoe_api.addresses import address_of
 from zoe_api.codes import Code
+from zoe_api.position_headers import POSITION_MAX, WANTED
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import in_a_thread
 from zoe_api.sessions import Asker
@@ -24,6 +26,15 @@ from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry, Principal
 
 _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")
+NoOlderThan = Annotated[
+    int | None,
+    Header(
+        alias=WANTED,
+        ge=0,
+        le=POSITION_MAX,
+        description="A `Zoe-Position` of an earlier answer: wait, two seconds at most, until the master has seen it.",
+    ),
+]
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # These requests use POST because of their size; they change nothing, so the audit log leaves them out.
 _QUESTIONS = frozenset(
@@ -50,12 +61,23 @@ _AUDITED_WITH_THE_CHANGE = frozenset({"submit_execution", "submit_array"})
 
 
 async def get_principal(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+    request: Request,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+    no_older_than: NoOlderThan = None,
 ) -> Principal:
     """Return the client, known by a token or the cookie of a session; 401 for all others.
 
     A request for a change is recorded before or together with the change, and its result afterwards."""
-    return await in_a_thread(_known, request, credentials)
+    principal = await in_a_thread(_known, request, credentials)
+    if no_older_than is not None:
+        await in_a_thread(_wait_for, request, principal, no_older_than)
+    return principal
+
+
+def _wait_for(request: Request, principal: Principal, position: int) -> None:
+    services = request.app.state.services
+    asked = partial(services.master.ask, request_id=request.state.request_id)
+    services.positions.wait(position, principal.user, asked, services.store.last_journal_id)
 
 
 def _known(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Principal:

@@ -17,6 +17,7 @@ from zoe_api.looks import Looks
 from zoe_api.master_status import MasterStatus
 from zoe_api.objects.source import ObjectStores
 from zoe_api.output_reads import OutputReads
+from zoe_api.positions import Positions
 from zoe_api.problems import ApiProblem, from_master
 from zoe_api.sign_in.audit import SignInAudit
 from zoe_api.sign_in.password_checks import PasswordChecks
@@ -46,6 +47,7 @@ class Services:
     streams: StreamPlaces
     master_status: MasterStatus
     checks: Places = field(default_factory=Places)
+    positions: Positions = field(default_factory=Positions)
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
     files: FilePrograms = field(default_factory=FilePrograms)
     objects: ObjectStores = field(default_factory=ObjectStores)

@@ -182,6 +182,7 @@ class Master:
             unplaced=self._cache.promises.unplaced(),
             promised=self._cache.promises.promised(),
             answers_taken=self._answers.taken,
+            read_to=read_to,
             transferred=self._cache.take_transferred(),
         )
         if plan.placements:

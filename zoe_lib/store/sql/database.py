@@ -11,6 +11,7 @@ import psycopg2
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, exc, make_url
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.store import positions
 from zoe_lib.store.errors import StoreError, StoreUnavailable, Unstorable
 from zoe_lib.store.sql.latency import STORE
 from zoe_lib.store.sql.watch import ConnectionWatch
@@ -105,6 +106,8 @@ class Database:
         """Run once more if the connection turns out to be dead, as all are after a restart; not once a commit began."""
         for last_try in (False, True):
             committing = False
+            if commit:
+                positions.begin()
             try:
                 with self._watch.under_way() as watch, engine.connect() as connection:
                     watch(connection)
@@ -112,6 +115,7 @@ class Database:
                     if commit:
                         committing = True
                         connection.commit()
+                        positions.commit()
                     return result
             except exc.DBAPIError as error:
                 if last_try or committing or not error.connection_invalidated:
