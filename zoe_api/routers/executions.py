@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -97,7 +96,7 @@ def list_executions(
         name_contains=name,
         submitted_from_s=submitted_from_s,
         deadline=deadline,
-        now_s=time.time(),
+        now_s=services.clock.now_s(),
         alone=not arrays,
         array_id=array,
         limit=min(limit, services.settings.api_page_max),
@@ -125,7 +124,7 @@ def show_execution(
     execution = visible_execution(services, principal, execution_id, request)
     view = viewed(execution, response, may_see_secrets(principal, execution))
     if (progress := _progress(services, [execution]).get(execution.id)) is not None:
-        view.progress = progress_view(progress, time.time())
+        view.progress = progress_view(progress, services.clock.now_s())
     view.transfers = transfers_view(execution, services.store.transfers_so_far(execution_id))
     view.access = levels_of(services, principal, [execution])[execution.id]
     return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
@@ -179,7 +178,7 @@ def execution_eta(execution_id: str, request: Request, principal: Reader, servic
         answer = {"forecast": forecast}
     eta = Eta(state=execution.state, reason=_reason(waits_for(execution)), **answer)
     if eta.forecast is not None:
-        eta.forecast_age_s = max(time.time() - eta.forecast.at_s, 0.0)
+        eta.forecast_age_s = max(services.clock.now_s() - eta.forecast.at_s, 0.0)
     return eta
 
 

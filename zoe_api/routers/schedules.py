@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import secrets
-import time
 from dataclasses import asdict
 from itertools import pairwise
 from typing import Annotated
@@ -90,7 +89,7 @@ def put_schedule(name: Name, body: ScheduleRequest, principal: Submitter, servic
     note. On days when clocks change, times are as Debian's cron has them: one that is skipped runs when the clock is
     set forward, and one that comes twice runs once, unless it runs every hour or more often.
     """
-    now_s = time.time()
+    now_s = services.clock.now_s()
     schedule = _schedule(name, body, principal, now_s)
     due_s = first_after(schedule, now_s)
     schedule = changed(schedule, due_s=due_s, next_at_s=schedule.made_s(due_s))
@@ -122,7 +121,7 @@ def release_schedule(
         return schedule_view(found, None)
     if found.held_by_operator and not principal.operator:
         raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
-    now_s = time.time()
+    now_s = services.clock.now_s()
     due_s = first_after(found, now_s)
     after = changed(
         found, held=False, held_by_operator=False, due_s=due_s, next_at_s=found.made_s(due_s), planned_at_s=now_s

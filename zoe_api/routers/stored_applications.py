@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
@@ -73,7 +72,7 @@ def put_application(
         check_stored(body.document)
     except DescriptionError as error:
         raise from_description(error) from None
-    new = StoredApplication(principal.tenant, user, name, 1, body.document, time.time(), principal.user)
+    new = StoredApplication(principal.tenant, user, name, 1, body.document, services.clock.now_s(), principal.user)
     kept = services.store.schedules.put_application(new, services.settings.stored_applications_max)
     return StoredApplicationView(**_facts(kept))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -29,6 +28,7 @@ from zoe_client.wire import (
     ExecutionView,
     SubmitRequest,
 )
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.conditions import Conditions
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.errors import BatchRefused
@@ -168,9 +168,14 @@ def _executions(body: BatchRequest, fits: list[Checked], services: Services, pri
 
 
 def _execution(
-    execution_id: str, body: SubmitRequest, fit: Checked, conditions: Conditions, principal: Principal
+    execution_id: str,
+    body: SubmitRequest,
+    fit: Checked,
+    conditions: Conditions,
+    principal: Principal,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Execution:
-    application, now_s = fit.application, time.time()
+    application, now_s = fit.application, clock.now_s()
     with as_problems():
         deadline_s, warnings = deadline_of(
             body.deadline, body.deadline_s, application, now_s, begin_at_s=conditions.begin_at_s
