@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import time
 from functools import partial
 from typing import Annotated
 
@@ -20,6 +19,7 @@ from zoe_api.problems import ApiProblem
 from zoe_api.routing import in_a_thread
 from zoe_api.sessions import Asker
 from zoe_lib.api_tokens import TokenText
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.roles import SCOPES, Scope
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import StoreUnavailable
@@ -111,15 +111,15 @@ def still(accounts: AccountStore, principal: Principal) -> bool:
     return confirmed(accounts, principal) is not False
 
 
-def confirmed(accounts: AccountStore, principal: Principal) -> bool | None:
+def confirmed(accounts: AccountStore, principal: Principal, clock: Clock = SYSTEM_CLOCK) -> bool | None:
     """Return whether the session or token still allows what it did, in the same tenant; None if the database cannot
     tell."""
     try:
         if principal.token_id:
-            current = accounts.principal(principal.token_id, time.time())
+            current = accounts.principal(principal.token_id, clock.now_s())
             now = current[0] if current is not None else None
         else:
-            now = accounts.session(principal.session_id, time.time())
+            now = accounts.session(principal.session_id, clock.now_s())
     except StoreUnavailable:
         return None
     return now is not None and now.tenant == principal.tenant and principal.scopes <= now.scopes
@@ -175,11 +175,11 @@ SignedIn = Annotated[Principal, Depends(_signed_in)]
 token."""
 
 
-def known_by_token(accounts: AccountStore, text: str, with_terms: bool = False) -> Asker:
+def known_by_token(accounts: AccountStore, text: str, with_terms: bool = False, clock: Clock = SYSTEM_CLOCK) -> Asker:
     """Return the client by its token; else 401."""
     token = TokenText.read(text)
     if token is not None:
-        now_s = time.time()
+        now_s = clock.now_s()
         found = (
             accounts.principal_and_terms(token.id, now_s) if with_terms else (accounts.principal(token.id, now_s), None)
         )
@@ -190,11 +190,16 @@ def known_by_token(accounts: AccountStore, text: str, with_terms: bool = False) 
 
 
 def entry(
-    principal: Principal, request: HTTPConnection, action: str, target: str | None = None, status: int | None = None
+    principal: Principal,
+    request: HTTPConnection,
+    action: str,
+    target: str | None = None,
+    status: int | None = None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> AuditEntry:
     """Return the audit entry of a change that is about to be made, or of a look at this target."""
     return AuditEntry(
-        at_s=time.time(),
+        at_s=clock.now_s(),
         user=principal.user,
         tenant=principal.tenant,
         action=action,

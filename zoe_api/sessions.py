@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import secrets
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from zoe_api import cookies
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Principal, Session
 from zoe_lib.store.sql.installation import TermsVersions
@@ -103,16 +103,24 @@ def check_meant(asker: Asker, request: Request) -> None:
 
 
 def _begin(
-    accounts: AccountStore, request: Request, response: Response, user: str, tenant: str, lifetime_s: float
+    accounts: AccountStore,
+    request: Request,
+    response: Response,
+    user: str,
+    tenant: str,
+    lifetime_s: float,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> str:
-    secret, proof, now_s = secrets.token_urlsafe(32), secrets.token_urlsafe(32), time.time()
+    secret, proof, now_s = secrets.token_urlsafe(32), secrets.token_urlsafe(32), clock.now_s()
     accounts.add_session(Session(hash_of(secret), user, tenant, now_s, now_s + lifetime_s, hash_of(proof)))
     cookies.put(response, request, cookies.SESSION, secret, lifetime_s)
     return proof
 
 
-def _live(accounts: AccountStore, request: HTTPConnection) -> Iterator[tuple[Principal, str | None]]:
+def _live(
+    accounts: AccountStore, request: HTTPConnection, clock: Clock = SYSTEM_CLOCK
+) -> Iterator[tuple[Principal, str | None]]:
     """Return the live sessions of the browser's cookies, in their order, with one query."""
     ids = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SESSION)]
-    sessions = accounts.sessions_among(ids, time.time()) if ids else {}
+    sessions = accounts.sessions_among(ids, clock.now_s()) if ids else {}
     return (sessions[one] for one in ids if one in sessions)

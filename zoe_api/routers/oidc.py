@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import secrets
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.parse import urlencode
@@ -53,7 +52,7 @@ async def oidc_start(
     def begin() -> str:
         url = _provider(services, provider).start_url(_redirect_uri(request, services), state, nonce, verifier)
         hashes = hash_of(state), hash_of(browser)
-        attempt = SignInAttempt(*hashes, provider, nonce, verifier, _own(next_path), time.time() + _WITHIN_S)
+        attempt = SignInAttempt(*hashes, provider, nonce, verifier, _own(next_path), services.clock.now_s() + _WITHIN_S)
         services.accounts.add_sign_in(attempt)
         return url
 
@@ -91,7 +90,7 @@ async def _in_its_lane(services: Services, request: Request, provider: str, work
 
 def _taken(request: Request, services: Services, state: str, code: str, error: str) -> SignInAttempt:
     """Return the sign-in attempt of this browser, and end it, so that it works only once."""
-    attempt = services.accounts.take_sign_in(hash_of(state), time.time())
+    attempt = services.accounts.take_sign_in(hash_of(state), services.clock.now_s())
     browsers = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
     if attempt is None or not any(hmac.compare_digest(attempt.browser, browser) for browser in browsers):
         raise ApiProblem(Code.SIGN_IN_FAILED, "it was not started in this browser, took too long, or was already used")

@@ -6,7 +6,6 @@ import math
 import socket
 import ssl
 import threading
-import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +26,7 @@ from ldap3.utils.conv import escape_filter_chars
 
 from zoe_api.sign_in.identity import Identity
 from zoe_api.sign_in.provider_errors import provider_unavailable
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.sign_in_settings import LdapSettings
 
 # How directories refuse a user's bind (RFC 4511, appendix A): a wrong password, an entry without one, a locked or
@@ -54,7 +54,8 @@ def alike(user: str) -> str:
 class Ldap:
     """A directory."""
 
-    def __init__(self, name: str, settings: LdapSettings) -> None:
+    def __init__(self, name: str, settings: LdapSettings, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._name = name
         self._settings = settings
 
@@ -66,7 +67,7 @@ class Ldap:
             return None
         settings = self._settings
         secret = settings.bind_password_file.read_text().rstrip("\n") if settings.bind_password_file else ""
-        until_s = time.monotonic() + settings.timeout_s
+        until_s = self._clock.monotonic_s() + settings.timeout_s
         try:
             with self._bound(settings.bind_dn, secret, until_s) as searching:
                 entry = self._find(searching, user)
@@ -85,7 +86,7 @@ class Ldap:
     def _bound(self, dn: str, password: str, until_s: float) -> Iterator[Connection]:
         """Yield a connection bound as this entry, which breaks at `until_s` of the monotonic clock."""
         settings = self._settings
-        left_s = until_s - time.monotonic()
+        left_s = until_s - self._clock.monotonic_s()
         if left_s <= 0:
             raise LDAPException("no answer in time")
         parts = urlsplit(settings.url)
