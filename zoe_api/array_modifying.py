@@ -101,7 +101,11 @@ def modify(
     array = change_array(services, principal, array_id, request, decide)
     if wanted.of_indices:
         change_each(
-            services, principal, array_id, request, lambda one: _modified(one, wanted, array, principal, request)
+            services,
+            principal,
+            array_id,
+            request,
+            lambda one: _modified(one, wanted, array, principal, request, clock=services.clock),
         )
     return services.store.array(array_id)
 

@@ -130,7 +130,13 @@ def cancel(services: Services, principal: Principal, array_id: str, request: Req
         return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, {"user": principal.user})
 
     change_array(services, principal, array_id, request, decide)
-    change_each(services, principal, array_id, request, lambda one: cancellation(one, services, principal, request))
+    change_each(
+        services,
+        principal,
+        array_id,
+        request,
+        lambda one: cancellation(one, services, principal, request),
+    )
     return services.store.array(array_id)
 
 
@@ -167,7 +173,9 @@ def release(services: Services, principal: Principal, array_id: str, request: Re
         return ArrayChange(domain.release(array), ArrayEventKind.RELEASED, {"user": principal.user})
 
     change_array(services, principal, array_id, request, decide)
-    change_each(services, principal, array_id, request, lambda one: released(one, principal, request))
+    change_each(
+        services, principal, array_id, request, lambda one: released(one, principal, request, clock=services.clock)
+    )
     return services.store.array(array_id)
 
 

@@ -31,7 +31,7 @@ def conditions_of(
     errors = [error for index, body in enumerate(bodies) for error in _errors(body, index, known, batch)]
     if errors:
         raise ApiProblem(Code.INVALID_REQUEST, errors[0].message, errors=errors)
-    return [_conditions(body, ids) for body in bodies]
+    return [_conditions(body, ids, clock=services.clock) for body in bodies]
 
 
 def _errors(body: SubmitRequest, index: int, known: Collection[str], batch: bool) -> Iterator[Diagnostic]:

@@ -36,7 +36,14 @@ def hold(
 ) -> Execution:
     """Return the execution after it was held; idempotent. 409 if it does not wait."""
 
-    return change(services, principal, execution_id, request, if_match, lambda one: held(one, principal, request))
+    return change(
+        services,
+        principal,
+        execution_id,
+        request,
+        if_match,
+        lambda one: held(one, principal, request, clock=services.clock),
+    )
 
 
 def held(execution: Execution, principal: Principal, request: Request, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
@@ -58,7 +65,7 @@ def release(
     def decide(execution: Execution) -> ev.Event | None:
         if execution.terminal:
             raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {execution.state}")
-        return released(execution, principal, request)
+        return released(execution, principal, request, clock=services.clock)
 
     return change(services, principal, execution_id, request, if_match, decide)
 

@@ -53,7 +53,7 @@ def hand_over(services: Services, tenant: str, user: str, to: str, request: Requ
     services.accounts.set_disabled(user, True)
     services.accounts.end_access(user)
     # Arrays first, since executions are made of them for their owner.
-    arrays_left = _arrays(services.store, tenant, user, to, request.state.request_id)
+    arrays_left = _arrays(services.store, tenant, user, to, request.state.request_id, clock=services.clock)
     number, left = _executions(services.store, tenant, user, to, request.state.request_id)
     left = left or arrays_left
     services.store.schedules.hand_over_applications(tenant, user, to)

@@ -25,7 +25,7 @@ class RefusedAudit:
 
     def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
-        self._places = PerMinute(NETWORKS_PER_MINUTE_MAX, MORE_PER_MINUTE_MAX)
+        self._places = PerMinute(NETWORKS_PER_MINUTE_MAX, MORE_PER_MINUTE_MAX, clock=clock)
         self._left_out = 0
 
     def entry(self, scope: Scope, status: int) -> AuditEntry | None:

@@ -92,7 +92,7 @@ def first_token(accounts: AccountStore, chosen: TokenText | None, clock: Clock =
     if anybody_administers(accounts, clock.now_s()):
         return "an admin already has a token; nothing was made"
     token = chosen or TokenText.new()
-    add_admin_token(accounts, token, _NOTE)
+    add_admin_token(accounts, token, _NOTE, clock=clock)
     return str(token) if chosen is None else f"the token {token.id} now administers this Zoe"
 
 

@@ -90,7 +90,7 @@ def accept_for(services: Services, principal: Principal, ids: Sequence[str], num
     """
     for _ in range(_ATTEMPTS_MAX):
         members = [visible_execution(services, principal, one, request, ShareLevel.CONTROL) for one in ids]
-        left = _to_be_promised(members, number)
+        left = _to_be_promised(members, number, clock=services.clock)
         if not left:
             return False
         changes = []

@@ -103,7 +103,7 @@ def _signed_in(request: Request, services: Services, attempt: SignInAttempt, cod
     provider = _provider(services, attempt.provider)
     identity = provider.identity(code, _redirect_uri(request, services), attempt.nonce, attempt.verifier)
     try:
-        user = admit(services.accounts, identity, services.settings.sign_in_roles, request)
+        user = admit(services.accounts, identity, services.settings.sign_in_roles, request, clock=services.clock)
     except ApiProblem:
         services.sign_in_audit.note_refused(request, services.accounts, identity.name, identity.provider)
         raise

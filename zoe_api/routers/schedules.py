@@ -140,7 +140,9 @@ def run_schedule(
     """Run it now, whatever its times and its earlier runs say; its times stay as they are. For its owner only."""
     found = services.store.schedules.one(principal.tenant, principal.user, name)
     with as_problems():
-        run_id, run = run_now(services, found, principal, request.state.request_id, idempotency_key)
+        run_id, run = run_now(
+            services, found, principal, request.state.request_id, idempotency_key, clock=services.clock
+        )
     services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=[] if run is None else list(run.notes))
 
@@ -232,7 +234,14 @@ def _checked(schedule: Schedule, services: Services, principal: Principal) -> li
         begins_s = None if schedule.due_s is None or not schedule.ahead_s else schedule.begins_s(schedule.due_s)
         under = NO_CONDITIONS if begins_s is None else Conditions(begin_at_s=begins_s)
         run = making.prepare(
-            document, schedule.parameters, schedule.run_options, services, principal, under, from_s=begins_s
+            document,
+            schedule.parameters,
+            schedule.run_options,
+            services,
+            principal,
+            under,
+            from_s=begins_s,
+            clock=services.clock,
         )
     except DescriptionError as error:
         raise from_description(error) from None

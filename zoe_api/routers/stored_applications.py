@@ -109,7 +109,9 @@ def dispatch_application(
         options = RunOptions(body.name, body.priority, body.deadline_s, body.indices, body.deadline)
         under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
         (conditions,) = conditions_of([under], [""], services, principal)
-        run = making.prepare(found.document, body.parameters, options, services, principal, conditions)
+        run = making.prepare(
+            found.document, body.parameters, options, services, principal, conditions, clock=services.clock
+        )
         run_id = making.stored(run, services, request.state.request_id, idempotency_key, fingerprint)
     services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=list(run.notes))

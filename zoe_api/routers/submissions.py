@@ -68,7 +68,7 @@ def submit_execution(
         fit = _with_price(fit, check_budget(services, principal), services, principal)
         execution_id = new_execution_id()
         (conditions,) = conditions_of([body], [execution_id], services, principal)
-        execution = _execution(execution_id, body, fit, conditions, principal)
+        execution = _execution(execution_id, body, fit, conditions, principal, clock=services.clock)
     except ApiProblem:
         # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
         stored = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
@@ -161,7 +161,7 @@ def _executions(body: BatchRequest, fits: list[Checked], services: Services, pri
     made: list[Execution] = []
     for index, part in enumerate(zip(ids, body.executions, fits, conditions, strict=True)):
         try:
-            made.append(_execution(*part, principal))
+            made.append(_execution(*part, principal, clock=services.clock))
         except ApiProblem as refusal:
             raise _refused([(index, refusal)]) from None
     return made

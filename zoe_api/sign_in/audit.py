@@ -65,7 +65,7 @@ class SignInAudit:
             left_out, self._left_out = self._left_out, 0
         if left_out:
             request.state.audit_changes = {"sign_ins_not_listed_before": [0, left_out]}
-        request.state.audit = _entry(request, user, provider)
+        request.state.audit = _entry(request, user, provider, clock=self._clock)
 
     def _names_of(self, accounts: AccountStore) -> frozenset[str]:
         """Return the names of all users, at most a minute old; older while the database is away."""

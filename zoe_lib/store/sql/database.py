@@ -61,7 +61,7 @@ class Database:
         self._reader = _engine(url, "REPEATABLE READ", pool_size, read_only)
         self._writer = _engine(url, "READ COMMITTED", pool_size, read_only, _BY_KEYS)
         self._single = _engine(url, "AUTOCOMMIT", pool_size, read_only, _BY_KEYS)
-        self._watch = ConnectionWatch(self._hangs)
+        self._watch = ConnectionWatch(self._hangs, clock=clock)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one snapshot of the database. It may run twice."""
