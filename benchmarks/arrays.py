@@ -24,7 +24,7 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.indices import parse_array
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.memory import MemoryStore
-from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
+from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.loop.master import Master
 from zoe_master.waker import TickWaker
 
@@ -40,7 +40,7 @@ class Bench:
     """A master whose cluster is full of executions of arrays."""
 
     def __init__(self) -> None:
-        self.clock, self.store, self.count = ManualClock(1000.0), MemoryStore(), 0
+        self.clock, self.store, self.count = SimulatedClock(1000.0), MemoryStore(), 0
         self.backend = SimulatedBackend([ROOM], self.clock, TickWaker(), lambda _: ServiceBehaviour(run_s=RUN_S))
         self.large = Application("sweep", (Component("main", "zoe/tiny", LARGE),))
         self.small = Application("small", (Component("main", "zoe/tiny", SMALL),))
@@ -50,12 +50,16 @@ class Bench:
         self.count += 1
         numbers, _ = parse_array(f"0-{indices - 1}", indices)
         name = f"a{self.count:014}"
-        self.store.submit_array(Array(name, "sweep", "t", f"u{self.count}", self.large, self.clock(), numbers), "bench")
+        self.store.submit_array(
+            Array(name, "sweep", "t", f"u{self.count}", self.large, self.clock.now_s(), numbers), "bench"
+        )
 
     def submit(self) -> str:
         """Submit a small execution."""
         self.count += 1
-        return self.store.submit(Execution(f"x{self.count}", "small", "t", "u", self.small, self.clock()), "bench").id
+        return self.store.submit(
+            Execution(f"x{self.count}", "small", "t", "u", self.small, self.clock.now_s()), "bench"
+        ).id
 
     def lead(self) -> Master:
         """Return a master that has read nothing yet."""

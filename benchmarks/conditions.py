@@ -22,7 +22,7 @@ from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.memory import MemoryStore
-from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
+from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.loop.master import Master
 from zoe_master.waker import TickWaker
 
@@ -38,7 +38,7 @@ class Bench:
     """A master, and executions under conditions."""
 
     def __init__(self) -> None:
-        self.clock, self.store = ManualClock(1000.0), MemoryStore()
+        self.clock, self.store = SimulatedClock(1000.0), MemoryStore()
         self.backend = SimulatedBackend([ROOM], self.clock, TickWaker(), lambda _: ServiceBehaviour(run_s=1e9))
         self.application = Application("job", (Component("main", "zoe/tiny", Resources(1, 1)),))
         self.count = 0
@@ -46,7 +46,9 @@ class Bench:
     def submit(self, conditions: Conditions = NO_CONDITIONS) -> str:
         """Submit one."""
         self.count += 1
-        fresh = Execution(f"x{self.count}", "job", "t", "u", self.application, self.clock(), conditions=conditions)
+        fresh = Execution(
+            f"x{self.count}", "job", "t", "u", self.application, self.clock.now_s(), conditions=conditions
+        )
         return self.store.submit(fresh, "bench").id
 
     def lead(self) -> Master:
@@ -79,7 +81,7 @@ def main() -> int:
         print(f"run {run + 1}: tick with one submission: p50 {times[len(times) // 2] * 1e3:.2f} ms, "
               f"p99 {percentile(times, 0.99) * 1e3:.2f} ms")  # fmt: skip
     execution = bench.store.execution(second)
-    event = ev.Stopping(at_s=bench.clock(), outcome=Outcome.FAILED, cause=Cause.CANCELLED)
+    event = ev.Stopping(at_s=bench.clock.now_s(), outcome=Outcome.FAILED, cause=Cause.CANCELLED)
     bench.store.append(second, [event], execution.version, None)
     times = []
     while (

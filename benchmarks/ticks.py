@@ -20,6 +20,7 @@ from sqlalchemy import event, text
 
 from benchmarks.support import machine, percentile, temporary_home
 from zoe_embedded.postgres import EmbeddedPostgres
+from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
@@ -129,7 +130,7 @@ class Run:
 def backend_of(waker: TickWaker, behave: Callable[[ServiceStart], ServiceBehaviour]) -> SimulatedBackend:
     """Return the cluster."""
     nodes = [Node(f"node{i:03}", Resources(CORES * 1000, 128 * GIB)) for i in range(NODES)]
-    return SimulatedBackend(nodes, time.time, waker, behave=behave)
+    return SimulatedBackend(nodes, SYSTEM_CLOCK, waker, behave=behave)
 
 
 def fill(store: PostgresStore, applications: Sequence[tuple[Application, int]]) -> None:

@@ -14,6 +14,7 @@ from benchmarks.ranges import Table
 from benchmarks.scheduler_smoke import GIB
 from benchmarks.support import machine, temporary_home
 from zoe_embedded.postgres import EmbeddedPostgres
+from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
@@ -50,7 +51,7 @@ class Bench:
         self.store = PostgresStore(url)
         self.store.accounts.ensure_member("ada", "default", "admin")
         cluster = [Node(f"node{i:04}", Resources(32_000, 128 * GIB)) for i in range(nodes)]
-        self.backend = SimulatedBackend(cluster, time.time, behave=lambda _: ServiceBehaviour())
+        self.backend = SimulatedBackend(cluster, SYSTEM_CLOCK, behave=lambda _: ServiceBehaviour())
         rigid, elastic = parse(document(10, cores=32)), parse(document(3))
         self.application = elastic
         epoch = self.store.try_lead("bench")

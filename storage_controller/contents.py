@@ -7,7 +7,6 @@ anything was sampled in a place, so that a container keeps it over nights withou
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from storage_filters.content_samples import SAMPLE_FIELDS
 from storage_filters.request_counters import parts_of
 from storage_filters.rule_metrics import COMPRESSIBILITY
 from storage_filters.rules import Rule, TargetKind, metrics_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 PLACES_MAX = 10_000
 MINUTE_S = 60.0
@@ -47,7 +47,7 @@ class Contents:
     of longest ago is forgotten.
     """
 
-    def __init__(self, tenant_of_account: Callable[[str], str], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, tenant_of_account: Callable[[str], str], clock: Clock = SYSTEM_CLOCK) -> None:
         self._tenant = tenant_of_account
         self._clock = clock
         self._known: dict[tuple[str, Place], tuple[int, Sampled]] = {}
@@ -97,9 +97,9 @@ class Contents:
             added = Sampled()  # an older report
         self._known[proxy, place] = born, now
         if added.sampled:
-            began_s, last, this = self._minutes.pop(place, (self._clock(), Sampled(), Sampled()))
-            if self._clock() - began_s > MINUTE_S:
-                began_s, last, this = self._clock(), this, Sampled()
+            began_s, last, this = self._minutes.pop(place, (self._clock.monotonic_s(), Sampled(), Sampled()))
+            if self._clock.monotonic_s() - began_s > MINUTE_S:
+                began_s, last, this = self._clock.monotonic_s(), this, Sampled()
             self._minutes[place] = began_s, last, this + added
         _forget(self._known)
         _forget(self._minutes)

@@ -5,8 +5,7 @@ What an admin sets for a tenant, or for all others by `*`, holds instead of the 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 from storage_controller.answers import Refused
 from storage_controller.ledger import Ledger
 from storage_controller.tables import filter_cores
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 OTHERS = "*"
 """Stands for all tenants that are not named."""
@@ -44,7 +44,7 @@ class CpuBounds:
 class CoresLedger:
     """What admins set, in PostgreSQL."""
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock = SYSTEM_CLOCK) -> None:
         self._begin = ledger.begin
         self._clock = clock
 
@@ -59,7 +59,7 @@ class CoresLedger:
 
     def put(self, tenant: str, cores: float, author: str | None) -> None:
         """Set the cores of a tenant. Refused beyond 500 tenants."""
-        row = {"cores": cores, "author": author, "at_s": self._clock()}
+        row = {"cores": cores, "author": author, "at_s": self._clock.now_s()}
         upsert = insert(filter_cores).values(tenant=tenant, **row)
         with self._begin() as connection:
             connection.execute(upsert.on_conflict_do_update(index_elements=["tenant"], set_=row))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from storage_filters.rules import Rule, TargetKind
+from zoe_lib.clock import Clock
 
 HOUR_S, SPAN_S = 3600.0, 300.0
 SUBJECTS_MAX = 5_000
@@ -29,16 +30,16 @@ class HourOfRequests:
 
 
 class LastHour:
-    """Not for several threads at once. `clock`: seconds that never go back."""
+    """Not for several threads at once."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._began_s = clock()
+        self._began_s = clock.monotonic_s()
         self._spans: deque[tuple[float, dict[_Key, tuple[int, int]]]] = deque()
 
     def add(self, tenant: str, container: str, method: str, requests: int, moved: int) -> None:
         """Count requests, and the bytes that they read or wrote."""
-        now_s = self._clock()
+        now_s = self._clock.monotonic_s()
         if not self._spans or now_s - self._spans[-1][0] >= SPAN_S:
             self._spans.append((now_s, {}))
         while now_s - self._spans[0][0] >= HOUR_S:
@@ -52,7 +53,7 @@ class LastHour:
 
     def under(self, rules: Iterable[Rule], groups: Mapping[str, frozenset[str]], tenant: str) -> HourOfRequests:
         """Return the requests of a tenant's objects that any of these rules is for."""
-        wanted, now_s = list(rules), self._clock()
+        wanted, now_s = list(rules), self._clock.monotonic_s()
         # Before the requests are gone through, so that many rules do not hold up those who count.
         everything, containers = _subjects(wanted, groups, tenant)
         sums = {"PUT": [0, 0], "GET": [0, 0]}

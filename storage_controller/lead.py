@@ -9,26 +9,24 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from storage_controller.answers import Refused
 from storage_controller.tables import lead
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 _LOOKS_IN_A_LEASE = 5
 STANDBY = "this storage controller stands by; another one leads"
 _Row = tuple[int, str, int]
-Clock = Callable[[], float]
 
 
 class Lead:
     """The lead of the controller `name`, one of all that use this database. Thread-safe."""
 
-    def __init__(self, engine: sa.Engine, name: str, lease_s: float, clock: Clock = time.monotonic) -> None:
+    def __init__(self, engine: sa.Engine, name: str, lease_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
         self._engine = engine
         self._name = name
         self._lease_s = lease_s
@@ -79,7 +77,7 @@ class Lead:
                     self._lose()
                 return
             epoch, holder, renewals = connection.execute(sa.select(lead.c.epoch, lead.c.holder, lead.c.renewals)).one()
-            row, now_s = (int(epoch), str(holder), int(renewals)), self._clock()
+            row, now_s = (int(epoch), str(holder), int(renewals)), self._clock.monotonic_s()
             if row != self._seen:
                 self._seen, self._since_s = row, now_s
             free = holder in ("", self._name) or now_s - self._since_s >= self._lease_s
@@ -87,8 +85,8 @@ class Lead:
         self._epoch = taken
 
     def _take(self, connection: sa.Connection, row: _Row) -> int | None:
-        """Return the new epoch: the time, but always above the last one."""
-        epoch = max(row[0] + 1, time.time_ns())
+        """Return the new epoch: the time in nanoseconds, but always above the last one."""
+        epoch = max(row[0] + 1, int(self._clock.now_s() * 1e9))
         same = sa.and_(lead.c.epoch == row[0], lead.c.renewals == row[2])
         taken = sa.update(lead).where(same).values(epoch=epoch, holder=self._name, renewals=0)
         return epoch if connection.execute(taken).rowcount else None
@@ -107,5 +105,5 @@ class Lead:
             _log.info("leading with epoch %s", self._epoch)
 
     def _run(self) -> None:
-        while not self._closing.wait(self._lease_s / _LOOKS_IN_A_LEASE):
+        while not self._clock.wait(self._closing, self._lease_s / _LOOKS_IN_A_LEASE):
             self._try()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,12 +13,12 @@ from sqlalchemy.dialects.postgresql import REGCLASS, insert
 from storage_bridge.model import BandwidthSlo, EndedTransfers, StoreExecution, TransferTotals, View
 from storage_controller import transfer_rows, use_rows
 from storage_controller.tables import executions, filters, leases, projects, slos, views
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 READ, WRITE = "get_bw", "put_bw"
 _GIVING = 0x5A6F654C  # the lock of who gives credentials (shared), and of who lists all that were given
 _SEQUENCE = sa.func.pg_get_serial_sequence(executions.fullname, executions.c.generation.name)
 _LAST_GENERATION = sa.select(sa.func.pg_sequence_last_value(sa.cast(_SEQUENCE, REGCLASS)))
-Clock = Callable[[], float]
 Check = Callable[[sa.Connection], None]
 
 
@@ -36,7 +35,7 @@ class Ledger:
     `check` ends a transaction that this controller must not make, because another one leads.
     """
 
-    def __init__(self, engine: sa.Engine, clock: Clock = time.time, check: Check = lambda _: None) -> None:
+    def __init__(self, engine: sa.Engine, clock: Clock = SYSTEM_CLOCK, check: Check = lambda _: None) -> None:
         self._engine = engine
         self._clock = clock
         self._check = check
@@ -155,7 +154,7 @@ class Ledger:
         its = sa.and_(executions.c.id == execution_id, executions.c.owner == owner)
         with self.begin() as connection:
             dropped = connection.execute(sa.delete(executions).where(its).returning(executions.c.generation)).scalars()
-            transfer_rows.end(connection, list(dropped), self._clock())
+            transfer_rows.end(connection, list(dropped), self._clock.now_s())
 
     # What executions move
 
@@ -171,7 +170,7 @@ class Ledger:
         """Store counters; settle those that all proxies have answered, or that ended so many seconds ago; forget what
         was settled long ago. Return what is still to be settled.
         """
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         with self.begin() as connection:
             if heard:
                 use_rows.add_spans(connection, transfer_rows.add(connection, heard, window_us), now_s)
@@ -201,7 +200,7 @@ class Ledger:
     def sweep_uses(self, kept_s: float) -> None:
         """Forget what executions asked for and moved, if that is so many seconds ago."""
         with self.begin() as connection:
-            use_rows.sweep_uses(connection, self._clock() - kept_s)
+            use_rows.sweep_uses(connection, self._clock.now_s() - kept_s)
 
     def uses(self, owner: str, execution_id: str) -> Sequence[Mapping[str, Any]]:
         """Return what an execution asked for and which rules it met, by subject."""
@@ -271,7 +270,7 @@ class Ledger:
         """Extend the lease on all of the owner's objects by this many seconds from now; return its end, since the
         epoch.
         """
-        until_s = self._clock() + lease_s
+        until_s = self._clock.now_s() + lease_s
         upsert = insert(leases).values(owner=owner, until_s=until_s)
         with self.begin() as connection:
             self._sweep(connection)
@@ -283,12 +282,12 @@ class Ledger:
             if self._present.swept:
                 return
             self._present.swept = True
-        over = sa.select(leases.c.owner).where(leases.c.until_s < self._clock())
+        over = sa.select(leases.c.owner).where(leases.c.until_s < self._clock.now_s())
         connection.execute(sa.delete(slos).where(slos.c.owner.in_(over)))
         # Credentials stay: what runs goes on while its owner is away.
         ended = sa.update(executions).where(executions.c.owner.in_(over)).values(get_bw=None, put_bw=None)
         connection.execute(ended)
-        connection.execute(sa.delete(leases).where(leases.c.until_s < self._clock()))
+        connection.execute(sa.delete(leases).where(leases.c.until_s < self._clock.now_s()))
 
     # Projects and filters
 

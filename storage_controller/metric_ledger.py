@@ -4,8 +4,7 @@ measures.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -19,6 +18,7 @@ from storage_controller.supervision import Mode
 from storage_controller.tables import metrics
 from storage_filters.rule_metrics import METRICS
 from storage_filters.rules import STATIC_NAMES
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 METRICS_MAX = 32
 """Each is evaluated again and again; a program among them is a process."""
@@ -62,7 +62,7 @@ def metric_controller(name: str) -> str:
 class MetricLedger:
     """Names are compared without regard to case, like all words of rules, and kept in capitals."""
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock = SYSTEM_CLOCK) -> None:
         self._begin = ledger.begin
         self._clock = clock
 
@@ -93,7 +93,7 @@ class MetricLedger:
             there = connection.execute(sa.select(sa.func.count()).select_from(metrics)).scalar_one()
             if there >= METRICS_MAX:
                 raise Refused(409, f"there are {there} metrics, and at most {METRICS_MAX} are kept: remove some first")
-            new = insert(metrics).values(**row, created_s=self._clock()).on_conflict_do_nothing()
+            new = insert(metrics).values(**row, created_s=self._clock.now_s()).on_conflict_do_nothing()
             if (made := connection.execute(new.returning(metrics)).first()) is None:
                 raise Refused(409, f"there is a metric {name} already")
             return _kept(made)

@@ -7,13 +7,13 @@ import os
 import select
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from storage_controller import metric_program
 from storage_controller.metric_values import MetricFault
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 START_S = 10.0
 """For the interpreter; a machine with much other work takes seconds."""
@@ -29,7 +29,10 @@ _END_S = 5.0
 class MetricProcess:
     """The process of one program. Each call raises MetricFault, after which the process is gone. Close it."""
 
-    def __init__(self, source: str, answer_s: float = ANSWER_S, start_s: float = START_S) -> None:
+    def __init__(
+        self, source: str, answer_s: float = ANSWER_S, start_s: float = START_S, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._clock = clock
         self._answer_s = answer_s
         self._rest = b""
         command = [sys.executable, "-I", "-B", str(Path(metric_program.__file__))]
@@ -48,7 +51,7 @@ class MetricProcess:
         for pipe in (self._questions, self._answers):
             os.set_blocking(pipe.fileno(), False)
         self._ask(source, start_s)
-        self._answered(time.monotonic() + answer_s, answer_s)
+        self._answered(self._clock.monotonic_s() + answer_s, answer_s)
 
     def evaluate(self, counters: Any) -> Any:
         """Return what the program answers to counters. MetricFault."""
@@ -66,7 +69,7 @@ class MetricProcess:
             _quietly_closed(pipe)
 
     def _ask(self, question: Any, seconds: float) -> dict[str, Any]:
-        until_s = time.monotonic() + seconds
+        until_s = self._clock.monotonic_s() + seconds
         self._write(json.dumps(question).encode() + b"\n", until_s, seconds)
         return self._answered(until_s, seconds)
 
@@ -105,7 +108,7 @@ class MetricProcess:
         return line
 
     def _wait(self, until_s: float, seconds: float, write: bool) -> None:
-        left_s, ready = until_s - time.monotonic(), select.poll()
+        left_s, ready = until_s - self._clock.monotonic_s(), select.poll()
         ready.register(*((self._questions, select.POLLOUT) if write else (self._answers, select.POLLIN)))
         if left_s <= 0 or not ready.poll(left_s * 1000):
             raise self._ended(f"the program did not answer within {seconds:g} s")

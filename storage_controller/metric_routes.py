@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -23,6 +22,7 @@ from storage_controller.rule_routes import Author
 from storage_controller.supervision import ControllerState, Mode, Supervisor
 from storage_filters.rule_metrics import METRICS
 from storage_filters.rules import metrics_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 REGISTRY = "/registry/metrics"
 EXPRESSION_MAX = 4096
@@ -214,6 +214,7 @@ def _document(
     reading: Reading | None = None,
     state: ControllerState | None = None,
     used_by: list[int] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> dict[str, Any]:
     series = [] if reading is None else sorted(reading.series.items())
     return {
@@ -225,7 +226,7 @@ def _document(
         "created_s": one.created_s,
         "tenant_label": one.attributes.get("tenant_label") if one.source is MetricSource.PROMETHEUS else None,
         "container_label": one.attributes.get("container_label") if one.source is MetricSource.PROMETHEUS else None,
-        "age_s": None if reading is None else max(time.monotonic() - reading.at_s, 0.0),
+        "age_s": None if reading is None else max(clock.monotonic_s() - reading.at_s, 0.0),
         "took_s": None if reading is None else reading.took_s,
         "values": [
             {"tenant": tenant or None, "container": container or None, "value": value}

@@ -6,8 +6,7 @@ A content that a proxy may have stored objects with stays for good: only by it c
 from __future__ import annotations
 
 import hashlib
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from storage_controller.ledger import Ledger
 from storage_controller.tables import module_contents, module_versions, modules, rewrites, rule_modules
 from storage_filters.rule_documents import SHARED
 from storage_filters.rules import ModuleVersion
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 NAMES_MAX = 64
 """Modules of a tenant."""
@@ -61,7 +61,7 @@ class KeptVersion:
 class ModuleLedger:
     """Names are compared without regard to case, like those of filters in rules, and kept in small letters."""
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock = SYSTEM_CLOCK) -> None:
         self._begin = ledger.begin
         self._clock = clock
 
@@ -91,7 +91,7 @@ class ModuleLedger:
         name, sha256 = name.lower(), hashlib.sha256(data).hexdigest()
         reads, same_size = kind
         content = {"sha256": sha256, "data": data, "reads": reads, "same_size": same_size}
-        at_s = self._clock()
+        at_s = self._clock.now_s()
         named = {"sha256": sha256, "author": author, "created_s": at_s}
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -128,7 +128,7 @@ class ModuleLedger:
             if (rule := connection.execute(used.order_by(rule_modules.c.rule).limit(1)).scalar()) is not None:
                 raise Refused(409, f"rule {rule} sets {name}: remove the rule first")
             there = connection.execute(sa.delete(modules).where(mine)).rowcount > 0
-            drop_unneeded(connection, self._clock())
+            drop_unneeded(connection, self._clock.now_s())
             return there
 
     def versions(self, tenant: str | None = None) -> Sequence[KeptVersion]:

@@ -6,9 +6,10 @@ import os
 import select
 import signal
 import subprocess
-import time
 from collections.abc import Sequence
 from contextlib import suppress
+
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 OUTPUT_CHARACTERS_MAX = 2000
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ")  # others may be secrets of the controller
@@ -16,7 +17,7 @@ _END_S = 5.0
 _PIECE_BYTES = 65536
 
 
-def run(command: Sequence[str], seconds: float) -> tuple[int | None, str]:
+def run(command: Sequence[str], seconds: float, clock: Clock = SYSTEM_CLOCK) -> tuple[int | None, str]:
     """Return its exit code and the end of its output. Code None: it did not start, or was killed after `seconds`;
     then the text says so. Processes that it leaves behind go on if they have a session of their own.
     """
@@ -33,12 +34,12 @@ def run(command: Sequence[str], seconds: float) -> tuple[int | None, str]:
         )
     except (OSError, ValueError) as error:
         return None, f"{command[0]} does not start: {error}"
-    until_s = time.monotonic() + seconds
+    until_s = clock.monotonic_s() + seconds
     assert process.stdout is not None
     with process.stdout as output:
-        text = _read(output.fileno(), process, until_s)
+        text = _read(output.fileno(), process, until_s, clock)
     try:
-        return process.wait(max(until_s - time.monotonic(), 0.0)), text
+        return process.wait(max(until_s - clock.monotonic_s(), 0.0)), text
     except subprocess.TimeoutExpired:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -46,11 +47,11 @@ def run(command: Sequence[str], seconds: float) -> tuple[int | None, str]:
         return None, f"{text}\nkilled: it ran for more than {seconds:g} s".strip()
 
 
-def _read(pipe: int, process: subprocess.Popen[bytes], until_s: float) -> str:
+def _read(pipe: int, process: subprocess.Popen[bytes], until_s: float, clock: Clock) -> str:
     """Return the end of what is written before the process ends, or until that time."""
     found, ready = b"", select.poll()
     ready.register(pipe, select.POLLIN)
-    while (left_s := until_s - time.monotonic()) > 0:
+    while (left_s := until_s - clock.monotonic_s()) > 0:
         if ready.poll(min(left_s, 0.1) * 1000):
             piece = os.read(pipe, _PIECE_BYTES)
             if not piece:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import httpx
 
 from storage_controller.node_health import Disk, Findings, NodeKind
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 HEALTH_PATH = "/zoe-filters"
 """Answered by `storage_filters/object_host.py`."""
@@ -27,20 +27,20 @@ class _LateError(Exception):
     """A node did not answer in time."""
 
 
-def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float) -> Findings:
+def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float, clock: Clock = SYSTEM_CLOCK) -> Findings:
     """Return what a node tells; its questions take `timeout_s` together. Raises nothing.
 
     A node without `healthcheck` in its pipeline answers 4xx, which is an answer; one without recon tells of no disks.
     """
-    began_s = time.monotonic()
-    asked = _Asked(http, url.rstrip("/"), began_s + timeout_s)
+    began_s = clock.monotonic_s()
+    asked = _Asked(http, url.rstrip("/"), began_s + timeout_s, clock)
     try:
         status, text = asked.get("/healthcheck")
     except _LateError:
         return Findings(away=f"nothing within {timeout_s:g} s")
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         return Findings(away=_plainly(error))
-    found = Findings(took_s=time.monotonic() - began_s)
+    found = Findings(took_s=clock.monotonic_s() - began_s)
     if status >= _BROKEN:
         return replace(found, wrong=f"it answers {status} to /healthcheck: {_shown(text)}".rstrip(": "))
     if kind is NodeKind.PROXY:
@@ -50,7 +50,8 @@ def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float) -> Findi
 
 
 class _Asked:
-    def __init__(self, http: httpx.Client, url: str, give_up_s: float) -> None:
+    def __init__(self, http: httpx.Client, url: str, give_up_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._http = http
         self._url = url
         self._give_up_s = give_up_s
@@ -70,7 +71,7 @@ class _Asked:
             raise _LateError from None
 
     def _left_s(self) -> float:
-        left_s = self._give_up_s - time.monotonic()
+        left_s = self._give_up_s - self._clock.monotonic_s()
         if left_s <= 0:
             raise _LateError
         return left_s

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from storage_controller.answers import Refused
 from storage_controller.node_command import run
 from storage_controller.settings import NodeSettings
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 RUNNING_MAX = 4
@@ -40,13 +40,13 @@ class NodeRestarts:
         seconds: float,
         after: Callable[[], None] = lambda: None,
         run_it: Run = run,
-        now_s: Callable[[], float] = time.time,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._nodes = dict(nodes)
         self._seconds = seconds
         self._after = after
         self._run_it = run_it
-        self._now_s = now_s
+        self._clock = clock
         self._lock = threading.Lock()
         self._last: dict[str, NodeRestart] = {}
 
@@ -72,7 +72,7 @@ class NodeRestarts:
                 raise Refused(409, f"{name} is being restarted")
             if len(running) >= RUNNING_MAX:
                 raise Refused(409, f"{', '.join(sorted(running))} are being restarted; wait for one of them")
-            began = self._last[name] = NodeRestart(author, self._now_s())
+            began = self._last[name] = NodeRestart(author, self._clock.now_s())
         _log.warning("%s restarts the node %s", author or "someone unknown", name)
         threading.Thread(target=self._restart, args=(name, node, began), name="zoe-restart", daemon=True).start()
 
@@ -82,6 +82,6 @@ class NodeRestarts:
             code, output = self._run_it(node.restart, self._seconds)
         finally:
             with self._lock:
-                self._last[name] = replace(began, ended_s=self._now_s(), code=code, output=output)
+                self._last[name] = replace(began, ended_s=self._clock.now_s(), code=code, output=output)
             _log.warning("the restart of the node %s ended with %s", name, code)
             self._after()

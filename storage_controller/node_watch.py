@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -23,6 +22,7 @@ from storage_controller.node_health import Bounds, Findings, NodeKind, NodeState
 from storage_controller.node_questions import ask
 from storage_controller.settings import NodeSettings
 from storage_controller.supervision import Mode, Supervisor
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 _UNTOLD, _NOTHING = "not asked yet", Findings()
@@ -60,7 +60,7 @@ class NodeWatch:
         interval_s: float = 10.0,
         timeout_s: float = 5.0,
         leads: Callable[[], bool] = lambda: True,
-        now_s: Callable[[], float] = time.time,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._nodes = dict(nodes)
         self._supervisor = supervisor
@@ -69,7 +69,7 @@ class NodeWatch:
         self._interval_s = interval_s
         self._timeout_s = timeout_s
         self._leads = leads
-        self._now_s = now_s
+        self._clock = clock
         self._silent_since_s: dict[str, float] = {}
         self._found: dict[str, NodeHealth] = {}
         self._asked: dict[str, Future[Findings]] = {}
@@ -115,7 +115,7 @@ class NodeWatch:
         silent_since_s = self._silent_since_s.get(one.name)
         if one.state is not NodeState.AWAY or silent_since_s is None:
             return one
-        now_s = self._now_s()
+        now_s = self._clock.now_s()
         return replace(one, reason=judge(one.kind, one.found, self._bounds, now_s, now_s - silent_since_s)[1])
 
     def look(self) -> None:
@@ -146,7 +146,7 @@ class NodeWatch:
         return self._last_mode
 
     def _judged(self, name: str) -> NodeHealth:
-        found, now_s = Findings(away=f"nothing within {self._timeout_s:g} s"), self._now_s()
+        found, now_s = Findings(away=f"nothing within {self._timeout_s:g} s"), self._clock.now_s()
         if self._asked[name].done():
             found = self._asked.pop(name).result()
         if not found.away:
@@ -175,5 +175,5 @@ class NodeWatch:
                         self.look()
             else:
                 self._found, self._untold = {}, _UNTOLD
-            self._soon.wait(self._interval_s)
+            self._clock.wait(self._soon, self._interval_s)
             self._soon.clear()

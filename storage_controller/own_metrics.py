@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from storage_controller.metric_values import MetricFault, Series, read_answer, v
 from storage_controller.supervision import Failure, Mode, Supervisor
 from storage_controller.traffic import Traffic
 from storage_filters.rules import Rule, metrics_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 INTERVALS_HELD = 3
@@ -56,7 +56,7 @@ class OwnMetrics:
         prometheus_url: str | None,
         interval_s: float,
         leads: Callable[[], bool] = lambda: True,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._kept = kept
         self._supervisor = supervisor
@@ -85,7 +85,7 @@ class OwnMetrics:
 
     def readings(self) -> Mapping[str, Reading]:
         """Return the values that are not too old, by name of the metric."""
-        oldest_s = self._clock() - INTERVALS_HELD * self._interval_s
+        oldest_s = self._clock.monotonic_s() - INTERVALS_HELD * self._interval_s
         return {name: one for name, one in list(self._readings.items()) if one.at_s >= oldest_s}
 
     def values_for(self, rule: Rule, groups: Mapping[str, frozenset[str]]) -> dict[str, float]:
@@ -111,7 +111,7 @@ class OwnMetrics:
                 loop.close()
                 self._readings.pop(name, None)
         self._supervisor.keep_only(metric_controller(""), {one.controller for one in wanted.values()})
-        now_s = self._clock()
+        now_s = self._clock.monotonic_s()
         for name, one in wanted.items():
             loop = self._loops.setdefault(name, _MetricLoop(one))
             if not loop.busy and loop.next_s <= now_s and self._supervisor.ready(one.controller):
@@ -122,20 +122,20 @@ class OwnMetrics:
         one = loop.metric
         try:
             with self._supervisor.run(one.controller):
-                began_s = self._clock()
+                began_s = self._clock.monotonic_s()
                 try:
                     series = loop.values(self._url, lambda: counters(self._traffic, self._interval_s))
                 except MetricFault as fault:
                     raise Failure(str(fault)) from None
-                took_s = self._clock() - began_s
+                took_s = self._clock.monotonic_s() - began_s
                 if self._loops.get(one.name) is loop:
-                    self._readings[one.name] = Reading(self._clock(), took_s, series, one.mode is Mode.ON)
+                    self._readings[one.name] = Reading(self._clock.monotonic_s(), took_s, series, one.mode is Mode.ON)
                     self._supervisor.did(one.controller, f"{len(series)} values in {took_s * 1000:.0f} ms")
         finally:
             loop.busy = False
 
     def _run(self) -> None:
-        while not self._closing.wait(_TICK_S):
+        while not self._clock.wait(self._closing, _TICK_S):
             try:
                 self.look()
             except (Refused, SQLAlchemyError) as error:

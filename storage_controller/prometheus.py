@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import json
-import time
 
 import httpx
 
 from storage_controller.metric_values import MetricFault, Series, read_prometheus
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 ANSWER_S = 3.0
 _ANSWER_BYTES_MAX = 2 * 2**20
 NO_PROMETHEUS = "no Prometheus is set: give the controller its URL by the setting prometheus_url"
 
 
-def ask(url: str | None, expression: str, tenant_label: str, container_label: str, seconds: float = ANSWER_S) -> Series:
+def ask(
+    url: str | None,
+    expression: str,
+    tenant_label: str,
+    container_label: str,
+    seconds: float = ANSWER_S,
+    clock: Clock = SYSTEM_CLOCK,
+) -> Series:
     """Return the values of an expression now. MetricFault."""
     if url is None:
         raise MetricFault(NO_PROMETHEUS)
-    until_s = time.monotonic() + seconds
+    until_s = clock.monotonic_s() + seconds
     form = {"query": expression, "timeout": f"{seconds:g}s"}
     found = bytearray()
     try:
@@ -30,7 +37,7 @@ def ask(url: str | None, expression: str, tenant_label: str, container_label: st
                 found += piece
                 if len(found) > _ANSWER_BYTES_MAX:
                     raise MetricFault(f"Prometheus answers more than {_ANSWER_BYTES_MAX} bytes: aggregate the series")
-                if time.monotonic() > until_s:  # the client's own bound is for each piece
+                if clock.monotonic_s() > until_s:  # the client's own bound is for each piece
                     raise MetricFault(f"Prometheus did not answer within {seconds:g} s")
     except httpx.TimeoutException:
         raise MetricFault(f"Prometheus did not answer within {seconds:g} s") from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import math
 import threading
-import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -43,6 +42,7 @@ from storage_filters.records import KINDS
 from storage_filters.rule_documents import written
 from storage_filters.rules import CACHING
 from zoe_client.amounts import counted
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
@@ -87,14 +87,16 @@ class Regulation:
         supervisor: Supervisor | None = None,
         replication: Pace | None = None,
         cpu: CpuBounds | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._ledger = ledger
         self._cpu = cpu or CpuBounds()
         self._bounds: CpuBounds | None = None
-        self._cores = CoresLedger(ledger)
-        self._supervisor = supervisor or Supervisor()
+        self._cores = CoresLedger(ledger, clock)
+        self._supervisor = supervisor or Supervisor(clock)
         self._controllers = ControllerLedger(ledger)
-        self._replication = ReplicationPace(self._controllers, self._supervisor, replication)
+        self._replication = ReplicationPace(self._controllers, self._supervisor, replication, clock)
         self._mode = Mode.ON
         self._places = places
         self._regulator = RateRegulator(places.capacity, settings)
@@ -105,22 +107,22 @@ class Regulation:
         self._executions = executions
         self._alive: AliveExecutions | None = None
         self._told: AliveExecutions | None = None
-        self._rules = RuleLedger(ledger)
-        self._modules = ModuleLedger(ledger)
+        self._rules = RuleLedger(ledger, clock)
+        self._modules = ModuleLedger(ledger, clock)
         self._lacked: set[str] = set()
         self._hosted: dict[str, frozenset[str]] = {}
         self._caches: dict[str, CacheCounts] = {}
         self._rule_book: Mapping[str, Any] | None = None
         self._told_rule_book: Mapping[str, Any] | None = None
-        self.traffic, self.of_signers, self.of_nodes = (Traffic(self._tenant) for _ in range(3))
-        self.contents = Contents(self._tenant)
-        self.judge = RuleJudge(self._controllers, self._supervisor, self.traffic, self.contents)
+        self.traffic, self.of_signers, self.of_nodes = (Traffic(self._tenant, clock) for _ in range(3))
+        self.contents = Contents(self._tenant, clock)
+        self.judge = RuleJudge(self._controllers, self._supervisor, self.traffic, self.contents, clock)
         servers = (*places.proxies, *places.object_servers)
         self._newest = {server: NewestMessage(settings.hold_s) for server in servers}
         self._meters = {server: Meter(server) for server in servers}
         self._reports: dict[str, TransferReport] = {}
         self._heard_nodes: dict[str, float] = {}
-        self._book = TransferBook(ledger, places.proxies)
+        self._book = TransferBook(ledger, places.proxies, clock)
         self._of_clients = {proxy: Meter(proxy) for proxy in places.proxies}
         self._client_reports: dict[str, TransferReport] = {}
         self._lock = threading.Lock()
@@ -179,7 +181,7 @@ class Regulation:
 
     def silent_s(self) -> Mapping[str, float]:
         """Return for how many seconds each proxy of the settings has not reported; infinite: it never did."""
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         with self._lock:
             return {
                 name: now_s - self._reports[name].at_s if name in self._reports else math.inf
@@ -191,7 +193,7 @@ class Regulation:
         return self._silent_nodes_s(self._places.nodes)
 
     def _silent_nodes_s(self, names: Iterable[str]) -> dict[str, float]:
-        now_s, heard_s = time.monotonic(), dict(self._heard_nodes)
+        now_s, heard_s = self._clock.monotonic_s(), dict(self._heard_nodes)
         return {name: now_s - heard_s.get(name, -math.inf) for name in names}
 
     def caches(self) -> Mapping[str, CacheCounts]:
@@ -204,7 +206,7 @@ class Regulation:
 
     def _rates(self, reports: Mapping[str, TransferReport], name: Callable[[str], str]) -> dict[str, AchievedBandwidth]:
         with self._lock:
-            fresh = [r for r in reports.values() if time.monotonic() - r.at_s <= self._hold_s]
+            fresh = [r for r in reports.values() if self._clock.monotonic_s() - r.at_s <= self._hold_s]
         found: dict[str, dict[TransferKind, float]] = {}
         for one in (transfers for report in fresh for transfers in report.transfers):
             rates = found.setdefault(name(one.tenant), {})
@@ -230,10 +232,10 @@ class Regulation:
         return {t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()}
 
     def _run(self) -> None:
-        next_s = time.monotonic()
+        next_s = self._clock.monotonic_s()
         while not self._closing.is_set():
             # After a pause of the process, go on from now, and do not catch up.
-            next_s = max(next_s, time.monotonic() - EPOCH_S) + EPOCH_S
+            next_s = max(next_s, self._clock.monotonic_s() - EPOCH_S) + EPOCH_S
             try:
                 reports = self._collect(next_s)
                 if (epoch := self._epoch()) is None:
@@ -250,7 +252,7 @@ class Regulation:
         if self._mode is Mode.OFF or not self._supervisor.ready(BANDWIDTH_CONTROLLER):
             return
         with self._supervisor.run(BANDWIDTH_CONTROLLER):
-            self._regulator.epoch(time.monotonic(), reports, self._slos)
+            self._regulator.epoch(self._clock.monotonic_s(), reports, self._slos)
             shares = len({**self._regulator.limits, **self._regulator.standing})
             would = "would have " if self._mode is Mode.DRY else ""
             limits, promises = counted(shares, "limit"), counted(len(self._slos), "promise")
@@ -258,7 +260,7 @@ class Regulation:
 
     def _collect(self, until_s: float) -> list[TransferReport]:
         found: list[TransferReport] = []
-        while (left_s := until_s - time.monotonic()) > 0 and not self._closing.is_set():
+        while (left_s := until_s - self._clock.monotonic_s()) > 0 and not self._closing.is_set():
             if self._usage.poll(int(min(left_s, 0.2) * 1000) + 1):
                 report = self._read(self._usage.recv())
                 if report is not None:
@@ -271,7 +273,7 @@ class Regulation:
             found = read_report(message, self._tenant)
             if found.server not in self._newest:
                 raise BadReport(f"unknown server {found.server}")
-            now_s = time.monotonic()
+            now_s = self._clock.monotonic_s()
             if self._newest[found.server].outdated(found.order, now_s):
                 return None
             if found.server in self._of_clients:
@@ -320,7 +322,7 @@ class Regulation:
         except Exception as error:
             _log.warning("cannot read the promises: %s", error)
             return
-        self._rule_book = written(replace(books.held, metrics=self.judge.judge(books, time.monotonic())))
+        self._rule_book = written(replace(books.held, metrics=self.judge.judge(books, self._clock.monotonic_s())))
         self._promised, self._slos = promised, self._places.held(divided(promised, executions))
         if self._executions:
             alive: dict[str, dict[str, int]] = {}

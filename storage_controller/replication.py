@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from storage_bridge.bandwidth.assignment import TransferClaim
 from storage_controller.controller_ledger import REPLICATION_CONTROLLER, ControllerLedger
 from storage_controller.replication_spare import Disks, spare, steady
 from storage_controller.supervision import Mode, Supervisor
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 NO_LIMIT = 0
 Pace = int | Disks
@@ -16,14 +16,14 @@ Pace = int | Disks
 
 
 class ReplicationPace:
-    """Tells the rate by the mode. pace: None if there is no such controller. clock: seconds that never go back."""
+    """Tells the rate by the mode. pace: None if there is no such controller."""
 
     def __init__(
         self,
         kept: ControllerLedger,
         supervisor: Supervisor,
         pace: Pace | None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._kept = kept
         self._supervisor = supervisor
@@ -53,7 +53,7 @@ class ReplicationPace:
         return NO_LIMIT if self._mode is Mode.DRY else self._last
 
     def _beside(self, disks: Disks, claims: Sequence[TransferClaim] | None) -> int:
-        now_s = self._clock()
+        now_s = self._clock.monotonic_s()
         wanted = disks.least if claims is None else spare(disks, claims)
         before, at_s = self._before or (None, now_s)
         found = steady(disks, before, wanted, now_s - at_s)

@@ -4,8 +4,7 @@ Every call is one transaction.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import sqlalchemy as sa
 from storage_controller.answers import Refused
 from storage_controller.ledger import Ledger
 from storage_controller.tables import rewrites
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 KEPT_MAX = 50
 """Jobs that are listed; older ones are forgotten."""
@@ -59,7 +59,7 @@ class Counts:
 class RewriteLedger:
     """The jobs."""
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock = SYSTEM_CLOCK) -> None:
         self._begin = ledger.begin
         self._clock = clock
 
@@ -80,7 +80,7 @@ class RewriteLedger:
                 "dry_run": job.dry_run,
                 "bytes_per_s": job.bytes_per_s,
                 "author": author,
-                "created_s": self._clock(),
+                "created_s": self._clock.now_s(),
             }
             row = connection.execute(sa.insert(rewrites).values(values).returning(rewrites)).mappings().one()
             connection.execute(sa.delete(rewrites).where(rewrites.c.id <= row["id"] - KEPT_MAX))
@@ -102,15 +102,17 @@ class RewriteLedger:
 
     def give_up(self, number: int, patience_s: float) -> bool:
         """End a job that has waited for so long; return whether it ended. Its `waits` says for what."""
-        late = sa.and_(rewrites.c.id == number, _RUNS, rewrites.c.waits_since_s <= self._clock() - patience_s)
+        late = sa.and_(rewrites.c.id == number, _RUNS, rewrites.c.waits_since_s <= self._clock.now_s() - patience_s)
         with self._begin() as connection:
-            return bool(connection.execute(sa.update(rewrites).where(late).values(ended_s=self._clock())).rowcount)
+            return bool(
+                connection.execute(sa.update(rewrites).where(late).values(ended_s=self._clock.now_s())).rowcount
+            )
 
     def cancel(self, number: int) -> bool:
         """End a job; return whether it ran. What was stored again stays so."""
         wanted = sa.and_(rewrites.c.id == number, _RUNS)
         with self._begin() as connection:
-            ended = sa.update(rewrites).where(wanted).values(ended_s=self._clock(), cancelled=True)
+            ended = sa.update(rewrites).where(wanted).values(ended_s=self._clock.now_s(), cancelled=True)
             return bool(connection.execute(ended).rowcount)
 
     def running(self) -> Running | None:
@@ -135,7 +137,7 @@ class RewriteLedger:
         """
         added = {one: rewrites.c[one] + getattr(counts, one) for one in Counts.__dataclass_fields__}
         values: dict[str, Any] = {**added, "at_container": container, "at_object": name, "waits": waits[:SENTENCE_MAX]}
-        values["waits_since_s"] = sa.func.coalesce(rewrites.c.waits_since_s, self._clock()) if waits else None
+        values["waits_since_s"] = sa.func.coalesce(rewrites.c.waits_since_s, self._clock.now_s()) if waits else None
         if sentence is not None:
             values["sentence"] = sentence[:SENTENCE_MAX]
         with self._begin() as connection:
@@ -146,7 +148,7 @@ class RewriteLedger:
         """Note that all is done."""
         wanted = sa.and_(rewrites.c.id == number, _RUNS)
         with self._begin() as connection:
-            connection.execute(sa.update(rewrites).where(wanted).values(ended_s=self._clock()))
+            connection.execute(sa.update(rewrites).where(wanted).values(ended_s=self._clock.now_s()))
 
 
 def _alone(connection: sa.Connection) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from storage_controller.answers import Refused
 from storage_controller.rewrite_ledger import Counts, RewriteJob, RewriteLedger, Running
 from storage_controller.swift_objects import Listed, SwiftObjects
 from storage_filters.rule_documents import RuleBook, digest_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 LOOK_BYTES = 64 * 1024
@@ -41,7 +41,7 @@ class Rewriter:
         book: Callable[[], RuleBook],
         objects: SwiftObjects,
         leads: Callable[[], bool],
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = SYSTEM_CLOCK,
         wait: Callable[[float], bool] | None = None,
         patience_s: float = PATIENCE_S,
     ) -> None:
@@ -93,7 +93,7 @@ class _Walk:
         jobs: RewriteLedger,
         book: Callable[[], RuleBook],
         objects: SwiftObjects,
-        clock: Callable[[], float],
+        clock: Clock,
         wait: Callable[[float], bool],
     ) -> None:
         self._running = running
@@ -106,7 +106,7 @@ class _Walk:
         self._counts = Counts()
         self._sentence: str | None = None
         self._at = running.at_container, running.at_object
-        self._noted_s = clock()
+        self._noted_s = clock.monotonic_s()
         self._digest = ""
 
     def go(self) -> None:
@@ -145,17 +145,17 @@ class _Walk:
         """Store the objects of a container again; return False if the job ended meanwhile."""
         begin = self._at[1] if self._at[0] == container else ""
         for listed in _pages(lambda after: self._objects.objects(self._job.tenant, container, after), begin):
-            began_s = self._clock()
+            began_s = self._clock.monotonic_s()
             found = self._one(container, listed)
             if found is None:
                 return False
             outcome, size = found.get("outcome"), int(found.get("bytes") or 0)
             self._count(outcome, size, str(found.get("sentence", "")), f"{container}/{listed.name}")
             self._at = container, listed.name
-            if self._clock() - self._noted_s >= _NOTE_S and not self._note():
+            if self._clock.monotonic_s() - self._noted_s >= _NOTE_S and not self._note():
                 return False
             moved = size if outcome == RewriteOutcome.CHANGED and not self._job.dry_run else 0
-            left_s = began_s + max(moved, LOOK_BYTES) / self._job.bytes_per_s - self._clock()
+            left_s = began_s + max(moved, LOOK_BYTES) / self._job.bytes_per_s - self._clock.monotonic_s()
             if left_s > 0 and self._wait(left_s):
                 return False
         return True
@@ -199,7 +199,7 @@ class _Walk:
 
     def _note(self, waits: str = "") -> bool:
         counts, self._counts = self._counts, Counts()
-        self._noted_s = self._clock()
+        self._noted_s = self._clock.monotonic_s()
         return self._jobs.note(self._running.id, *self._at, counts, waits, self._sentence)
 
 

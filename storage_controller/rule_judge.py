@@ -17,6 +17,7 @@ from storage_controller.supervision import Supervisor
 from storage_controller.traffic import Traffic
 from storage_filters.rule_metrics import Values
 from storage_filters.rules import Rule, metrics_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 Added = Callable[[Rule, Mapping[str, frozenset[str]]], Values]
@@ -26,13 +27,20 @@ Added = Callable[[Rule, Mapping[str, frozenset[str]]], Values]
 class RuleJudge:
     """For the thread of the loop, but for `values` and `active`. added: to be set before it begins."""
 
-    def __init__(self, kept: ControllerLedger, supervisor: Supervisor, traffic: Traffic, contents: Contents) -> None:
+    def __init__(
+        self,
+        kept: ControllerLedger,
+        supervisor: Supervisor,
+        traffic: Traffic,
+        contents: Contents,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         self.added: Added = lambda *_: {}
         self._kept = kept
         self._traffic = traffic
         self._contents = contents
         self._operations = OperationMeter()
-        self._loops = RuleLoops(supervisor)
+        self._loops = RuleLoops(supervisor, clock)
 
     def hear(self, operations: Counts, now_s: float) -> None:
         """Take in the operations that a proxy counted for the rules that it has."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from storage_controller.word_ledger import FilterWord, Words, drop_word, expande
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import RULES_MAX, RuleBook, action_document
 from storage_filters.rules import ModuleVersion, Rule, Target, TargetKind
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 HISTORY_MAX = 500
@@ -72,7 +72,7 @@ class RuleLedger:
     def __init__(
         self,
         ledger: Ledger,
-        clock: Callable[[], float] = time.time,
+        clock: Clock = SYSTEM_CLOCK,
         hosted: Callable[[], Collection[str]] = lambda: KINDS,
     ) -> None:
         self.hosted = hosted
@@ -131,7 +131,7 @@ class RuleLedger:
             "rule": show_rule(rule),
             "actions": [action_document(action) for action in rule.actions],
             "author": author,
-            "created_s": self._clock(),
+            "created_s": self._clock.now_s(),
             "mode": mode,
         }
 
@@ -140,13 +140,13 @@ class RuleLedger:
         wanted = sa.and_(policies.c.id == number, _PRESENT)
         if target is not None:
             wanted = sa.and_(wanted, policies.c.target == target)
-        removed = sa.update(policies).where(wanted).values(removed_by=author, removed_s=self._clock())
+        removed = sa.update(policies).where(wanted).values(removed_by=author, removed_s=self._clock.now_s())
         with self._begin() as connection:
             if not connection.execute(removed).rowcount:
                 return False
             connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(number)))
             connection.execute(sa.delete(rule_modules).where(rule_modules.c.rule == number))
-            drop_unneeded(connection, self._clock())
+            drop_unneeded(connection, self._clock.now_s())
             return True
 
     def book(self) -> RuleBook:
@@ -209,7 +209,7 @@ class RuleLedger:
                 mine = sa.and_(rule_modules.c.rule == number, rule_modules.c.tenant == one.tenant)
                 named = sa.and_(mine, rule_modules.c.name == one.version.name)
                 connection.execute(sa.update(rule_modules).where(named).values(sha256=after.sha256))
-            drop_unneeded(connection, self._clock())
+            drop_unneeded(connection, self._clock.now_s())
             return before
 
     def module_kinds(self) -> Mapping[str, Collection[str]]:

@@ -5,9 +5,8 @@ tried. One whose judgement fails is left alone for a while; all others go on.
 from __future__ import annotations
 
 import logging
-import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from storage_controller.controller_ledger import Switch, rule_controller
 from storage_controller.supervision import Supervisor
@@ -15,6 +14,7 @@ from storage_controller.traffic import Traffic
 from storage_filters.chains import compare
 from storage_filters.rule_metrics import WINDOW_S, Values, values_of
 from storage_filters.rules import STATIC_NAMES, AllOf, Comparison, Condition, Rule, TargetKind, metrics_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 _WAITING_MAX = 1000
@@ -24,9 +24,9 @@ _WAITING_MAX = 1000
 class RuleLoops:
     """Keeps how each rule stood last. Not for several threads at once, but for `values` and `active`."""
 
-    def __init__(self, supervisor: Supervisor, now_s: Callable[[], float] = time.time) -> None:
+    def __init__(self, supervisor: Supervisor, clock: Clock = SYSTEM_CLOCK) -> None:
         self._supervisor = supervisor
-        self._now_s = now_s
+        self._clock = clock
         self._active: dict[str, bool] = {}
         self._tried: dict[str, bool] = {}
         self._values: dict[int, Values] = {}
@@ -76,7 +76,7 @@ class RuleLoops:
         if before is None and not now:
             return  # it begins so
         known = {metric: values[metric] for metric in metrics_of(rule) if metric in values}
-        self._waiting.append(Switch(name, self._now_s(), now, tried, known))
+        self._waiting.append(Switch(name, self._clock.now_s(), now, tried, known))
         told = ", ".join(f"{metric} is {value:g}" for metric, value in known.items()) or "its metric is not known"
         self._supervisor.did(name, f"{'would have ' if tried else ''}switched {'on' if now else 'off'}: {told}")
 

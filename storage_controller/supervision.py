@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 BACK_OFF_S, BACK_OFF_S_MAX = 1.0, 60.0
@@ -47,18 +48,17 @@ class ControllerState:
 
 
 class Supervisor:
-    """What all controllers did. Thread-safe. `clock` never goes back; `now_s` is the time since the epoch."""
+    """What all controllers did. Thread-safe."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, now_s: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
-        self._now_s = now_s
         self._lock = threading.Lock()
         self._loops: dict[str, _Loop] = {}
 
     def ready(self, name: str) -> bool:
         """Return whether a controller may run: it does not wait after a crash."""
         with self._lock:
-            return self._loop(name).until_s <= self._clock()
+            return self._loop(name).until_s <= self._clock.monotonic_s()
 
     @contextmanager
     def run(self, name: str) -> Iterator[None]:
@@ -70,7 +70,7 @@ class Supervisor:
             sentence = str(error) if expected else f"it crashed: {error!r}"
             (_log.warning if expected else _log.exception)("the controller %s: %s", name, sentence[:_SENTENCE_MAX])
             with self._lock:
-                self._loop(name).fail(sentence[:_SENTENCE_MAX], self._clock())
+                self._loop(name).fail(sentence[:_SENTENCE_MAX], self._clock.monotonic_s())
         else:
             with self._lock:
                 self._loop(name).succeed()
@@ -79,12 +79,12 @@ class Supervisor:
         """Tell what a controller did, or would have done."""
         with self._lock:
             loop = self._loop(name)
-            loop.last, loop.last_s = what[:_SENTENCE_MAX], self._now_s()
+            loop.last, loop.last_s = what[:_SENTENCE_MAX], self._clock.now_s()
 
     def states(self) -> list[ControllerState]:
         """Return what each did."""
         with self._lock:
-            now_s = self._clock()
+            now_s = self._clock.monotonic_s()
             return [loop.state(name, now_s) for name, loop in sorted(self._loops.items())]
 
     def keep_only(self, prefix: str, names: Collection[str]) -> None:

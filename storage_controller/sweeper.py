@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 
 from storage_controller.answers import Refused
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _INTERVAL_S = 5.0
 _log = logging.getLogger(__name__)
@@ -15,7 +16,8 @@ _log = logging.getLogger(__name__)
 class ViewSweeper:
     """A separate thread; failed removals are retried."""
 
-    def __init__(self, sweep: Callable[[], None], interval_s: float = _INTERVAL_S) -> None:
+    def __init__(self, sweep: Callable[[], None], interval_s: float = _INTERVAL_S, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._sweep = sweep
         self._interval_s = interval_s
         self._closing = threading.Event()
@@ -31,7 +33,7 @@ class ViewSweeper:
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._closing.wait(self._interval_s):
+        while not self._clock.wait(self._closing, self._interval_s):
             try:
                 self._sweep()
             except Refused as refusal:  # another controller leads, and removes them

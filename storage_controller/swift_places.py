@@ -6,7 +6,6 @@ Bounded in number and time: of many objects a random sample is used, and the ans
 from __future__ import annotations
 
 import random
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import httpx
 from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View, place_of
 from storage_controller.answers import Refused
 from storage_controller.swift_http import UNAUTHORIZED, SwiftHttp, check_path
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.store_hosts import host_key
 
@@ -55,8 +55,14 @@ class SwiftPlaces:
     """
 
     def __init__(
-        self, line: SwiftHttp, view_of: ViewOf, endpoints_url: str | None = None, fragmented: Iterable[int] = ()
+        self,
+        line: SwiftHttp,
+        view_of: ViewOf,
+        endpoints_url: str | None = None,
+        fragmented: Iterable[int] = (),
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._http = line
         self._view_of = view_of
         self._endpoints_url = endpoints_url
@@ -69,7 +75,7 @@ class SwiftPlaces:
         """
         container, _, name = path.partition("/")
         below = self._source(account, container, name)
-        give_up_s = time.monotonic() + TIME_S
+        give_up_s = self._clock.monotonic_s() + TIME_S
         with self._asking() as http:
             answer = self._told(
                 http, f"{quote(below.account, safe='')}/{below.path(below.name)}".rstrip("/"), give_up_s
@@ -86,7 +92,7 @@ class SwiftPlaces:
         """
         place = place_of(source)
         below = self._source(self._http.account_of(tenant), place.container, place.prefix)
-        give_up_s = time.monotonic() + TIME_S
+        give_up_s = self._clock.monotonic_s() + TIME_S
         objects, complete = self._objects(below, token, give_up_s)
         # In random order, so that any part is a fair sample; the same order each time.
         candidates = [one for one in objects if one[2]]
@@ -95,7 +101,7 @@ class SwiftPlaces:
         looked_at = InputObjects()
         with self._asking() as http:
             for name, size, _ in candidates[:LOOKED_AT_MAX]:
-                if looked_at.objects and time.monotonic() > give_up_s:
+                if looked_at.objects and self._clock.monotonic_s() > give_up_s:
                     break
                 answer = self._told(http, f"{quote(below.account, safe='')}/{below.path(name)}", give_up_s)
                 counted = InputObjects(1, size)
@@ -139,7 +145,7 @@ class SwiftPlaces:
         self, method: str, account: str, path: str, token: str, give_up_s: float, absent: bool = False
     ) -> httpx.Response:
         """Return a complete answer. Refused, in the same way for everything that the tenant may not read."""
-        answer = self._http.ask(method, account, path, {}, _left_s(give_up_s), token)
+        answer = self._http.ask(method, account, path, {}, self._left_s(give_up_s), token)
         try:
             answer.read()
         except httpx.HTTPError as error:
@@ -161,7 +167,7 @@ class SwiftPlaces:
 
     def _told(self, http: httpx.Client, path: str, give_up_s: float) -> Mapping[str, Any]:
         try:
-            answer = http.get(f"v2/{path}", timeout=_left_s(give_up_s))
+            answer = http.get(f"v2/{path}", timeout=self._left_s(give_up_s))
             document = answer.json() if answer.is_success else None
         except (httpx.HTTPError, ValueError) as error:
             raise Refused(
@@ -170,6 +176,9 @@ class SwiftPlaces:
         if not isinstance(document, dict):
             raise Refused(409, _NOT_TOLD)
         return document
+
+    def _left_s(self, give_up_s: float) -> float:
+        return max(give_up_s - self._clock.monotonic_s(), 0.1)
 
 
 def _urls(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -183,7 +192,3 @@ def _hidden(name: str) -> bool:
     """
     *directories, last = name.split("/")
     return not last or last.startswith(("_", ".")) or any("=" not in one for one in directories)
-
-
-def _left_s(give_up_s: float) -> float:
-    return max(give_up_s - time.monotonic(), 0.1)

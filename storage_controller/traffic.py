@@ -8,7 +8,6 @@ time for which there are rates.
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from storage_controller.last_hour import HourOfRequests, LastHour
 from storage_filters.cpu_budget import CPU_FIELDS
 from storage_filters.request_counters import FIELDS, LATENCY_CLASSES, parts_of
 from storage_filters.rules import Rule
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 COUNTERS_MAX = 10_000
 SPAN_S, WINDOW_S_MAX = 1.0, 60.0
@@ -88,17 +88,16 @@ class _Source(StrEnum):
 
 
 class Traffic:
-    """Takes in the reports of proxies; any thread may ask. `now_ns` is the wall clock, in which counters are born."""
+    """Takes in the reports of proxies; any thread may ask. Counters are born by the time of day."""
 
     def __init__(
         self,
         tenant_of_account: Callable[[str], str],
-        clock: Callable[[], float] = time.monotonic,
-        now_ns: Callable[[], int] = time.time_ns,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._tenant = tenant_of_account
         self._clock = clock
-        self._began_s, self._began_ns = clock(), now_ns()
+        self._began_s, self._began_ns = clock.monotonic_s(), int(clock.now_s() * 1e9)
         self._known: dict[tuple[_Source, Subject], tuple[int, Requests]] = {}
         self._spans: deque[tuple[float, dict[Subject, Requests]]] = deque()
         self._hour = LastHour(clock)
@@ -130,7 +129,7 @@ class Traffic:
 
     def recent(self, seconds: float) -> tuple[float, Mapping[Subject, Requests]]:
         """Return the seconds that the answer covers, at most the last minute, and what was reported within them."""
-        now_s = self._clock()
+        now_s = self._clock.monotonic_s()
         covered_s = min(seconds, WINDOW_S_MAX, max(now_s - self._began_s, SPAN_S))
         with self._lock:
             spans = [of for at_s, of in self._spans if at_s > now_s - covered_s]
@@ -173,7 +172,7 @@ class Traffic:
 
     def _span(self) -> dict[Subject, Requests]:
         """Return the present second's amounts, and forget those of more than a minute ago."""
-        now_s = self._clock()
+        now_s = self._clock.monotonic_s()
         if not self._spans or self._spans[-1][0] <= now_s - SPAN_S:
             self._spans.append((now_s, {}))
         while self._spans[0][0] <= now_s - WINDOW_S_MAX:

@@ -7,14 +7,14 @@ A proxy that does not answer within a minute is not waited for.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from storage_controller.ledger import Ledger
 from storage_controller.transfer_rows import HeardCount
 from storage_controller.use_rows import HeardUse
 from storage_filters.use_counters import USE_FIELDS, parts_of_use
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _FLUSHED_EACH_S = 1.0
 _SWEPT_EACH_S = 600.0  # what executions asked for has no index by time
@@ -28,7 +28,7 @@ _FIELDS = 5
 class TransferBook:
     """What proxies reported and is not stored yet, and which of them have answered; one thread uses it."""
 
-    def __init__(self, ledger: Ledger, proxies: Collection[str], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, ledger: Ledger, proxies: Collection[str], clock: Clock = SYSTEM_CLOCK) -> None:
         self._ledger = ledger
         self._proxies = frozenset(proxies)
         self._clock = clock
@@ -74,7 +74,7 @@ class TransferBook:
 
         When the database is away, everything stays for the next time.
         """
-        now_s = self._clock()
+        now_s = self._clock.monotonic_s()
         if self._flushed_s is not None and now_s < self._flushed_s + _FLUSHED_EACH_S:
             return
         window_s = float("inf") if self._flushed_s is None else now_s - self._flushed_s

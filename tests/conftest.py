@@ -12,6 +12,8 @@ import httpx
 import structlog
 from hypothesis import HealthCheck, settings
 
+from tests.support import delays
+
 # The same examples every time, however slow the machine is just then; `make test-all` looks for others.
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("search", deadline=None, print_blob=True)
@@ -54,6 +56,10 @@ def _kept(make: Any) -> Any:
 
 
 httpx._transports.default.create_ssl_context = _kept(httpx.create_ssl_context)  # type: ignore[attr-defined]
+
+# Late ticks and transactions, as on a busy machine (tests/support/delays.py).
+if _seed := delays.seed():
+    delays.install(_seed)
 
 gc.disable()  # until all is imported, which makes hardly a cycle either
 

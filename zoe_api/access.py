@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hmac
-import time
+from functools import partial
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.requests import HTTPConnection
@@ -14,16 +14,27 @@ from starlette.requests import HTTPConnection
 from zoe_api import sessions
 from zoe_api.addresses import address_of
 from zoe_api.codes import Code
+from zoe_api.position_headers import POSITION_MAX, WANTED
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import in_a_thread
 from zoe_api.sessions import Asker
 from zoe_lib.api_tokens import TokenText
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.roles import SCOPES, Scope
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry, Principal
 
 _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")
+NoOlderThan = Annotated[
+    int | None,
+    Header(
+        alias=WANTED,
+        ge=0,
+        le=POSITION_MAX,
+        description="A `Zoe-Position` of an earlier answer: wait, two seconds at most, until the master has seen it.",
+    ),
+]
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # These requests use POST because of their size; they change nothing, so the audit log leaves them out.
 _QUESTIONS = frozenset(
@@ -50,12 +61,23 @@ _AUDITED_WITH_THE_CHANGE = frozenset({"submit_execution", "submit_array"})
 
 
 async def get_principal(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+    request: Request,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+    no_older_than: NoOlderThan = None,
 ) -> Principal:
     """Return the client, known by a token or the cookie of a session; 401 for all others.
 
     A request for a change is recorded before or together with the change, and its result afterwards."""
-    return await in_a_thread(_known, request, credentials)
+    principal = await in_a_thread(_known, request, credentials)
+    if no_older_than is not None:
+        await in_a_thread(_wait_for, request, principal, no_older_than)
+    return principal
+
+
+def _wait_for(request: Request, principal: Principal, position: int) -> None:
+    services = request.app.state.services
+    asked = partial(services.master.ask, request_id=request.state.request_id)
+    services.positions.wait(position, principal.user, asked, services.store.last_journal_id)
 
 
 def _known(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Principal:
@@ -89,15 +111,15 @@ def still(accounts: AccountStore, principal: Principal) -> bool:
     return confirmed(accounts, principal) is not False
 
 
-def confirmed(accounts: AccountStore, principal: Principal) -> bool | None:
+def confirmed(accounts: AccountStore, principal: Principal, clock: Clock = SYSTEM_CLOCK) -> bool | None:
     """Return whether the session or token still allows what it did, in the same tenant; None if the database cannot
     tell."""
     try:
         if principal.token_id:
-            current = accounts.principal(principal.token_id, time.time())
+            current = accounts.principal(principal.token_id, clock.now_s())
             now = current[0] if current is not None else None
         else:
-            now = accounts.session(principal.session_id, time.time())
+            now = accounts.session(principal.session_id, clock.now_s())
     except StoreUnavailable:
         return None
     return now is not None and now.tenant == principal.tenant and principal.scopes <= now.scopes
@@ -153,11 +175,11 @@ SignedIn = Annotated[Principal, Depends(_signed_in)]
 token."""
 
 
-def known_by_token(accounts: AccountStore, text: str, with_terms: bool = False) -> Asker:
+def known_by_token(accounts: AccountStore, text: str, with_terms: bool = False, clock: Clock = SYSTEM_CLOCK) -> Asker:
     """Return the client by its token; else 401."""
     token = TokenText.read(text)
     if token is not None:
-        now_s = time.time()
+        now_s = clock.now_s()
         found = (
             accounts.principal_and_terms(token.id, now_s) if with_terms else (accounts.principal(token.id, now_s), None)
         )
@@ -168,11 +190,16 @@ def known_by_token(accounts: AccountStore, text: str, with_terms: bool = False) 
 
 
 def entry(
-    principal: Principal, request: HTTPConnection, action: str, target: str | None = None, status: int | None = None
+    principal: Principal,
+    request: HTTPConnection,
+    action: str,
+    target: str | None = None,
+    status: int | None = None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> AuditEntry:
     """Return the audit entry of a change that is about to be made, or of a look at this target."""
     return AuditEntry(
-        at_s=time.time(),
+        at_s=clock.now_s(),
         user=principal.user,
         tenant=principal.tenant,
         action=action,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +14,7 @@ from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem, as_problems
 from zoe_api.submission import checked_priority
 from zoe_client.wire import ArrayModifyRequest
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain import arrays as domain
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.arrays import Array, ArrayEventKind
@@ -101,7 +101,11 @@ def modify(
     array = change_array(services, principal, array_id, request, decide)
     if wanted.of_indices:
         change_each(
-            services, principal, array_id, request, lambda one: _modified(one, wanted, array, principal, request)
+            services,
+            principal,
+            array_id,
+            request,
+            lambda one: _modified(one, wanted, array, principal, request, clock=services.clock),
         )
     return services.store.array(array_id)
 
@@ -128,7 +132,7 @@ def _wanted(body: ArrayModifyRequest, array: Array, services: Services, principa
         fields["priority"] = checked_priority(body.priority, services, principal, array.tenant)
     if body.deadline is not None or "deadline_s" in given:
         with as_problems():
-            deadline = given_deadline(body.deadline, body.deadline_s, time.time())
+            deadline = given_deadline(body.deadline, body.deadline_s, services.clock.now_s())
         fields["deadline_s"] = None if deadline is None else deadline.at_s
     if body.application is not None:
         application = changed_description(
@@ -148,14 +152,19 @@ def _wanted(body: ArrayModifyRequest, array: Array, services: Services, principa
 
 
 def _modified(
-    execution: Execution, wanted: _Wanted, array: Array, principal: Principal, request: Request
+    execution: Execution,
+    wanted: _Wanted,
+    array: Array,
+    principal: Principal,
+    request: Request,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Event | None:
     before = Requested.of(execution)
     after = wanted.of_index(before, array, execution.id)
     if execution.state not in WAITING_STATES or after == before:
         return None
     return Modified(
-        at_s=time.time(),
+        at_s=clock.now_s(),
         cause_id=request.state.request_id,
         before=before,
         after=after,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -51,7 +50,7 @@ def accept_array(services: Services, principal: Principal, array: Array, number:
         data = {"user": principal.user, "offer": number, "deadline_s": finish_s, "what": f"offer {number}"}
         return None if after is stored and not fresh else ArrayChange(after, ArrayEventKind.ACCEPTED, data)
 
-    services.store.change_array(array.id, decide, time.time(), request.state.request_id)
+    services.store.change_array(array.id, decide, services.clock.now_s(), request.state.request_id)
 
 
 def not_begun(services: Services, arrays: Sequence[Array]) -> frozenset[ArrayId]:
@@ -60,7 +59,7 @@ def not_begun(services: Services, arrays: Sequence[Array]) -> frozenset[ArrayId]
     """
     first = {member_id(one.id, one.indices.first): one for one in arrays if asks_as_whole(one) and one.open_count}
     found = _found(services, list(first)) if first else ()
-    now_s = time.time()
+    now_s = services.clock.now_s()
     waiting = (one for one in found if not one.terminal)
     return frozenset(
         first[one.id].id for one in waiting if one.promise is None or first[one.id].conditions.begins_s > now_s

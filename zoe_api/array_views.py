@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -11,6 +10,7 @@ from zoe_api.representation import without_contents
 from zoe_api.wire_forms import conditions_view, reason_view
 from zoe_client.vocabulary import IndexState
 from zoe_client.wire import ArraySummary, ArrayView, IndexView, WorkflowPromiseView
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.arrays import CODES, INDEX_STATES, Array
 from zoe_lib.domain.conditions import Conditions, reason_of
@@ -75,8 +75,8 @@ def with_execution(view: IndexView, execution: Execution | None) -> IndexView:
     )
 
 
-def _summary(array: Array) -> Mapping[str, Any]:
-    reason = None if array.ended_at_s is not None else reason_of(array.conditions, time.time())
+def _summary(array: Array, clock: Clock = SYSTEM_CLOCK) -> Mapping[str, Any]:
+    reason = None if array.ended_at_s is not None else reason_of(array.conditions, clock.now_s())
     return {
         "id": array.id,
         "name": array.name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -48,7 +47,7 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
     """Return the array that a request asks for, checked as an execution is; 422 with all that is wrong with it."""
     indices, at_once = _indices(body.indices, services)
     fit = checked(body.application, services, principal, body.priority, request.state.terms)
-    array_id, now_s = new_array_id(), time.time()
+    array_id, now_s = new_array_id(), services.clock.now_s()
     plain = [one for one in body.after if not one.startswith(_CORR)]
     (conditions,) = conditions_of([body.model_copy(update={"after": plain})], [array_id], services, principal)
     if body.keep:
@@ -131,7 +130,13 @@ def cancel(services: Services, principal: Principal, array_id: str, request: Req
         return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, {"user": principal.user})
 
     change_array(services, principal, array_id, request, decide)
-    change_each(services, principal, array_id, request, lambda one: cancellation(one, services, principal, request))
+    change_each(
+        services,
+        principal,
+        array_id,
+        request,
+        lambda one: cancellation(one, services, principal, request),
+    )
     return services.store.array(array_id)
 
 
@@ -168,7 +173,9 @@ def release(services: Services, principal: Principal, array_id: str, request: Re
         return ArrayChange(domain.release(array), ArrayEventKind.RELEASED, {"user": principal.user})
 
     change_array(services, principal, array_id, request, decide)
-    change_each(services, principal, array_id, request, lambda one: released(one, principal, request))
+    change_each(
+        services, principal, array_id, request, lambda one: released(one, principal, request, clock=services.clock)
+    )
     return services.store.array(array_id)
 
 
@@ -197,7 +204,7 @@ def change_array(
 ) -> Array:
     """Return the array after what `decide` returns, which is written with its entry in the journal; None: unchanged."""
     before = seen_array(array_id, services, principal, request)
-    after = services.store.change_array(array_id, decide, time.time(), request.state.request_id)
+    after = services.store.change_array(array_id, decide, services.clock.now_s(), request.state.request_id)
     if after.version != before.version:
         services.master.hint()
         log.info("array changed", array=array_id, user=principal.user, state=after.state.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _MINUTE_S = 60.0
 
@@ -12,7 +12,8 @@ class PerMinute:
 
     Each API process has its own. Not thread-safe."""
 
-    def __init__(self, keys_max: int, shared_max: int) -> None:
+    def __init__(self, keys_max: int, shared_max: int, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._keys_max = keys_max
         self._shared_max = shared_max
         self._until_s = 0.0
@@ -21,7 +22,7 @@ class PerMinute:
 
     def take(self, key: str) -> bool:
         """Return whether one more entry may be written."""
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         if now_s >= self._until_s:
             self._until_s = now_s + _MINUTE_S
             self._seen, self._left = set(), self._shared_max

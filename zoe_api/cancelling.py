@@ -29,6 +29,8 @@ def cancel(
 def cancellation(execution: Execution, services: Services, principal: Principal, request: Request) -> ev.Event | None:
     """Return the event of a cancellation; None if it stops already. 409 if it has ended for another reason."""
     try:
-        return ending.cancellation(execution, services.store.policy(), principal.user, request.state.request_id)
+        return ending.cancellation(
+            execution, services.store.policy(), principal.user, request.state.request_id, clock=services.clock
+        )
     except ending.HasEnded as ended:
         raise ApiProblem(Code.ALREADY_ENDED, str(ended)) from None

@@ -74,6 +74,9 @@ class Code(StrEnum):
     LOGS_BUSY = "logs_busy"
     TERMINALS_BUSY = "terminals_busy"
     CHECK_BUSY = "check_busy"
+    POSITION_BUSY = "position_busy"
+    POSITION_UNKNOWN = "position_unknown"
+    POSITION_NOT_REACHED = "position_not_reached"
     TOO_MANY_STREAMS = "too_many_streams"
     QUEUE_TOO_LONG = "queue_too_long"
     FILE_DENIED = "file_denied"
@@ -166,6 +169,9 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.LOGS_BUSY: (429, "Too many readers of output at the moment; try again soon"),
     Code.TERMINALS_BUSY: (429, "Too many terminals are being opened; try again soon"),
     Code.CHECK_BUSY: (429, "Too many descriptions are being checked; try again soon"),
+    Code.POSITION_BUSY: (429, "Too many requests wait for a position; try again soon"),
+    Code.POSITION_UNKNOWN: (409, "The journal has no such position"),
+    Code.POSITION_NOT_REACHED: (503, "The master has not reached the position yet; try again soon"),
     Code.TOO_MANY_STREAMS: (429, "You have too many open streams: close some of them"),
     Code.QUEUE_TOO_LONG: (503, "Not computed: the queue is too long"),
     Code.FILE_DENIED: (403, "You may not do this with these files"),

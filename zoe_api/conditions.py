@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterator, Sequence
 
 from zoe_api.codes import Code
@@ -10,6 +9,7 @@ from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_client.vocabulary import DependencyKind, Holder
 from zoe_client.wire import Diagnostic, SubmitRequest
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.arrays import Array, is_array
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.sharing import ExecutionShares
@@ -31,7 +31,7 @@ def conditions_of(
     errors = [error for index, body in enumerate(bodies) for error in _errors(body, index, known, batch)]
     if errors:
         raise ApiProblem(Code.INVALID_REQUEST, errors[0].message, errors=errors)
-    return [_conditions(body, ids) for body in bodies]
+    return [_conditions(body, ids, clock=services.clock) for body in bodies]
 
 
 def _errors(body: SubmitRequest, index: int, known: Collection[str], batch: bool) -> Iterator[Diagnostic]:
@@ -48,11 +48,11 @@ def _errors(body: SubmitRequest, index: int, known: Collection[str], batch: bool
             yield Diagnostic(pointer=pointer, code="unknown", message=why)
 
 
-def _conditions(body: SubmitRequest, ids: Sequence[str]) -> Conditions:
+def _conditions(body: SubmitRequest, ids: Sequence[str], clock: Clock = SYSTEM_CLOCK) -> Conditions:
     after = {text: _split(text) for text in body.after}
     found = Conditions(
         held=Holder.USER if body.hold else None,
-        begin_at_s=body.begin_at_s if body.begin_in_s is None else time.time() + body.begin_in_s,
+        begin_at_s=body.begin_at_s if body.begin_in_s is None else clock.now_s() + body.begin_in_s,
         after=tuple(Dependency(DependencyKind(kind), _id(on, ids)) for kind, on in after.values()),
         keep=body.keep,
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.config import Settings
 
 log = structlog.get_logger(__name__)
@@ -116,7 +116,7 @@ class Connections:
     """The connections of one process, in its event loop's thread."""
 
     bounds: Bounds
-    clock: Callable[[], float] = time.monotonic
+    clock: Clock = SYSTEM_CLOCK
     exchanges: set[Exchange] = field(default_factory=set)
     open: int = 0
     _of_address: Counter[str] = field(default_factory=Counter)
@@ -149,7 +149,7 @@ class Connections:
 
     def sweep(self) -> None:
         """End connections whose request does not arrive or whose answer is not read."""
-        now_s = self.clock()
+        now_s = self.clock.monotonic_s()
         for exchange in list(self.exchanges):
             if self._is_late(exchange, now_s):
                 self._late += 1
@@ -187,7 +187,7 @@ class Connections:
 
     def _tell(self) -> None:
         """Log at most one line a second."""
-        now_s = self.clock()
+        now_s = self.clock.monotonic_s()
         some = self._refused or self._late or self._stuck
         if some and now_s >= self._told_s + _TELL_S:
             log.warning(
@@ -203,7 +203,7 @@ class Connections:
 class AcceptTrouble:
     """Handle exceptions of an event loop: when accepts fail, asyncio reports each of thousands of attempts."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
         self._failed = 0
         self._told_s = float("-inf")
@@ -214,6 +214,6 @@ class AcceptTrouble:
             loop.default_exception_handler(context)
             return
         self._failed += 1
-        if self._clock() >= self._told_s + _TELL_S:
+        if self._clock.monotonic_s() >= self._told_s + _TELL_S:
             log.error("cannot accept connections", tries=self._failed, why=str(context.get("exception")))
-            self._failed, self._told_s = 0, self._clock()
+            self._failed, self._told_s = 0, self._clock.monotonic_s()

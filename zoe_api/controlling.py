@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from zoe_api.visibility import owns
 from zoe_client.documents.diagnostics import pointer
 from zoe_client.vocabulary import Holder
 from zoe_client.wire import Diagnostic, ModifyRequest, ScaleRequest
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions.bounds import SERVICES_MAX
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, same_instances
@@ -36,16 +36,23 @@ def hold(
 ) -> Execution:
     """Return the execution after it was held; idempotent. 409 if it does not wait."""
 
-    return change(services, principal, execution_id, request, if_match, lambda one: held(one, principal, request))
+    return change(
+        services,
+        principal,
+        execution_id,
+        request,
+        if_match,
+        lambda one: held(one, principal, request, clock=services.clock),
+    )
 
 
-def held(execution: Execution, principal: Principal, request: Request) -> ev.Event | None:
+def held(execution: Execution, principal: Principal, request: Request, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
     """Return the event of a hold; None if it is held already. 409 if it does not wait."""
     _check_waits(execution)
     by = Holder.OPERATOR if principal.operator and not owns(principal, execution) else Holder.USER
     if execution.conditions.held in (Holder.OPERATOR, by):
         return None
-    return ev.Held(at_s=time.time(), cause_id=request.state.request_id, by=by, user=principal.user)
+    return ev.Held(at_s=clock.now_s(), cause_id=request.state.request_id, by=by, user=principal.user)
 
 
 def release(
@@ -58,19 +65,21 @@ def release(
     def decide(execution: Execution) -> ev.Event | None:
         if execution.terminal:
             raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {execution.state}")
-        return released(execution, principal, request)
+        return released(execution, principal, request, clock=services.clock)
 
     return change(services, principal, execution_id, request, if_match, decide)
 
 
-def released(execution: Execution, principal: Principal, request: Request) -> ev.Event | None:
+def released(
+    execution: Execution, principal: Principal, request: Request, clock: Clock = SYSTEM_CLOCK
+) -> ev.Event | None:
     """Return the event of a release; None if it is not held. 403 if only operators may release it."""
     holder = execution.conditions.held
     if holder is None or execution.state is not ExecutionState.SUBMITTED:
         return None
     if holder is Holder.OPERATOR and not principal.operator:
         raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
-    return ev.Released(at_s=time.time(), cause_id=request.state.request_id, user=principal.user)
+    return ev.Released(at_s=clock.now_s(), cause_id=request.state.request_id, user=principal.user)
 
 
 def requeue(
@@ -86,7 +95,7 @@ def requeue(
             hint = "it waits for its start" if waits else "submit it again: `zoe show ID -o json` has its description"
             raise ApiProblem(Code.ILLEGAL_STATE, f"it does not run: it is {execution.state}", hint)
         return ev.Stopping(
-            at_s=time.time(),
+            at_s=services.clock.now_s(),
             cause_id=request.state.request_id,
             outcome=Outcome.FAILED,
             cause=Cause.REQUEUED,
@@ -117,7 +126,7 @@ def modify(
             hint = "cancel it, and submit it again"
             raise ApiProblem(Code.ILLEGAL_STATE, "what is promised to it depends on this, so it stays as it is", hint)
         return ev.Modified(
-            at_s=time.time(),
+            at_s=services.clock.now_s(),
             cause_id=request.state.request_id,
             before=before,
             after=after,
@@ -155,7 +164,7 @@ def accept(
             kind = "indices of its array" if is_array(whole) else "steps of its workflow"
             hint = f"`{command} {whole} NUMBER` accepts it for all"
             raise ApiProblem(Code.ILLEGAL_STATE, f"it is promised together with the other {kind}", hint)
-        now_s, offers = time.time(), execution.offers
+        now_s, offers = services.clock.now_s(), execution.offers
         if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
             raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
         terms = offers.terms(number)
@@ -189,7 +198,7 @@ def scale(
             raise ApiProblem(Code.INVALID_REQUEST, errors[0].message, errors=errors)
         if counts == {**counts, **body.total_counts}:
             return None
-        how = {"at_s": time.time(), "cause_id": request.state.request_id}
+        how = {"at_s": services.clock.now_s(), "cause_id": request.state.request_id}
         _check_guaranteed(execution, {**counts, **body.total_counts})
         before = {name: counts[name] for name in body.total_counts}
         return ev.Scaled(**how, before=before, total_counts=body.total_counts, user=principal.user)
@@ -236,10 +245,10 @@ def _requested(body: ModifyRequest, execution: Execution, services: Services, pr
     if "priority" in given and body.priority is not None:
         priority = checked_priority(body.priority, services, principal, execution.tenant)
     if "deadline_s" in given:
-        deadline_s = None if body.deadline_s is None else time.time() + body.deadline_s
+        deadline_s = None if body.deadline_s is None else services.clock.now_s() + body.deadline_s
     if body.deadline is not None:
         with as_problems():
-            given_time = given_deadline(body.deadline, None, time.time())
+            given_time = given_deadline(body.deadline, None, services.clock.now_s())
         deadline_s = None if given_time is None else given_time.at_s
     application = execution.application
     if body.application is not None:

@@ -17,10 +17,12 @@ from zoe_api.looks import Looks
 from zoe_api.master_status import MasterStatus
 from zoe_api.objects.source import ObjectStores
 from zoe_api.output_reads import OutputReads
+from zoe_api.positions import Positions
 from zoe_api.problems import ApiProblem, from_master
 from zoe_api.sign_in.audit import SignInAudit
 from zoe_api.sign_in.password_checks import PasswordChecks
 from zoe_api.stream_places import StreamPlaces
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.refusal import Refusal
@@ -45,7 +47,9 @@ class Services:
     output: OutputReads
     streams: StreamPlaces
     master_status: MasterStatus
+    clock: Clock = SYSTEM_CLOCK
     checks: Places = field(default_factory=Places)
+    positions: Positions = field(default_factory=Positions)
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
     files: FilePrograms = field(default_factory=FilePrograms)
     objects: ObjectStores = field(default_factory=ObjectStores)
@@ -83,11 +87,17 @@ async def get_master(services: Annotated[Services, Depends(get_services)]) -> Ma
     return services.master
 
 
+async def get_clock(services: Annotated[Services, Depends(get_services)]) -> Clock:
+    """Return the clock."""
+    return services.clock
+
+
 IfMatch = Annotated[str | None, Header(description="Apply the change only if the present ETag is one of these.")]
 StoreDep = Annotated[PostgresStore, Depends(get_store)]
 AccountsDep = Annotated[AccountStore, Depends(get_accounts)]
 MasterDep = Annotated[MasterClient, Depends(get_master)]
 ServicesDep = Annotated[Services, Depends(get_services)]
+ClockDep = Annotated[Clock, Depends(get_clock)]
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             self._refuse(problem(Code.TOO_MANY_CONNECTIONS))
             return
         self._address = address
-        self._exchange.head_since_s = self.guard.clock()
+        self._exchange.head_since_s = self.guard.clock.monotonic_s()
         self.guard.exchanges.add(self._exchange)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -81,7 +81,9 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             return
         services = self._exchange
         if self._waits_for_head():
-            services.head_since_s = self.guard.clock() if services.head_since_s is None else services.head_since_s
+            services.head_since_s = (
+                self.guard.clock.monotonic_s() if services.head_since_s is None else services.head_since_s
+            )
             self._head_bytes += len(data)
         services.body_bytes += len(data)
         super().data_received(data)
@@ -93,7 +95,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         """Answer complete requests: a client that sends no more may still read. End everything else."""
         answering = not self._refused and not self._waits_for_head() and not self.cycle.more_body
         if answering:
-            self._exchange.half_closed_since_s = self.guard.clock()
+            self._exchange.half_closed_since_s = self.guard.clock.monotonic_s()
         return answering
 
     def on_response_complete(self) -> None:
@@ -113,7 +115,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         if self.cycle is not self._noted:
             self._noted = self.cycle
             services.head_since_s, self._head_bytes = None, 0
-            services.body_since_s, services.body_bytes = self.guard.clock(), 0
+            services.body_since_s, services.body_bytes = self.guard.clock.monotonic_s(), 0
         if self.cycle is not None and not self.cycle.more_body:
             services.body_since_s = None
 
@@ -179,7 +181,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         if self._waits_for_head() and not self._refused:
             self._refused, self._head_bytes = True, 0
             self._exchange.all_came()
-            self._exchange.half_closed_since_s = self.guard.clock()
+            self._exchange.half_closed_since_s = self.guard.clock.monotonic_s()
             self.transport.write(raw_response(refusal))
             self.transport.write_eof()
         else:

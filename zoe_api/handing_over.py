@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import structlog
@@ -12,6 +11,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ask
 from zoe_api.problems import ApiProblem
 from zoe_client.wire import HandOverView
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.arrays import Array, ArrayEventKind
 from zoe_lib.domain.events import OwnerChanged
 from zoe_lib.domain.execution import Execution
@@ -53,7 +53,7 @@ def hand_over(services: Services, tenant: str, user: str, to: str, request: Requ
     services.accounts.set_disabled(user, True)
     services.accounts.end_access(user)
     # Arrays first, since executions are made of them for their owner.
-    arrays_left = _arrays(services.store, tenant, user, to, request.state.request_id)
+    arrays_left = _arrays(services.store, tenant, user, to, request.state.request_id, clock=services.clock)
     number, left = _executions(services.store, tenant, user, to, request.state.request_id)
     left = left or arrays_left
     services.store.schedules.hand_over_applications(tenant, user, to)
@@ -73,7 +73,9 @@ def hand_over(services: Services, tenant: str, user: str, to: str, request: Requ
     )
 
 
-def _arrays(store: ExecutionStore, tenant: str, user: str, to: str, request_id: str) -> bool:
+def _arrays(
+    store: ExecutionStore, tenant: str, user: str, to: str, request_id: str, clock: Clock = SYSTEM_CLOCK
+) -> bool:
     """Give some arrays to the new owner; return whether there may be more."""
 
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
@@ -84,7 +86,7 @@ def _arrays(store: ExecutionStore, tenant: str, user: str, to: str, request_id: 
     query = ArrayQuery(visibility=Visibility(tenant), user=user, limit=EXECUTIONS_MAX)
     page = store.arrays(query)
     for array in page.arrays:
-        store.change_array(array.id, decide, time.time(), request_id)
+        store.change_array(array.id, decide, clock.now_s(), request_id)
     return page.next_cursor is not None
 
 
@@ -98,11 +100,11 @@ def _executions(store: ExecutionStore, tenant: str, user: str, to: str, request_
     return given, given < len(found) or len(found) == EXECUTIONS_MAX
 
 
-def _given(store: ExecutionStore, found: Execution, to: str, request_id: str) -> bool:
+def _given(store: ExecutionStore, found: Execution, to: str, request_id: str, clock: Clock = SYSTEM_CLOCK) -> bool:
     """Return False if it has ended meanwhile, since its use is not in the sums, or changes too often."""
     execution = found
     for _ in range(_ATTEMPTS_MAX):
-        event = OwnerChanged(at_s=time.time(), cause_id=request_id, former=found.user, user=to)
+        event = OwnerChanged(at_s=clock.now_s(), cause_id=request_id, former=found.user, user=to)
         try:
             store.append(execution.id, [event], execution.version, None)
         except ConcurrentUpdate:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.keys import replace_keys
@@ -45,14 +45,16 @@ def main() -> int:
     return 0
 
 
-def rotate_credentials_key(accounts: AccountStore, keys_dir: Path, late_writes_s: float = _LATE_WRITES_S) -> int:
+def rotate_credentials_key(
+    accounts: AccountStore, keys_dir: Path, late_writes_s: float = _LATE_WRITES_S, clock: Clock = SYSTEM_CLOCK
+) -> int:
     """Encrypt the credentials and secrets of all tenants with a new key, remove the old key, and return their number.
 
     Masters and APIs continue meanwhile, since they can decrypt with both keys. An interrupted rotation resumes. If
     something cannot be decrypted, CannotOpen names its owner, and the old key stays."""
     add_key(keys_dir)
     _reseal(accounts, keys_dir)
-    time.sleep(late_writes_s)
+    clock.sleep(late_writes_s)
     count = _reseal(accounts, keys_dir)
     drop_older_keys(keys_dir)
     return count

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.errors import StoreError
 from zoe_lib.store.values import Leader
 
@@ -18,9 +18,7 @@ class LeaderEndpoint:
     A leader without an endpoint answers at `default`. While the database does not answer, the last endpoint is kept.
     """
 
-    def __init__(
-        self, leader: Callable[[], Leader | None], default: str, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, leader: Callable[[], Leader | None], default: str, clock: Clock = SYSTEM_CLOCK) -> None:
         self._leader = leader
         self._default = default
         self._clock = clock
@@ -31,9 +29,9 @@ class LeaderEndpoint:
     def __call__(self) -> str:
         """Return the endpoint."""
         with self._lock:
-            if self._clock() < self._until_s:
+            if self._clock.monotonic_s() < self._until_s:
                 return self._endpoint
-            self._until_s = self._clock() + _KEPT_S
+            self._until_s = self._clock.monotonic_s() + _KEPT_S
         try:
             leader = self._leader()
         except StoreError:

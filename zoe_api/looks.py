@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import AuditEntry
 
@@ -20,6 +20,7 @@ _REMEMBERED_MAX = 10_000
 class Looks:
     """The looks that were recorded a short time ago. Thread-safe."""
 
+    clock: Clock = SYSTEM_CLOCK
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _recorded: OrderedDict[tuple[str, str], float] = field(default_factory=OrderedDict)
 
@@ -27,11 +28,11 @@ class Looks:
         """Write an entry, unless one of the same user and target is recent."""
         key = (look.user, look.target)
         with self._lock:
-            if time.monotonic() < self._recorded.get(key, -AGAIN_S) + AGAIN_S:
+            if self.clock.monotonic_s() < self._recorded.get(key, -AGAIN_S) + AGAIN_S:
                 return
         accounts.add_audit(look)
         with self._lock:
-            self._recorded[key] = time.monotonic()
+            self._recorded[key] = self.clock.monotonic_s()
             self._recorded.move_to_end(key)
             if len(self._recorded) > _REMEMBERED_MAX:
                 self._recorded.popitem(last=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.messaging.client import MasterUnreachable
 
 # A master that is there answers within milliseconds.
@@ -20,7 +20,8 @@ _PAUSE_S = 0.2
 class MasterStatus:
     """Asks for the master's status, once at a time for all requests of the process. Thread-safe."""
 
-    def __init__(self, ask: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, ask: Callable[[], dict[str, Any]], clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._ask = ask
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(1, "master-status")
@@ -32,7 +33,7 @@ class MasterStatus:
     def read(self) -> dict[str, Any]:
         """Return the answer; MasterUnreachable after `WAIT_S`, and at once as long as an earlier question is open."""
         with self._lock:
-            self._wanted_at_s = time.monotonic()
+            self._wanted_at_s = self._clock.monotonic_s()
             if self._question is None:
                 self._away = False
                 self._question = self._pool.submit(self._ask_on)
@@ -58,7 +59,10 @@ class MasterStatus:
                 try:
                     return self._ask()
                 except MasterUnreachable:
-                    if self._closing.wait(_PAUSE_S) or time.monotonic() - self._wanted_at_s > _INTEREST_S:
+                    if (
+                        self._clock.wait(self._closing, _PAUSE_S)
+                        or self._clock.monotonic_s() - self._wanted_at_s > _INTEREST_S
+                    ):
                         raise
         finally:
             with self._lock:

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
+from zoe_api.position_headers import WANTED, WRITTEN
 from zoe_api.problems import MEDIA_TYPE
 from zoe_client.wire import Problem
 from zoe_lib.descriptions.schema import json_schema
@@ -23,6 +24,10 @@ _REFUSAL = {
 _DESCRIPTION = "Description"
 _WITH_DESCRIPTION = ("PlanRequest", "SubmitRequest", "ValidateRequest")
 _STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
+_POSITION = {
+    "description": "Where the journal has the change that this request made; `Zoe-No-Older-Than` takes it.",
+    "schema": {"type": "integer"},
+}
 # Declared by the framework, but never sent by this API.
 _FOREIGN_SCHEMAS = ("HTTPValidationError", "ValidationError")
 
@@ -53,14 +58,28 @@ def _document(app: FastAPI) -> dict[str, Any]:
     schemas["Problem"] = problem
     _add_descriptions(schemas)
     document["components"]["schemas"] = dict(sorted(schemas.items()))
-    for path, operation in _operations(document):
+    document["components"]["headers"] = {"Position": _POSITION}
+    for path, method, operation in _operations(document):
         responses = operation["responses"]
         responses.pop("422", None)
         if path.startswith("/api/"):
             responses["default"] = _REFUSAL
         if path.endswith(("/stream", "/v1/events")):
             responses["200"]["content"] = _STREAM
+        _refer_to_positions(document, method, operation)
     return document
+
+
+def _refer_to_positions(document: dict[str, Any], method: str, operation: dict[str, Any]) -> None:
+    """Describe the headers of positions once for all operations."""
+    given = operation.get("parameters", [])
+    for index, parameter in enumerate(given):
+        if parameter.get("name") == WANTED:
+            document["components"].setdefault("parameters", {})["NoOlderThan"] = parameter
+            given[index] = {"$ref": "#/components/parameters/NoOlderThan"}
+            for status, answer in operation["responses"].items():
+                if status.startswith("2") and method != "get":
+                    answer["headers"] = {WRITTEN: {"$ref": "#/components/headers/Position"}}
 
 
 def _add_descriptions(schemas: dict[str, Any]) -> None:
@@ -78,10 +97,10 @@ def _add_descriptions(schemas: dict[str, Any]) -> None:
         schemas[name]["properties"]["application"]["$ref"] = f"{_SCHEMAS}{_DESCRIPTION}"
 
 
-def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path, methods in document["paths"].items():
-        for operation in methods.values():
-            yield path, operation
+        for method, operation in methods.items():
+            yield path, method, operation
 
 
 def text(app: FastAPI) -> str:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 async def signed_in(body: SignIn, request: Request, services: Services, then: Callable[[str], T]) -> T:
     """Return what `then` returns for the user with this password, in a thread of the chosen provider."""
     name, check = _local(body, services) if body.provider == passwords.LOCAL else _directory(body, request, services)
-    brake = Brake(body.provider, name, network_of(address_of(request)))
+    brake = Brake(body.provider, name, network_of(address_of(request)), clock=services.clock)
     try:
         result = await services.password_checks.run(
             brake, services.accounts, lambda: then(passwords.guess(services.accounts, brake, check)())
@@ -62,6 +62,8 @@ def _directory(body: SignIn, request: Request, services: Services) -> tuple[str,
         identity = directory.identity(body.user, body.password)
         if identity is None:
             return None
-        return lambda: admit(services.accounts, identity, services.settings.sign_in_roles, request)
+        return lambda: admit(
+            services.accounts, identity, services.settings.sign_in_roles, request, clock=services.clock
+        )
 
     return alike(body.user), check

@@ -48,6 +48,7 @@ _RETRY_AFTER_S_OF = {
     Code.LOGS_BUSY: "1",
     Code.TERMINALS_BUSY: "1",
     Code.CHECK_BUSY: "1",
+    Code.POSITION_BUSY: "1",
     Code.FILES_BUSY: "1",
     Code.SIGN_IN_BUSY: "1",
     Code.TOO_MANY_STREAMS: "10",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
@@ -11,6 +9,7 @@ from zoe_api.addresses import address_of
 from zoe_api.audit_bounds import PerMinute, plain
 from zoe_api.codes import Code
 from zoe_api.sign_in.brake import network_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.people import AuditEntry
 
 ACTION = "refused"
@@ -24,8 +23,9 @@ _TEXT_MAX = 200
 class RefusedAudit:
     """Decide in the event loop which refused requests are recorded, and count the others."""
 
-    def __init__(self) -> None:
-        self._places = PerMinute(NETWORKS_PER_MINUTE_MAX, MORE_PER_MINUTE_MAX)
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
+        self._places = PerMinute(NETWORKS_PER_MINUTE_MAX, MORE_PER_MINUTE_MAX, clock=clock)
         self._left_out = 0
 
     def entry(self, scope: Scope, status: int) -> AuditEntry | None:
@@ -45,7 +45,7 @@ class RefusedAudit:
             changes["refused_not_listed_before"] = [0, self._left_out]
             self._left_out = 0
         return AuditEntry(
-            at_s=time.time(),
+            at_s=self._clock.now_s(),
             user="",
             tenant="",
             action=ACTION,

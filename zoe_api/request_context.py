@@ -15,8 +15,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zoe_api import metrics
 from zoe_api.codes import Code
+from zoe_api.position_headers import WRITTEN
 from zoe_api.problems import problem, problem_response
 from zoe_api.refused_audit import RefusedAudit
+from zoe_lib.store import positions
 from zoe_lib.store.people import AuditEntry
 
 log = structlog.get_logger(__name__)
@@ -54,7 +56,7 @@ class RequestContext:
         request_id = _request_id(Headers(scope=scope).get("x-request-id", ""))
         scope.setdefault("state", {})["request_id"] = request_id
         head = _Head(scope, request_id, send, self._audit, self._refused)
-        with structlog.contextvars.bound_contextvars(request=request_id):
+        with structlog.contextvars.bound_contextvars(request=request_id), positions.collected() as head.written:
             try:
                 await self._app(scope, receive, head.send)
             except Exception:
@@ -78,6 +80,7 @@ class _Head:
         self._send = send
         self._began_s = time.perf_counter()
         self.sent = False
+        self.written = positions.Written()
 
     async def send(self, message: Message) -> None:
         """Forward a message; add the request's id to the head, and count it."""
@@ -85,6 +88,8 @@ class _Head:
             self.sent = True
             headers = MutableHeaders(scope=message)
             headers["X-Request-Id"] = self._request_id
+            if self.written.newest and message["status"] < 400:
+                headers[WRITTEN] = str(self.written.newest)
             headers.setdefault("X-Content-Type-Options", "nosniff")
             headers.setdefault("Cache-Control", "no-store")  # files of the web UI set their own cache time
             self._count(message["status"])

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import math
 import secrets
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -21,6 +20,7 @@ from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Principal, Session
 from zoe_lib.store.sql.installation import TermsVersions
@@ -58,7 +58,7 @@ def enter(
     others = sorted({one.user for one in _ended(services.accounts, request)} - {chosen.user})
     if others:
         note_changes(request, {"ended_sessions_of": ", ".join(others)}, {})
-    now_s = time.time()
+    now_s = services.clock.now_s()
     ends_s = min(now_s + services.settings.session_lifetime_s, ends_at_most_s)
     session = Session("", chosen.user, chosen.tenant, now_s, ends_s)
     proof = _begin(services.accounts, request, response, session)
@@ -134,8 +134,10 @@ def _begin(accounts: AccountStore, request: Request, response: Response, session
     return proof
 
 
-def _live(accounts: AccountStore, request: HTTPConnection) -> Iterator[tuple[Principal, str | None]]:
+def _live(
+    accounts: AccountStore, request: HTTPConnection, clock: Clock = SYSTEM_CLOCK
+) -> Iterator[tuple[Principal, str | None]]:
     """Return the live sessions of the browser's cookies, in their order, with one query."""
     ids = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SESSION)]
-    sessions = accounts.sessions_among(ids, time.time()) if ids else {}
+    sessions = accounts.sessions_among(ids, clock.now_s()) if ids else {}
     return (sessions[one] for one in ids if one in sessions)

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from zoe_lib.api_tokens import TokenText, add_admin_token, anybody_administers
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
 from zoe_lib.sealing import KEY_FILE
@@ -69,9 +70,9 @@ def _say_what_to_register(settings: Settings) -> None:
         print(f"zoe-setup: register at the provider {name} the redirect URI {uri}", file=sys.stderr)
 
 
-def _back_up(options: argparse.Namespace, settings: Settings) -> str:
+def _back_up(options: argparse.Namespace, settings: Settings, clock: Clock = SYSTEM_CLOCK) -> str:
     url, keys_dir = settings.database_url.get_secret_value(), Path(settings.keys_dir)
-    made = back_up(url, options.file, keys_dir / KEY_FILE, version("zoe-analytics"), time.time())
+    made = back_up(url, options.file, keys_dir / KEY_FILE, version("zoe-analytics"), clock.now_s())
     key = (
         f"{KEY_FILE}, which decrypts the stored credentials"
         if (keys_dir / KEY_FILE).exists()
@@ -83,10 +84,10 @@ It does not contain: the settings and the files that they name, keys of master a
 workspaces, volumes and kept output, tables of the storage controller"""
 
 
-def _restore(options: argparse.Namespace, settings: Settings) -> str:
+def _restore(options: argparse.Namespace, settings: Settings, clock: Clock = SYSTEM_CLOCK) -> str:
     url = settings.database_url.get_secret_value()
     keys_dir = Path(settings.keys_dir)
-    made = restore(url, options.file, keys_dir, time.time())
+    made = restore(url, options.file, keys_dir, clock.now_s())
     missing = f"No {KEY_FILE} was in it: one is made when it is needed.\n"
     return f"""restored {_described(made)}
 {"" if (keys_dir / KEY_FILE).exists() else missing}\
@@ -98,13 +99,13 @@ def _described(made: Manifest) -> str:
     return f"{made.rows('executions')} executions, {moment}, version {made.version}, revision {made.revision}"
 
 
-def first_token(accounts: AccountStore, chosen: TokenText | None) -> str:
+def first_token(accounts: AccountStore, chosen: TokenText | None, clock: Clock = SYSTEM_CLOCK) -> str:
     """Make the first token unless an admin already has one; return the message to print, with the
     token if it was made."""
-    if anybody_administers(accounts, time.time()):
+    if anybody_administers(accounts, clock.now_s()):
         return "an admin already has a token; nothing was made"
     token = chosen or TokenText.new()
-    add_admin_token(accounts, token, _NOTE)
+    add_admin_token(accounts, token, _NOTE, clock=clock)
     return str(token) if chosen is None else f"the token {token.id} now administers this Zoe"
 
 
@@ -118,15 +119,15 @@ def _read(file: Path) -> TokenText:
     return token
 
 
-def _until_there(url: str, wait_s: float) -> None:
-    give_up_s = time.monotonic() + wait_s
+def _until_there(url: str, wait_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
+    give_up_s = clock.monotonic_s() + wait_s
     while True:
         try:
             return upgrade(url)
         except StoreUnavailable:
-            if time.monotonic() > give_up_s:
+            if clock.monotonic_s() > give_up_s:
                 raise
-            time.sleep(0.5)
+            clock.sleep(0.5)
 
 
 def _options() -> argparse.Namespace:

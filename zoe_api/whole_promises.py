@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -17,6 +16,7 @@ from zoe_api.problems import ApiProblem
 from zoe_api.visibility import visible_execution
 from zoe_client.vocabulary import Cause, DeadlineStatus
 from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowRiskView, WorkflowTermsView
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.arrays import member_of
 from zoe_lib.domain.events import Promised
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
@@ -69,12 +69,12 @@ def _question(members: Sequence[Execution]) -> dict[str, Any]:
     }
 
 
-def promise_of(members: Sequence[Execution]) -> WorkflowPromiseView:
+def promise_of(members: Sequence[Execution], clock: Clock = SYSTEM_CLOCK) -> WorkflowPromiseView:
     """Return what was decided for these executions, which asked to be promised together."""
     promised = [one.promise.terms for one in members if one.promise is not None]
     if promised:
         together, risks = _together(promised), _risks(members)
-        status = _status(members, together.finish_s, risks, time.time())
+        status = _status(members, together.finish_s, risks, clock.now_s())
         return WorkflowPromiseView(terms=together, why="", ends_s=None, offers=[], status=status, risks=risks)
     offered = [one.offers for one in members if one.offers is not None]
     if offered:
@@ -90,13 +90,13 @@ def accept_for(services: Services, principal: Principal, ids: Sequence[str], num
     """
     for _ in range(_ATTEMPTS_MAX):
         members = [visible_execution(services, principal, one, request, ShareLevel.CONTROL) for one in ids]
-        left = _to_be_promised(members, number)
+        left = _to_be_promised(members, number, clock=services.clock)
         if not left:
             return False
         changes = []
         for one, terms in left:
             cause, user = request.state.request_id, principal.user
-            event = Promised(at_s=time.time(), cause_id=cause, terms=terms, offer=number, user=user)
+            event = Promised(at_s=services.clock.now_s(), cause_id=cause, terms=terms, offer=number, user=user)
             changes.append(ExecutionChange(one, [event], apply(one, event)))
         stored = services.store.append_all(changes, None)
         services.master.hint()
@@ -105,7 +105,9 @@ def accept_for(services: Services, principal: Principal, ids: Sequence[str], num
     raise ApiProblem(Code.CONFLICT, "the executions change too often; try again")
 
 
-def _to_be_promised(members: Sequence[Execution], number: int) -> list[tuple[Execution, FinishTerms]]:
+def _to_be_promised(
+    members: Sequence[Execution], number: int, clock: Clock = SYSTEM_CLOCK
+) -> list[tuple[Execution, FinishTerms]]:
     """Return those that have no promise yet, with what this offer says of each."""
     left = [one for one in members if one.promise is None and not one.terminal]
     other = next((one.promise for one in members if one.promise is not None and one.promise.offer != number), None)
@@ -117,7 +119,7 @@ def _to_be_promised(members: Sequence[Execution], number: int) -> list[tuple[Exe
     if gone and len(gone) + len(left) == len(members):
         why = f"its offers are for all of it, and parts of it have ended since: {', '.join(gone[:_NAMED_MAX])}"
         raise ApiProblem(Code.ILLEGAL_STATE, why, "submit it again, for other offers")
-    found, now_s = [], time.time()
+    found, now_s = [], clock.now_s()
     for one in left:
         offers = one.offers
         if one.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:

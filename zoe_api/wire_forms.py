@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -31,6 +30,7 @@ from zoe_client.wire import (
     ServiceView,
     TransfersView,
 )
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.clock import utc_text
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, reason_of
@@ -103,10 +103,10 @@ def transfers_view(execution: Execution, so_far: StoreTransfers | None) -> Trans
     )
 
 
-def waits_for(execution: Execution) -> Reason | None:
+def waits_for(execution: Execution, clock: Clock = SYSTEM_CLOCK) -> Reason | None:
     """Return why an execution waits, from what is stored; None if it does not, or the master has not said it yet."""
     if execution.state is ExecutionState.SUBMITTED:
-        kept = reason_of(execution.conditions, time.time())
+        kept = reason_of(execution.conditions, clock.now_s())
         offered = execution.offers is not None and awaits_promise(execution)  # its user has little time to answer
         return _unpromised(execution) if offered or kept is None else kept
     return execution.reason or refused(execution)
@@ -244,11 +244,11 @@ def _summary(execution: Execution) -> dict[str, Any]:
     }
 
 
-def deadline_view(execution: Execution) -> DeadlineView | None:
+def deadline_view(execution: Execution, clock: Clock = SYSTEM_CLOCK) -> DeadlineView | None:
     """Return how an execution stands to its deadline; None without one."""
     if execution.deadline_s is None:
         return None
-    status, missed = status_of(execution, time.time()), execution.missed
+    status, missed = status_of(execution, clock.now_s()), execution.missed
     if missed is None:
         return DeadlineView(at_s=execution.deadline_s, status=status, expected_run_s=expected_run_s(execution))
     return DeadlineView(

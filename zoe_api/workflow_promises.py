@@ -17,7 +17,9 @@ def whole_promise(services: Services, workflow: StoredWorkflow) -> WorkflowPromi
     ids = _members(workflow)
     if not ids:
         return None
-    return promise_of(services.store.executions(ExecutionQuery(ids=frozenset(ids), limit=len(ids))).executions)
+    return promise_of(
+        services.store.executions(ExecutionQuery(ids=frozenset(ids), limit=len(ids))).executions, clock=services.clock
+    )
 
 
 def accept_whole(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -65,7 +64,7 @@ def submit(
     # What was accepted is not refused when it is repeated, and is not checked again, which takes longest.
     if (known := _known(services, principal, key, fingerprint)) is not None:
         return known, ()
-    workflow_id, now_s = new_workflow_id(), time.time()
+    workflow_id, now_s = new_workflow_id(), services.clock.now_s()
     warnings = check_budget(services, principal)
     made = _made(body, services, principal, request, workflow_id, now_s)
     whole, fits, executions = made.whole, made.fits, made.executions
@@ -115,7 +114,7 @@ def plan(body: WorkflowRequest, services: Services, principal: Principal, reques
     if body.finish_by is None:
         raise ApiProblem(Code.INVALID_REQUEST, "a plan needs the time by which all of it is to end: finish_by")
     warnings = check_budget(services, principal)
-    made = _made(body, services, principal, request, new_workflow_id(), time.time())
+    made = _made(body, services, principal, request, new_workflow_id(), services.clock.now_s())
     members = [one for one in made.executions if one.application.promise is not None]
     if not members:
         raise ApiProblem(Code.INVALID_REQUEST, "none of its steps can be promised: all run after a failure")
@@ -147,7 +146,7 @@ def resume(
     ids = [before[one.name].execution_id if one.name in before else new_execution_id() for one in whole.steps]
     left = [(i, one) for i, one in enumerate(whole.steps) if one.name in again]
     fits = all_checked([one for _, one in left], services, principal, request)
-    now_s, kept = time.time(), {one.execution_id for one in before.values()}
+    now_s, kept = services.clock.now_s(), {one.execution_id for one in before.values()}
     with as_problems():
         executions = [
             execution_of(ids[i], step, fit, step_conditions(step, ids, now_s, kept), principal, now_s)
@@ -178,7 +177,7 @@ def _check_kept(workflow: StoredWorkflow, plain: CompiledWorkflow, again: set[st
         raise ApiProblem(Code.ILLEGAL_STATE, "executions of it were removed since", "run it anew")
     needed = any(step.paths for step in plain.steps if step.name not in again)
     last_s = max((step.ended_at_s or 0.0 for step in workflow.steps), default=0.0)
-    if needed and last_s + services.settings.workflow_results_kept_s < time.time():
+    if needed and last_s + services.settings.workflow_results_kept_s < services.clock.now_s():
         raise ApiProblem(Code.ILLEGAL_STATE, "its results are not kept any more", "run it anew")
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from zoe_client.problems import problem_of, unreachable
 from zoe_client.sse import ServerEvent
 from zoe_client.streams import AsyncResumedStream
-from zoe_client.transport import Model, given, http_options, model_of, retries
+from zoe_client.transport import Model, OwnPosition, given, http_options, model_of, retries
 
 
 class AsyncTransport:
@@ -30,6 +30,7 @@ class AsyncTransport:
         self.url = url.rstrip("/")
         self._token = token
         self._patience_s = patience_s
+        self._position = OwnPosition()
         self._http = httpx.AsyncClient(transport=transport, **http_options(self.url, token, timeout_s, transport))
 
     async def __aenter__(self) -> Self:
@@ -72,7 +73,7 @@ class AsyncTransport:
             path,
             json=json if body is None else body.model_dump(mode="json"),
             params=given(parameters),
-            headers=headers,
+            headers=self._position.headers(path, headers),
             timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
         )
         if not self._patience_s:
@@ -87,7 +88,11 @@ class AsyncTransport:
         except httpx.TransportError as error:
             raise unreachable(self._http, error) from error
         if response.is_error:
-            raise problem_of(response)
+            refusal = problem_of(response)
+            if self._position.give_up(request, refusal):
+                return await self._once(request)
+            raise refusal
+        self._position.note(response)
         return response
 
     def stream(

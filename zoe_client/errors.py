@@ -100,6 +100,8 @@ _BY_CODE: dict[str, type[Refused]] = {
     "logs_busy": Busy,
     "terminals_busy": Busy,
     "check_busy": Busy,
+    "position_busy": Busy,
+    "position_not_reached": Busy,
     "too_many_streams": Busy,
     "queue_too_long": Busy,
 }

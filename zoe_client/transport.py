@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from zoe_client.errors import Unreachable, ZoeError, checked_part
+from zoe_client.errors import Refused, Unreachable, ZoeError, checked_part
 from zoe_client.problems import problem_of, unreachable
 from zoe_client.proxies import proxy_for
 from zoe_client.sse import ServerEvent
@@ -22,9 +22,41 @@ Model = TypeVar("Model", bound=BaseModel)
 
 # Seconds; pauses are random and double, so that clients of a restarted server do not return all at once.
 _SENTENCES_MAX = 3
+_NO_OLDER_THAN = "Zoe-No-Older-Than"
+# Paths of questions that the master answers from its last tick.
+_OF_THE_QUEUE = ("/explain", "/eta", "/plan", ":plan")
 _RETRY_PAUSE_S = 0.3
 _RETRY_PAUSE_S_MAX = 3.0
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
+class OwnPosition:
+    """The newest position of the journal that answers to own changes named."""
+
+    def __init__(self) -> None:
+        self._newest = 0
+
+    def headers(self, path: str, headers: dict[str, str] | None) -> dict[str, str] | None:
+        """Return the headers of a request: a question about the queue waits until the master has seen own changes."""
+        if not self._newest or not path.endswith(_OF_THE_QUEUE):
+            return headers
+        return {_NO_OLDER_THAN: str(self._newest), **(headers or {})}
+
+    def note(self, response: httpx.Response) -> None:
+        """Note the position that an answer names."""
+        named = response.headers.get("Zoe-Position", "")
+        if named.isascii() and named.isdigit():
+            self._newest = max(self._newest, int(named))
+
+    def give_up(self, request: httpx.Request, refusal: ZoeError) -> bool:
+        """Return whether to send the request again without the position: the master is away, and what is stored may
+        answer, or the journal has no such position, as after a restore of the database.
+        """
+        code = refusal.problem.code if isinstance(refusal, Refused) else ""
+        if code == "position_unknown":
+            self._newest = 0
+        away = isinstance(refusal, Unreachable) and refusal.answered
+        return (away or code.startswith("position_")) and request.headers.pop(_NO_OLDER_THAN, None) is not None
 
 
 class Transport:
@@ -46,6 +78,7 @@ class Transport:
         self.url = url.rstrip("/")
         self._token = token
         self._patience_s = patience_s
+        self._position = OwnPosition()
         self._http = httpx.Client(transport=transport, **http_options(self.url, token, timeout_s, transport))
 
     def __enter__(self) -> Self:
@@ -108,7 +141,7 @@ class Transport:
             path,
             json=json if body is None else body.model_dump(mode="json"),
             params=given(parameters),
-            headers=headers,
+            headers=self._position.headers(path, headers),
             timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
         )
         if not self._patience_s:
@@ -124,7 +157,11 @@ class Transport:
         except httpx.TransportError as error:
             raise unreachable(self._http, error) from error
         if response.is_error:
-            raise problem_of(response)
+            refusal = problem_of(response)
+            if self._position.give_up(request, refusal):
+                return self._once(request)
+            raise refusal
+        self._position.note(response)
         return response
 
     def stream(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import time
 from dataclasses import dataclass
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Token
@@ -45,10 +45,10 @@ class TokenText:
         return f"{_PREFIX}_{self.id}_{self.secret}"
 
 
-def add_admin_token(accounts: AccountStore, text: TokenText, note: str) -> None:
+def add_admin_token(accounts: AccountStore, text: TokenText, note: str, clock: Clock = SYSTEM_CLOCK) -> None:
     """Make the first tenant and its admin if missing, and let this token act with all rights of that admin."""
     accounts.ensure_member(FIRST_USER, FIRST_TENANT, "admin")
-    accounts.add_token(Token(text.id, FIRST_USER, FIRST_TENANT, text.hashed, ALL_SCOPES, time.time(), None, note))
+    accounts.add_token(Token(text.id, FIRST_USER, FIRST_TENANT, text.hashed, ALL_SCOPES, clock.now_s(), None, note))
 
 
 def anybody_administers(accounts: AccountStore, now_s: float) -> bool:

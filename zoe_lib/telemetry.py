@@ -6,12 +6,13 @@ import contextlib
 import logging
 import sys
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TextIO, cast
 
 import structlog
 from structlog.typing import Processor
+
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _QUIET = ("debug", "info")
 
@@ -45,7 +46,7 @@ def configure_logging(log_format: str, level: str, process: str, troubles_a_seco
 class Few:
     """Count the warnings and errors of each second by the log's time stamps. Thread-safe."""
 
-    def __init__(self, a_second_max: int | None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, a_second_max: int | None, clock: Clock = SYSTEM_CLOCK) -> None:
         self._max = a_second_max
         self._clock = clock
         self._lock = threading.Lock()
@@ -56,7 +57,7 @@ class Few:
     def take(self) -> int | None:
         """Return how many were dropped before this line; None if it must be dropped, too."""
         with self._lock:
-            second = int(self._clock())
+            second = int(self._clock.now_s())
             if second != self._second:
                 self._second, self._written = second, 0
             if self._max is not None and self._written >= self._max:

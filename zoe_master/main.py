@@ -18,6 +18,7 @@ from storage_bridge.connect import connected_when_asked
 from storage_bridge.http import ControllerSettings
 from storage_bridge.model import S3, BandwidthSlo
 from storage_bridge.rules import RuleClient
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.config import Settings
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Credential
@@ -83,7 +84,10 @@ _REFUSALS = (BackendRefused, PluginRefused, TablesTooOld)
 class Process:
     """The running master: waits for the lead, leads until it is deposed or told to stop."""
 
-    def __init__(self, settings: Settings, store: PostgresStore, waker: TickWaker, plugins: Plugins) -> None:
+    def __init__(
+        self, settings: Settings, store: PostgresStore, waker: TickWaker, plugins: Plugins, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._clock = clock
         self._settings = settings
         self._plugins = plugins
         self._store = store
@@ -101,7 +105,7 @@ class Process:
     def run(self) -> None:
         """Lead whenever the lock can be had."""
         endpoint = advertised_endpoint(self._settings)
-        watch = LeaderWatch(self._store, self._settings.master_lease_s)
+        watch = LeaderWatch(self._store, self._settings.master_lease_s, self._clock)
         while not self._stopping:
             try:
                 check_tables(self._store.revision())
@@ -134,18 +138,18 @@ class Process:
     def _recover(self) -> None:
         """Log the present exception, give the lead away, and wait: nothing of what was in memory is used again."""
         metrics.FAILURES.inc()
-        pause_s = self._pauses.next_s(time.monotonic())
+        pause_s = self._pauses.next_s(self._clock.monotonic_s())
         log.exception("unexpected error; this master gives up the lead and starts anew", pause_s=pause_s)
         self._store.stop_leading()
-        until_s = time.monotonic() + pause_s
-        while not self._stopping and (left_s := until_s - time.monotonic()) > 0:
+        until_s = self._clock.monotonic_s() + pause_s
+        while not self._stopping and (left_s := until_s - self._clock.monotonic_s()) > 0:
             self._waker.wait(left_s)
 
     def _lead(self, epoch: int) -> None:
         log.info("leading", epoch=epoch)
-        settings, progress = self._settings, LeaderProgress()
+        settings, progress = self._settings, LeaderProgress(self._clock)
         hang_s = settings.master_hang_s + settings.master_timer_s
-        lease = LeaderLease(self._store, epoch, settings.master_lease_s, hang_s, progress)
+        lease = LeaderLease(self._store, epoch, settings.master_lease_s, hang_s, progress, self._clock)
         try:
             self._lead_with(epoch, progress)
         finally:
@@ -161,7 +165,8 @@ class Process:
                 self._store,
                 backend,
                 epoch,
-                hit=hit,
+                self._clock,
+                hit,
                 storage=storage,
                 tick_recorder=tick_recorder,
                 spark_config=connectors_of(self._settings, self._store.accounts),
@@ -171,24 +176,30 @@ class Process:
             )
             report = storage.report if storage is not None else None
             name = self._settings.master_name
-            prices = StoredPrices(lambda: [one.prices for one in self._store.billing.price_lists()])
+            prices = StoredPrices(lambda: [one.prices for one in self._store.billing.price_lists()], self._clock)
             decisions = PromiseDecisions(master.run_times, prices)
             rules = rule_answers_of(self._settings)
             answers = RpcHandlers(
                 master, backend, self._waker, name, epoch, report, self._plugins, numbers, decisions, rules
             )
             endpoint, keys_dir = self._settings.master_endpoint, self._settings.keys_dir
-            with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow()) as answering:
+            with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow(), self._clock) as answering:
                 metrics.LEADER.set(1)
-                foretelling = ForecastThread(master, self._waker)
-                learning = RunTimesThread(master.run_times, self._store)
-                upkeep = ExecutionRetention(self._store, removal_interval_s(self._settings.retention_s))
+                foretelling = ForecastThread(master, self._waker, clock=self._clock)
+                learning = RunTimesThread(master.run_times, self._store, clock=self._clock)
+                upkeep = ExecutionRetention(
+                    self._store, removal_interval_s(self._settings.retention_s), clock=self._clock
+                )
                 amounts = ScalingAmounts(self._settings.prometheus_url, backend.address)
-                self._scaling = ScalingThread(master, self._store, epoch, amounts, self._waker)
-                following = ProgressThread(master, self._store, ProgressAmounts(backend.address, backend.progress_file))
-                promising = PromiseThread(master, decisions, self._waker, following.latest)
-                notifying = NotificationThread(self._store.accounts, senders_of(self._settings))
-                scheduling = ScheduleThread(LeaderPlace(self._settings, self._store), self._waker.wake)
+                self._scaling = ScalingThread(master, self._store, epoch, amounts, self._waker, clock=self._clock)
+                following = ProgressThread(
+                    master, self._store, ProgressAmounts(backend.address, backend.progress_file), clock=self._clock
+                )
+                promising = PromiseThread(master, decisions, self._waker, following.latest, clock=self._clock)
+                notifying = NotificationThread(self._store.accounts, senders_of(self._settings), clock=self._clock)
+                scheduling = ScheduleThread(
+                    LeaderPlace(self._settings, self._store), self._waker.wake, clock=self._clock
+                )
                 try:
                     self._loop(master, backend, answering, storage, progress)
                 finally:
@@ -225,11 +236,11 @@ class Process:
                 log.warning("cannot reach the back-end", why=str(error))
                 self._waker.wait(_BACKEND_RETRY_S)
                 continue
-            metrics.observe_tick(tick, time.perf_counter() - began_s)
+            metrics.observe_tick(tick, time.perf_counter() - began_s, self._clock)
             observe_storage(storage.report() if storage is not None else None)
-            self._sample(backend, storage, work, master.policy, time.monotonic())
+            self._sample(backend, storage, work, master.policy, self._clock.monotonic_s())
             if not tick.again:
-                self._waker.wait(self._pause_s(master, time.time()))
+                self._waker.wait(self._pause_s(master, self._clock.now_s()))
 
     def _pause_s(self, master: Master, now_s: float) -> float:
         due_s = master.next_due_s(now_s)

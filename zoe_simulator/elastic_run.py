@@ -12,7 +12,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.memory import MemoryStore
-from zoe_master.backends.simulated import ManualClock, SimulatedBackend
+from zoe_master.backends.simulated import SimulatedBackend, SimulatedClock
 from zoe_master.loop.master import Master
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.storage.reconciler import InlineReconciler
@@ -73,7 +73,7 @@ class ElasticRun:
         self._loss = loss
         self._began_s: dict[str, float] = {}  # by elastic service with a node
         self.lost_s = 0.0
-        self._clock = ManualClock()
+        self._clock = SimulatedClock()
         self._store = MemoryStore()
         self._store.set_policy(policy, 0, 0.0, "study")
         self._backend = SimulatedBackend(nodes, self._clock)
@@ -100,12 +100,12 @@ class ElasticRun:
         upcoming = iter(self._workload)
         following = next(upcoming, None)
         while following is not None or self._active or self._waiting:
-            now_s = self._clock()
+            now_s = self._clock.now_s()
             next_end_s = now_s + min((p.left_s for p in self._active.values()), default=math.inf)
             next_submit_s = following.submit_s if following is not None else math.inf
             self._advance_to(min(next_end_s, next_submit_s))
             self._end_what_is_done()
-            while following is not None and following.submit_s <= self._clock():
+            while following is not None and following.submit_s <= self._clock.now_s():
                 self._submit(following)
                 following = next(upcoming, None)
             self._tick_until_at_rest()
@@ -114,8 +114,8 @@ class ElasticRun:
     def _advance_to(self, at_s: float) -> None:
         if at_s == math.inf:
             raise RuntimeError(f"{len(self._waiting)} applications wait and nothing runs")
-        seconds = at_s - self._clock()
-        while_arriving_s = max(min(at_s, self._last_submission_s) - self._clock(), 0.0)
+        seconds = at_s - self._clock.now_s()
+        while_arriving_s = max(min(at_s, self._last_submission_s) - self._clock.now_s(), 0.0)
         for progress in self._active.values():
             self.core_seconds += progress.running * progress.arrival.component.cores_milli / 1000 * while_arriving_s
             self._count_wish(progress, seconds)
@@ -146,7 +146,7 @@ class ElasticRun:
         self._store.submit(fresh, "study")
 
     def _end_what_is_done(self) -> None:
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         for execution_id in [e for e, progress in self._active.items() if progress.left_s == 0.0]:
             progress = self._active.pop(execution_id)
             self.finished.append(Finished(progress.arrival, self._started_s.pop(execution_id), now_s))
@@ -165,7 +165,7 @@ class ElasticRun:
                 arrival = self._waiting.pop(execution_id)
                 read_bytes = self._use.read_bytes_of(arrival) if self._use is not None else 0.0
                 self._active[execution_id] = Progress(arrival, read_bytes)
-                self._started_s[execution_id] = self._clock()
+                self._started_s[execution_id] = self._clock.now_s()
             if not plan.preempt and not plan.reserved and not self._master.cache.backlog.submitted:
                 self._count_running()
                 self._share()
@@ -176,7 +176,7 @@ class ElasticRun:
         """Count only part of the work of preempted elastic services; `lost_s` adds up the lost component-seconds."""
         if not self._loss:
             return
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         for execution_id, service_ids in plan.preempt.items():
             for service_id in service_ids:
                 lost_s = self._loss * (now_s - self._began_s.pop(service_id, now_s))

@@ -19,7 +19,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.values import value
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.values import StoreLimits
-from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
+from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.loop.master import Master
 from zoe_master.scheduler.ordering.estimate import corrected_s
 from zoe_master.scheduler.what_if.calibration import ForecastCalibration, ForecastSpread
@@ -72,9 +72,9 @@ class Replay:
         self._exact = exact_runtimes
         self._predictor = predictor
         self._predicted_s: dict[str, float] = {}
-        self._clock = ManualClock(trace.jobs[0].submit_s if trace.jobs else 0.0)
+        self._clock = SimulatedClock(trace.jobs[0].submit_s if trace.jobs else 0.0)
         self._store = MemoryStore(StoreLimits(retention_s=0.0))
-        self._store.set_policy(policy, 0, self._clock(), "replay")
+        self._store.set_policy(policy, 0, self._clock.now_s(), "replay")
         self._backend = SimulatedBackend(trace.nodes, self._clock, behave=lambda _: _FOREVER)
         epoch = self._store.try_lead("replay")
         assert epoch is not None
@@ -126,7 +126,7 @@ class Replay:
     def _tell(self, execution_id: str) -> None:
         cache = self._master.cache
         cache.catch_up()
-        snapshot = cache.snapshot(self._clock(), self._backend.nodes(), {})
+        snapshot = cache.snapshot(self._clock.now_s(), self._backend.nodes(), {})
         snapshot = replace(snapshot, queued=(*snapshot.queued, *cache.backlog.submitted))  # not taken in by a tick yet
         wait = wait_of(snapshot, cache.policy, execution_id, snapshot.estimates(learned_first=True))
         if wait is not None and wait.seconds < math.inf:
@@ -166,7 +166,7 @@ class Replay:
         ended = self._submitted - len(self._jobs)
         if ended - self._pruned >= _ENDED_MAX:
             self._pruned = ended
-            self._store.prune(self._clock())
+            self._store.prune(self._clock.now_s())
 
     def _execution(self, job: Job, execution_id: str) -> Execution:
         if self._predictor is None:
@@ -188,7 +188,7 @@ class Replay:
             self._tick_once()
 
     def _tick_once(self) -> None:
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         tick = self._master.tick()
         if self._invariants is not None:
             self._invariants.check(tick, self._master.policy, self._master.cache.executions())
@@ -204,7 +204,7 @@ class Replay:
             heapq.heappush(self._ends, (now_s + job.run_s, kind, len(self.runs), execution_id))
 
     def _move_to(self, at_s: float) -> None:
-        self._clock.advance(at_s - self._clock())
+        self._clock.advance(at_s - self._clock.now_s())
 
 
 def execution_of(job: Job, execution_id: str, estimate_s: float, limit_s: float | None = None) -> Execution:

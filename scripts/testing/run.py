@@ -40,6 +40,8 @@ _HOURS = str(6 * 3600)
 LONG_ENVIRONMENT = {"ZOE_PROPERTY_CHECKS": "100000", "ZOE_TEST_TRACES": "all", "ZOE_TEST_LONG": "1"} | {
     "PYTEST_TIMEOUT": _HOURS, HANG: _HOURS,
 }  # fmt: skip
+DELAYS = "ZOE_TEST_DELAYS"
+"""Read by tests/support/delays.py: the seed of late ticks and transactions."""
 PROGRESS_S = 60.0
 REASON_LINES_MAX, REASON_CHARACTERS_MAX = 8, 400
 DRIFT = 2.0
@@ -236,7 +238,9 @@ def _name_failed(test: str, output: str, waived: bool) -> None:
     why = [line for line in lines if _REASON.match(line)] or lines[-REASON_LINES_MAX:]
     print(f"\n{'FAILED, in quarantine' if waived else 'FAILED'}: {test}")
     print(*(f"    {line[:REASON_CHARACTERS_MAX]}" for line in why[:REASON_LINES_MAX]), sep="\n")
-    print(f"    again: .venv/bin/{f'python -m pytest {test!r}' if '::' in test else test}" if test != "pytest" else "")
+    late = f"{DELAYS}={os.environ[DELAYS]} " if os.environ.get(DELAYS) else ""
+    again = f"python -m pytest {test!r}" if "::" in test else test
+    print(f"    again: {late}.venv/bin/{again}" if test != "pytest" else "")
 
 
 def unshown(results: Sequence[Result]) -> Iterator[str]:

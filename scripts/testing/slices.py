@@ -3,7 +3,8 @@
 The files of tier 2 stand in a fixed order in which those of one part, which share engines, a store or a browser, are
 neighbours. This order is cut into sixteen pieces of equal cost. A slice is two of them from far apart, which keep both
 cores of a machine busy. The number of commits, by first parents, chooses the slice, and where in each piece it begins,
-so that files which the time cut off come first when the slice returns.
+so that files which the time cut off come first when the slice returns. Every second time, a slice runs with injected
+delays, which show what else fails only under load.
 
 `python -m scripts.testing.slices [COUNT]` runs one for 8 minutes. A test that fails runs again: only a failure that
 repeats fails the slice, and a line for `tests/quarantine.toml` is printed for the others.
@@ -11,6 +12,7 @@ repeats fails the slice, and a line for `tests/quarantine.toml` is printed for t
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -20,7 +22,7 @@ from datetime import UTC, datetime
 from scripts.testing.costs import Costs
 from scripts.testing.names import ROOT
 from scripts.testing.parts import PARTS, part_of
-from scripts.testing.run import close, run, running_alone, selected
+from scripts.testing.run import DELAYS, close, run, running_alone, selected
 
 SLICES = 8
 MINUTES = 8.0
@@ -34,6 +36,9 @@ def main() -> int:
     chosen = slice_of(Costs.read().of_tier(2), count)
     begin = " and ".join(files[0] for files in chosen if files)
     print(f"slice {count % SLICES + 1} of {SLICES}, from {begin} on, for {MINUTES:.0f} minutes", flush=True)
+    if (seed := delays_of(count)) is not None:
+        os.environ[DELAYS] = seed
+        print(f"with injected delays: {DELAYS}={seed}", flush=True)
     files = [file for piece in chosen for file in piece]
     with running_alone():
         results = run(selected(files, 2), 2, until=time.time() + 60 * MINUTES)
@@ -47,6 +52,11 @@ def main() -> int:
                 line = f'"{test}" = {{ since = {datetime.now(UTC).date()}, known = "passed when it ran again" }}'
                 print(f"passed only when it ran again; add to tests/quarantine.toml:\n  {line}")
     return close(results)
+
+
+def delays_of(count: int) -> str | None:
+    """Return the seed of injected delays: each slice has them every second time; None without."""
+    return str(count) if count // SLICES % 2 else None
 
 
 def commits() -> int:

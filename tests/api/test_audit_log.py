@@ -11,10 +11,12 @@ import pytest
 
 from tests.support.api import Api
 from tests.support.browser import Browser
+from tests.support.manual_clock import ManualClock
 from tests.support.waiting import until
 from zoe_api import refused_audit, request_context
 from zoe_api.sign_in import audit
 from zoe_api.sign_in.brake import FAILURES_OF_PAIR_MAX, network_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.people import AuditEntry, User
 
 SIGN_IN = "/lite/sign-in"
@@ -46,11 +48,11 @@ def told(entry: AuditEntry) -> tuple[str, str, str, int | None]:
     return entry.user, entry.by, entry.address, entry.status
 
 
-def with_places(api: Api, shared: int) -> None:
+def with_places(api: Api, shared: int, clock: Clock = SYSTEM_CLOCK) -> None:
     """So few places for refused ones."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(audit, "REFUSED_PER_MINUTE_MAX", shared)
-        made = audit.SignInAudit()
+        made = audit.SignInAudit(clock)
     object.__setattr__(api.app.state.services, "sign_in_audit", made)
 
 
@@ -87,15 +89,14 @@ def test_any_user_name_is_answered_and_kept_plain(api: Api, user: str) -> None:
 
 
 def test_a_flood_writes_so_many_entries_a_minute_and_says_how_many_not(
-    api: Api, monkeypatch: pytest.MonkeyPatch
+    api: Api,
 ) -> None:
-    with_places(api, 3)
-    http, now_s = api.http(None), [1e6]
-    monkeypatch.setattr("zoe_api.sign_in.audit.time.monotonic", lambda: now_s[0])
+    http, clock = api.http(None), ManualClock(1e6)
+    with_places(api, 3, clock)
     for _ in range(8):
         try_as(http, "nobody")
     assert len(written(api, 3)) == 3
-    now_s[0] += 61
+    clock.advance(61)
     try_as(http, "nobody")
     *_, last = written(api, 4)
     assert (len(sign_ins(api)), last.changes) == (4, {"sign_ins_not_listed_before": [0, 5]})

@@ -117,8 +117,8 @@ def test_explain_tells_of_each_node(client: Client, master: TickingMaster) -> No
     big = document(part(resources={"memory": "6GiB", "cores": 4}, essential_count=2, total_count=2))
     running, waiting = client.submit(big), client.submit(big)
     until_state(client, running.id, ExecutionState.RUNNING)
-    until(lambda: client.execution(waiting.id).reason)
-    answer = until(lambda: (found := client.explain(waiting.id)).detailed and found)
+    answer = client.explain(waiting.id)
+    assert answer.detailed
     assert answer.reason is not None
     assert answer.reason.code == "no_resources"
     assert set(answer.nodes) == {"n1", "n2"}
@@ -137,8 +137,6 @@ def test_explain_names_those_ahead_of_the_own_tenant_and_counts_the_others(
     until_state(client, client.submit(big).id, ExecutionState.RUNNING)
     stranger = api.client(make_token(api.store, "bob", "blue"))
     ahead, others, last = client.submit(big), stranger.submit(big), client.submit(big)
-    # The reason is stored a moment before the tick is published that explanations are about.
-    until(lambda: client.explain(last.id).ahead is not None)
     answer = client.explain(last.id)
     assert (answer.ahead, answer.ahead_of_tenant, answer.ahead_ids) == (2, 1, [ahead.id])
     of_stranger = stranger.explain(others.id)

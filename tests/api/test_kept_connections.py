@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 from websockets.sync.client import connect
 
 from tests.support.guarded import BOUNDS, PROTOCOLS
+from tests.support.manual_clock import ManualClock
 from tests.support.proxied import UPGRADE
 from tests.support.serving import Served
 from tests.support.waiting import until
@@ -59,7 +60,7 @@ def application() -> Ends:
 
 @pytest.fixture
 def connections() -> Connections:
-    return Connections(BOUNDS, lambda: 0.0)
+    return Connections(BOUNDS, ManualClock(0.0))
 
 
 @pytest.fixture(params=list(PROTOCOLS))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.api import MASTER_TIMEOUT_S, Api, problem
+from tests.support.manual_clock import ManualClock
 from zoe_api import key_rotation
 from zoe_api.key_rotation import rotate_credentials_key
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
@@ -34,19 +35,24 @@ def opened(api: Api, tenant: str) -> str:
     return Seal.of(api.settings.keys_dir).opened(kept.sealed, tenant, "swift", "ann")
 
 
-def at_the_pause(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
-    monkeypatch.setattr("zoe_api.key_rotation.time.sleep", lambda _s: act())
+class AtThePause(ManualClock):
+    """Instead of waiting, something else happens."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        super().__init__()
+        self._act = act
+
+    def sleep(self, seconds: float) -> None:
+        self._act()
 
 
-def test_credentials_are_encrypted_with_a_new_key_and_the_old_one_is_forgotten(
-    api: Api, keys_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_credentials_are_encrypted_with_a_new_key_and_the_old_one_is_forgotten(api: Api, keys_dir: Path) -> None:
     api.store.accounts.add_tenant("blue")
     keep(api, "red", "the first")
     old, before = Seal.of(keys_dir), (keys_dir / KEY_FILE).read_text()
     # An API that had read the old key, and another one that reads the keys meanwhile.
-    at_the_pause(monkeypatch, lambda: (keep(api, "red", "late", old), keep(api, "blue", "fresh")))  # type: ignore[func-returns-value]
-    assert rotate_credentials_key(api.store.accounts, keys_dir) == 2
+    clock = AtThePause(lambda: (keep(api, "red", "late", old), keep(api, "blue", "fresh")))  # type: ignore[func-returns-value]
+    assert rotate_credentials_key(api.store.accounts, keys_dir, clock=clock) == 2
     assert (opened(api, "red"), opened(api, "blue")) == ("late", "fresh")
     for tenant in ("red", "blue"):
         [kept] = api.store.accounts.storage_credentials(tenant)
@@ -59,21 +65,17 @@ def test_credentials_are_encrypted_with_a_new_key_and_the_old_one_is_forgotten(
     assert [path.name for path in keys_dir.iterdir() if path.name.startswith("credentials.")] == [KEY_FILE]
 
 
-def test_what_was_interrupted_goes_on_with_the_same_new_key(
-    api: Api, keys_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_interrupted_goes_on_with_the_same_new_key(api: Api, keys_dir: Path) -> None:
     keep(api, "red", "the first")
 
     def killed() -> None:
         raise KeyboardInterrupt
 
-    at_the_pause(monkeypatch, killed)
     with pytest.raises(KeyboardInterrupt):
-        rotate_credentials_key(api.store.accounts, keys_dir)
+        rotate_credentials_key(api.store.accounts, keys_dir, clock=AtThePause(killed))
     new, _old = (keys_dir / KEY_FILE).read_text().split()
     assert opened(api, "red") == "the first"
-    at_the_pause(monkeypatch, lambda: None)
-    rotate_credentials_key(api.store.accounts, keys_dir)
+    rotate_credentials_key(api.store.accounts, keys_dir, clock=AtThePause(lambda: None))
     assert (keys_dir / KEY_FILE).read_text().split() == [new]
     assert opened(api, "red") == "the first"
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.support.waiting import until
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
@@ -145,7 +146,7 @@ def test_what_is_braked_takes_neither_a_hash_nor_a_thread(
     assert (guesses.looks, guesses.hashes) == (1, 0)
     assert set(asyncio.run(guesses.guess(FLOOD))) == {Code.TOO_MANY_SIGN_INS}
     assert (guesses.looks, guesses.hashes) == (1, 0)
-    monkeypatch.setattr("zoe_api.sign_in.password_checks.time.monotonic", lambda: 1e12)
+    monkeypatch.setattr(guesses.checks, "_clock", ManualClock(1e12))
     asyncio.run(guesses.guess(1))
     assert guesses.looks == 2
     guesses.checks.close()

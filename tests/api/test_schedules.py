@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 from tests.support.api import Api, in_threads, problem
 from tests.support.documents import Document, job, part
 from tests.support.limits import Quota, set_quota
+from tests.support.manual_clock import ManualClock
 from tests.support.people import ALL_SCOPES, make_token
 from zoe_lib.schedules.values import Schedule
 from zoe_lib.store.postgres import PostgresStore
@@ -495,7 +496,7 @@ def test_what_may_change_until_then_is_a_note(api: Api, http: httpx.Client) -> N
 
 def test_the_thread_of_the_leader_looks_by_itself(api: Api, http: httpx.Client) -> None:
     due_s, made = add(http)["due_s"], threading.Event()
-    thread = ScheduleThread(LeaderPlace(api.settings, api.store), made.set, lambda: due_s, 0.05)
+    thread = ScheduleThread(LeaderPlace(api.settings, api.store), made.set, clock=ManualClock(due_s))
     try:
         assert made.wait(10)
     finally:

@@ -14,6 +14,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from tests.support.guarded import BODY_S, BOUNDS, HEAD_S, PROTOCOLS, RATE, Guarded
+from tests.support.manual_clock import ManualClock
 from tests.support.proxied import DOMAIN, SECRET, UPGRADE, Proxied
 from tests.support.waiting import until
 from zoe_api import connections as connections_module
@@ -230,8 +231,8 @@ def test_connections_are_bounded_in_all_also_those_of_a_proxy(serve: Any) -> Non
 
 def test_a_websocket_has_its_place_until_it_ends(parser: str) -> None:
     """Of the connection that it came on; nothing of it is late."""
-    now_s = [0.0]
-    connections = Connections(BOUNDS, lambda: now_s[0])
+    clock = ManualClock(0.0)
+    connections = Connections(BOUNDS, clock)
     proxied = Proxied(http=guarded(PROTOCOLS[parser], connections))
     try:
         names = f"Host: e1.{DOMAIN}\r\nCookie: zoe-app={SECRET}\r\n".encode()
@@ -249,7 +250,7 @@ def test_a_websocket_has_its_place_until_it_ends(parser: str) -> None:
 @pytest.mark.parametrize("method", [b"GET", b"POST"])
 def test_a_websocket_handshake_with_a_body_is_refused(parser: str, method: bytes, framing: bytes) -> None:
     """The protocol of WebSockets would wait for it without a bound."""
-    connections = Connections(BOUNDS, lambda: 0.0)
+    connections = Connections(BOUNDS, ManualClock(0.0))
     proxied = Proxied(http=guarded(PROTOCOLS[parser], connections))
     try:
         with socket.create_connection(("127.0.0.1", proxied.port), 60) as client:
@@ -262,7 +263,7 @@ def test_a_websocket_handshake_with_a_body_is_refused(parser: str, method: bytes
 
 
 def test_addresses_of_version_6_are_counted_by_the_64() -> None:
-    connections = Connections(Bounds(in_all=100, of_address=2), lambda: 0.0)
+    connections = Connections(Bounds(in_all=100, of_address=2), ManualClock(0.0))
     connections._sweeping = True  # there is no loop
     assert [connections.enter(f"2001:db8::{n}") for n in range(3)] == [True, True, False]
     assert connections.enter("2001:db8:1::1")
@@ -272,15 +273,15 @@ def test_addresses_of_version_6_are_counted_by_the_64() -> None:
 
 
 def test_failed_accepts_are_told_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    now_s: list[float] = [0.0]
+    clock = ManualClock(0.0)
     others: list[object] = []
     told: list[tuple[str, int]] = []
     log = SimpleNamespace(error=lambda event, *, tries, why: told.append((event, tries)))
     monkeypatch.setattr(connections_module, "log", log)
-    trouble = AcceptTrouble(lambda: now_s[0])
+    trouble = AcceptTrouble(clock)
     loop: Any = SimpleNamespace(default_exception_handler=others.append)
     for second in range(5):
-        now_s[0] = float(second)
+        clock.set(float(second))
         for _ in range(2048):
             trouble(loop, {"message": "socket.accept() out of system resource", "exception": OSError(24, "full")})
     trouble(loop, {"message": "Task exception was never retrieved"})

@@ -15,7 +15,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.base import Backend, ServiceStart
-from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
+from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.waker import TickWaker
 
 
@@ -104,7 +104,7 @@ class SimulatedHarness:
 
     def __init__(self) -> None:
         self.waker = TickWaker()
-        self.clock = ManualClock(1000.0)
+        self.clock = SimulatedClock(1000.0)
         nodes = [Node("node-1", Resources(4000, 2**32)), Node("node-2", Resources(4000, 2**32))]
         images = frozenset({"shell", "python"})
         self._backend = SimulatedBackend(nodes, self.clock, self.waker, self._behave, images)
@@ -121,7 +121,7 @@ class SimulatedHarness:
         while not condition():
             change_s = self._backend.next_change_s()
             assert change_s is not None, "nothing will change any more"
-            self.clock.advance(change_s - self.clock())
+            self.clock.advance(change_s - self.clock.now_s())
 
     def reopen(self) -> None:
         """Its world has no other place than itself."""

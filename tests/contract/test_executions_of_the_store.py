@@ -101,7 +101,7 @@ def test_the_promise_of_a_tenant_covers_its_executions(served: Served, zoe: ZoeC
 
 def test_guarantees_end_with_the_lease_and_credentials_do_not(served: Served, zoe: ZoeController) -> None:
     before = zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(10 * MB)))
-    served.now_s[0] += 10_000
+    served.clock.advance(10_000)
     assert served.ledger.by_tenant() == {}
     assert [(one.id, one.slo) for one in served.ledger.executions()] == [("x1", BandwidthSlo())]
     assert zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(10 * MB))) == before

@@ -116,11 +116,11 @@ def test_what_nobody_renews_is_gone_when_its_lease_is_over(served: Served) -> No
     ours.set_slo("a", BandwidthSlo(10 * MB))
     ours.create_view(view)
     others.set_slo("b", BandwidthSlo(20 * MB))
-    served.now_s[0] += 59
+    served.clock.advance(59)
     assert dict(ours.slos()) == {"a": BandwidthSlo(10 * MB)}  # the look has renewed it
-    served.now_s[0] += 59
+    served.clock.advance(59)
     assert list(ours.views()) == [view]
-    served.now_s[0] += 2
+    served.clock.advance(2)
     assert others.capacity().promised_read_bytes_per_s == 20 * MB
     assert list(ours.views()) == []
     assert dict(others.slos()) == {"b": BandwidthSlo(20 * MB)}
@@ -188,7 +188,7 @@ def test_one_that_cannot_be_removed_is_left_and_the_others_are_swept(served: Ser
     stuck, other = (View(name, "a", "swift2d://meters.zoe/2015") for name in ("a-stuck", "b"))
     for view in (stuck, other):
         ours.create_view(view)
-    served.now_s[0] += 61
+    served.clock.advance(61)
     served.keeps.add("a-stuck")
     served.views.sweep()
     assert served.removed == [other]

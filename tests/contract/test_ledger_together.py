@@ -20,6 +20,7 @@ from storage_controller.ledger import Ledger
 from storage_controller.regulation import Endpoints, Regulation
 from storage_controller.rule_ledger import RuleLedger
 from tests.support.installation import free_port
+from tests.support.manual_clock import ManualClock
 from tests.support.waiting import until
 
 RUNS = StoreExecution("x1", "acme", BandwidthSlo(5, None), "zoe")
@@ -29,8 +30,8 @@ class Looked:
     """A ledger whose owners' leases end at 100 s; counts its transactions, and how often it asked for the lead."""
 
     def __init__(self, url: str) -> None:
-        self.engine, self.now_s, self.checks, self.transactions = sa.create_engine(url), 0.0, 0, 0
-        self.ledger = Ledger(self.engine, lambda: self.now_s, self._check)
+        self.engine, self.clock, self.checks, self.transactions = sa.create_engine(url), ManualClock(0.0), 0, 0
+        self.ledger = Ledger(self.engine, self.clock, self._check)
         sa.event.listen(self.engine, "begin", self._count)
 
     def _check(self, _connection: sa.Connection) -> None:
@@ -73,7 +74,7 @@ def test_it_is_one_transaction_and_says_the_same(looked: Looked) -> None:
 def test_what_ended_is_swept_each_time(looked: Looked) -> None:
     with looked.ledger.together():
         assert looked.ledger.by_tenant()
-    looked.now_s = 200.0
+    looked.clock.set(200.0)
     with looked.ledger.together():
         assert looked.ledger.by_tenant() == {}
         assert [one.slo for one in looked.ledger.alive()[0]] == [BandwidthSlo()]

@@ -31,7 +31,7 @@ def http(served: Served) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def jobs(served: Served) -> RewriteLedger:
-    return RewriteLedger(served.ledger, lambda: served.now_s[0])
+    return RewriteLedger(served.ledger, served.clock)
 
 
 def newest(http: httpx.Client) -> dict[str, Any]:
@@ -113,14 +113,14 @@ def test_a_job_gives_up_after_its_patience_and_is_resumed_where_it_was(
 ) -> None:
     number = int(jobs.begin(JOB, "ann")["id"])
     jobs.note(number, "docs", "b", Counts(looked=2), "cannot reach Swift")
-    served.now_s[0] += 50
+    served.clock.advance(50)
     jobs.note(number, "docs", "b", Counts(), "cannot reach Swift")  # does not begin to wait anew
-    served.now_s[0] += 49
+    served.clock.advance(49)
     assert not jobs.give_up(number, 100)
-    served.now_s[0] += 1
+    served.clock.advance(1)
     assert jobs.give_up(number, 100)
     one = newest(http)
-    assert (one["state"], one["waits"], one["ended_s"]) == ("gave_up", "cannot reach Swift", served.now_s[0])
+    assert (one["state"], one["waits"], one["ended_s"]) == ("gave_up", "cannot reach Swift", served.clock.now_s())
     other = int(jobs.begin(JOB, None)["id"])
     assert http.post(f"/v1/rewrites/{number}/resume").status_code == 409
     assert http.post(f"/v1/rewrites/{other}/resume").status_code == 404, "it runs"
@@ -130,11 +130,11 @@ def test_a_job_gives_up_after_its_patience_and_is_resumed_where_it_was(
     found = jobs.running()
     assert found is not None
     assert (found.id, found.at_object) == (number, "b")
-    served.now_s[0] += 1000
+    served.clock.advance(1000)
     assert not jobs.give_up(number, 100), "it does not wait"
     jobs.note(number, "docs", "b", Counts(), "cannot reach Swift")
     jobs.note(number, "docs", "c", Counts(looked=1))  # it goes on
-    served.now_s[0] += 1000
+    served.clock.advance(1000)
     assert not jobs.give_up(number, 100)
     assert jobs.cancel(number)
     assert http.post(f"/v1/rewrites/{number}/resume").status_code == 201

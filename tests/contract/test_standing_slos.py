@@ -28,7 +28,7 @@ def test_it_is_set_replaced_and_removed(http: httpx.Client, served: Served) -> N
     one = {"tenant": "acme", "standing": True, "set_by": "standing"}
     answer = http.put("/v1/slos/acme", json=both)
     assert (answer.status_code, answer.json()) == (201, one | both | {"notes": []})
-    served.now_s[0] += 10**9  # no lease ends it
+    served.clock.advance(10**9)  # no lease ends it
     assert http.get("/v1/slos").json() == [one | both]
     assert http.put("/v1/slos/acme", json=both | {"read_bytes_per_s": 30 * MB}).json() == one | {
         "read_bytes_per_s": 30 * MB,

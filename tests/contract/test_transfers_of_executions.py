@@ -15,6 +15,7 @@ from storage_bridge.zoe_controller import ZoeController
 from storage_controller.executions import ExecutionKeys
 from storage_controller.transfers import KEPT_S, TransferBook
 from storage_filters.execution_names import user_of
+from tests.support.manual_clock import ManualClock
 from tests.support.storage_controller import Served, served_controller
 
 SECRET = b"s" * 32
@@ -38,11 +39,11 @@ class Book(TransferBook):
     """A controller's book, with a clock by hand."""
 
     def __init__(self, served: Served) -> None:
-        self.now_s = 0.0
-        super().__init__(served.ledger, PROXIES, lambda: self.now_s)
+        self.clock = ManualClock(0.0)
+        super().__init__(served.ledger, PROXIES, self.clock)
 
     def later(self, seconds: float = 1.0) -> None:
-        self.now_s += seconds
+        self.clock.advance(seconds)
         self.flush()
 
 
@@ -162,11 +163,11 @@ def test_a_proxy_that_is_away_is_waited_for_a_minute(served: Served, zoe: ZoeCon
     book.later()
     for one in ("x1", "x2"):
         zoe.drop_execution(one)
-    served.now_s[0] += 59
+    served.clock.advance(59)
     book.later()
     assert zoe.ended_transfers() == []
     assert book.asked == [name, silent]
-    served.now_s[0] += 2
+    served.clock.advance(2)
     book.later()
     assert zoe.ended_transfers() == [
         EndedTransfers("x1", generation, TransferTotals(100, 0), whole=False),
@@ -228,10 +229,10 @@ def test_counts_that_nobody_fetches_and_those_of_others_are_kept_apart_and_not_f
     assert other.ended_transfers() == []
     other.forget_transfers(generation)
     assert len(zoe.ended_transfers()) == 1
-    served.now_s[0] += KEPT_S - 1
+    served.clock.advance(KEPT_S - 1)
     book.later()
     assert len(zoe.ended_transfers()) == 1
-    served.now_s[0] += 2
+    served.clock.advance(2)
     book.later()
     assert zoe.ended_transfers() == []
 
@@ -254,7 +255,8 @@ def test_the_history_of_an_execution_stays_after_its_bytes_were_fetched(
     served: Served, zoe: ZoeController, book: Book
 ) -> None:
     name, _ = begun(zoe)
-    begin_s = served.now_s[0] = 6_000_000.0
+    begin_s = 6_000_000.0
+    served.clock.set(begin_s)
     uses = {
         f"{name}/request/GET/meters": [1, 4, 1, 90, 0],
         f"{name}/request/PUT/out": [1, 2, 0, 0, 10],
@@ -263,7 +265,7 @@ def test_the_history_of_an_execution_stays_after_its_bytes_were_fetched(
     book.hear("p1", {name: [1, 60, 10, 0, 0]}, [], uses)
     book.hear("p2", {}, [], {f"{name}/request/GET/meters": [1, 1, 0, 10, 0], "x9/99/request/GET/a": [1, 1, 0, 1, 1]})
     book.later()
-    served.now_s[0] += 120
+    served.clock.advance(120)
     book.hear("p1", {name: [1, 90, 10, 0, 0]}, [], {f"{name}/request/GET/meters": [1, 3, 1, 80, 0]})  # an older one
     book.hear("p1", {}, [], {f"{name}/request/GET/meters": [2, 1, 0, 30, 0]})  # it began anew
     book.later()
@@ -286,7 +288,7 @@ def test_the_history_of_an_execution_stays_after_its_bytes_were_fetched(
     assert history(served, begin_s, begin_s + 60, tenant="acme")["x1"]["points"][0]["read_bytes"] == 60
     assert history(served, begin_s, begin_s + 60, tenant="beta") == {}
     assert history(served, begin_s + 240, begin_s + 600, tenant="acme") == {}
-    served.now_s[0] += KEPT_S + 1
+    served.clock.advance(KEPT_S + 1)
     book.later(600)
     assert history(served, begin_s - 60, begin_s + 600, execution="x1") == {"x1": {"points": [], "uses": []}}
 
@@ -296,7 +298,7 @@ def test_another_owner_sees_nothing_of_it(served: Served, zoe: ZoeController, bo
     book.hear("p1", {name: [1, 60, 10, 0, 0]}, [], {f"{name}/request/GET/meters": [1, 4, 1, 90, 0]})
     book.later()
     with served.http() as http:
-        span = {"from_s": 0, "to_s": served.now_s[0] + 60, "stretch_s": 10**8}
+        span = {"from_s": 0, "to_s": served.clock.now_s() + 60, "stretch_s": 10**8}
         mine = http.get("/v1/owners/zoe/history", params=span | {"tenant": "acme"}).json()["executions"]
         assert [one["subject"] for one in mine["x1"]["uses"]] == ["request/GET/meters"]
         assert http.get("/v1/owners/other/history", params=span | {"tenant": "acme"}).json()["executions"] == {}

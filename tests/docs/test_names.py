@@ -26,7 +26,7 @@ EXCEPTIONS = {
     "Explanation": "what `zoe explain` shows",
     "FlowNetwork": "graph theory's term",
     "LaterDialect": "the API of Crystal's later code",
-    "ManualClock": "a clock, which needs no definition",
+    "SimulatedClock": "a clock, which needs no definition",
     "RpcHandlers": "the field's term: remote procedure calls",
     "RpcServer": "the field's term: remote procedure calls",
     "Scope": "the schema of this name in the API",

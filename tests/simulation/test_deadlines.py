@@ -27,7 +27,7 @@ def misses(world: World, execution_id: str) -> list[float]:
 
 def test_it_is_noted_at_the_deadline_itself() -> None:
     world = slow(4000.0)
-    deadline_s = world.clock() + 30.0
+    deadline_s = world.clock.now_s() + 30.0
     one = world.submit(JOB, deadline_s=deadline_s)
     world.run(100.0, check_invariants)
     assert misses(world, one) == [deadline_s], "time alone wakes the master"
@@ -43,7 +43,7 @@ def test_it_is_noted_at_the_deadline_itself() -> None:
 def test_what_waits_misses_it_in_the_queue_and_before_it() -> None:
     world = slow(300.0)
     world.submit(JOB)
-    soon = world.clock() + 150.0
+    soon = world.clock.now_s() + 150.0
     queued = world.submit(JOB, deadline_s=soon)
     later = world.submit(JOB, deadline_s=soon, conditions=Conditions(begin_at_s=soon + 1000.0))
     world.run(200.0, check_invariants)
@@ -54,7 +54,7 @@ def test_what_waits_misses_it_in_the_queue_and_before_it() -> None:
 
 def test_what_ends_in_time_or_was_cancelled_misses_nothing() -> None:
     world = slow(50.0)
-    deadline_s = world.clock() + 60.0
+    deadline_s = world.clock.now_s() + 60.0
     kept, gone = world.submit(JOB, deadline_s=deadline_s), world.submit(JOB, deadline_s=deadline_s)
     world.tick()
     world.cancel(gone)
@@ -69,7 +69,7 @@ def test_a_master_that_dies_at_the_deadline_leaves_one_event(step: CrashPoint, w
     world = slow(4000.0)
     if waits:
         world.submit(JOB)
-    deadline_s = world.clock() + 30.0
+    deadline_s = world.clock.now_s() + 30.0
     one = world.submit(JOB, deadline_s=deadline_s)
     world.run(29.0)
     world.clock.advance(1.0)
@@ -96,7 +96,7 @@ def test_a_deadline_that_passed_while_no_master_ran() -> None:
 
 def test_many_at_once_take_bounded_ticks() -> None:
     world = slow(4000.0)
-    deadline_s = world.clock() + 30.0
+    deadline_s = world.clock.now_s() + 30.0
     ids = [world.submit(JOB, deadline_s=deadline_s) for _ in range(2500)]
     world.run(25.0)
     world.clock.advance(5.0)

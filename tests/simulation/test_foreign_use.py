@@ -32,7 +32,7 @@ def events_of(world: World, execution_id: str) -> list[object]:
 @pytest.mark.parametrize("order", sorted(ORDERS))
 def test_others_start_meanwhile_and_it_starts_in_its_turn(order: str, backfill: str) -> None:
     world = World([node("n", cores=16)], behave=lambda _: ServiceBehaviour(run_s=50.0))
-    world.store.set_policy(Policy(order=order, backfill=backfill), 0, world.clock(), "admin")
+    world.store.set_policy(Policy(order=order, backfill=backfill), 0, world.clock.now_s(), "admin")
     world.backend.set_foreign("n", Resources(4000))
     world.tick()
     wide = world.submit(application(component("c", 1, 1, cores=14), expected_run_s=50.0))
@@ -48,4 +48,4 @@ def test_others_start_meanwhile_and_it_starts_in_its_turn(order: str, backfill: 
     world.backend.set_foreign("n", Resources(1000))
     world.run(10.0, check)
     assert world.state(wide) is S.RUNNING
-    assert spans(events_of(world, wide), world.clock())[-1].cause is WaitCause.FOREIGN_USE
+    assert spans(events_of(world, wide), world.clock.now_s())[-1].cause is WaitCause.FOREIGN_USE

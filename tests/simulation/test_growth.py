@@ -69,7 +69,7 @@ class Growth:
 
     def submit(self, names: Sequence[str], shape: Application = WIDE) -> None:
         """Past the API, all at once."""
-        now_s = self.world.clock()
+        now_s = self.world.clock.now_s()
         fresh = [Execution(name, shape.name, "default", "ada", shape, now_s) for name in names]
         prepared = [submitting.prepare(self.store._applications, one, "test", None, "") for one in fresh]
         self.store.database.write_repeatable(lambda connection: submitting.write(connection, prepared))
@@ -86,7 +86,7 @@ class Growth:
 
     def set_order(self, order: str) -> None:
         policy = self.store.policy()
-        self.store.set_policy(replace(policy, order=order), policy.version, self.world.clock(), "admin")
+        self.store.set_policy(replace(policy, order=order), policy.version, self.world.clock.now_s(), "admin")
 
     def to_rest(self, ticks_most: int) -> int:
         """Tick until none is due at once; how many it took, each of them within its bounds."""

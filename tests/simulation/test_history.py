@@ -19,7 +19,7 @@ def execution(name: str, tenant: str = "default", **more: object) -> Execution:
 
 
 def submit(world: World, fresh: Execution) -> None:
-    world.store.submit(replace(fresh, submitted_at_s=world.clock()), "test")
+    world.store.submit(replace(fresh, submitted_at_s=world.clock.now_s()), "test")
 
 
 def estimate(world: World, wanted: Execution) -> RunTime:
@@ -54,7 +54,7 @@ def test_the_last_two_runs_of_the_same_user_and_application_tell_how_long_the_ne
 
 def test_fair_share_counts_old_use_less_and_running_use_at_once() -> None:
     world = World([node("n", cores=2)], behave=lambda start: ServiceBehaviour(run_s=100.0))
-    world.store.set_policy(Policy(order="fair-share", usage_half_life_s=1000.0), 0, world.clock(), "test")
+    world.store.set_policy(Policy(order="fair-share", usage_half_life_s=1000.0), 0, world.clock.now_s(), "test")
     submit(world, execution("a1", "a"))
     world.tick()
     world.run(100.0)

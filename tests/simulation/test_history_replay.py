@@ -53,7 +53,7 @@ def lively(seed: int, store: ExecutionStore | None = None, policy: Policy | None
     behaviours: dict[str, ServiceBehaviour] = {}
     nodes = [node("n1", cores=6, memory_gib=12), node("n2", cores=3, memory_gib=8)]
     world = Recorded(nodes, behave=lambda s: behaviours.setdefault(s.service_id, random_behaviour(chance)), store=store)
-    world.store.set_policy(policy or Policy(backfill="easy"), 0, world.clock(), "admin")
+    world.store.set_policy(policy or Policy(backfill="easy"), 0, world.clock.now_s(), "admin")
     submitted: list[str] = []
     for turn in range(15):
         if chance.random() < 0.2:
@@ -73,7 +73,7 @@ def lively(seed: int, store: ExecutionStore | None = None, policy: Policy | None
         if turn == 9:
             world.backend.set_node(nodes[1])
         if turn == 11:
-            world.store.set_policy(Policy(order="sjf"), world.store.policy().version, world.clock(), "admin")
+            world.store.set_policy(Policy(order="sjf"), world.store.policy().version, world.clock.now_s(), "admin")
     world.run(500.0)
     return world
 
@@ -84,7 +84,7 @@ def random_conditions(chance: random.Random, world: Recorded, submitted: Sequenc
     others = chance.sample(submitted, min(len(submitted), chance.choice([0, 0, 1, 2])))
     return Conditions(
         held=chance.choice([None] * 9 + [Holder.USER]),
-        begin_at_s=chance.choice([None, None, None, world.clock() + chance.randint(1, 60)]),
+        begin_at_s=chance.choice([None, None, None, world.clock.now_s() + chance.randint(1, 60)]),
         after=tuple(Dependency(chance.choice(kinds), one) for one in others),
         keep=chance.random() < 0.5,
     )
@@ -93,14 +93,16 @@ def random_conditions(chance: random.Random, world: Recorded, submitted: Sequenc
 def control(chance: random.Random, world: Recorded, execution: Execution) -> None:
     """Do one of the things that users and admins do to executions, as is legal."""
     before = ev.Requested.of(execution)
-    after = replace(before, priority=chance.randint(-2, 2), begin_at_s=chance.choice([None, world.clock() + 9]))
+    after = replace(before, priority=chance.randint(-2, 2), begin_at_s=chance.choice([None, world.clock.now_s() + 9]))
     wishes: list[Event] = [
-        chance.choice((ev.Held(at_s=world.clock(), by=Holder.USER, user="ada"), ev.Released(at_s=world.clock()))),
-        ev.Modified(at_s=world.clock(), before=before, after=after),
-        ev.Released(at_s=world.clock(), user="ada"),
+        chance.choice(
+            (ev.Held(at_s=world.clock.now_s(), by=Holder.USER, user="ada"), ev.Released(at_s=world.clock.now_s()))
+        ),
+        ev.Modified(at_s=world.clock.now_s(), before=before, after=after),
+        ev.Released(at_s=world.clock.now_s(), user="ada"),
         _scaled(chance, world, execution),
-        ev.OwnerChanged(at_s=world.clock(), former=execution.user, user=chance.choice(["ada", "bob"])),
-        ev.Stopping(at_s=world.clock(), outcome=Outcome.FAILED, cause=Cause.REQUEUED),
+        ev.OwnerChanged(at_s=world.clock.now_s(), former=execution.user, user=chance.choice(["ada", "bob"])),
+        ev.Stopping(at_s=world.clock.now_s(), outcome=Outcome.FAILED, cause=Cause.REQUEUED),
     ]
     for event in chance.sample(wishes, len(wishes)):
         with suppress(IllegalTransition):
@@ -111,7 +113,7 @@ def control(chance: random.Random, world: Recorded, execution: Execution) -> Non
 def _scaled(chance: random.Random, world: Recorded, execution: Execution) -> ev.Scaled:
     one = chance.choice(execution.application.components)
     counts = {one.name: one.essential_count + chance.randint(0, 2)}
-    return ev.Scaled(at_s=world.clock(), before={one.name: one.total_count}, total_counts=counts)
+    return ev.Scaled(at_s=world.clock.now_s(), before={one.name: one.total_count}, total_counts=counts)
 
 
 def as_it_was(recording: Recording) -> list[Decision]:
@@ -131,7 +133,7 @@ def replayed(recording: Recording, change: Change | None = None) -> list[Decisio
 @pytest.mark.parametrize("seed", [*range(12), 43])
 def test_with_nothing_changed_every_decision_is_made_again(seed: int) -> None:
     world = lively(seed)
-    recording = read_recording(world.store, 1000.0, world.clock())
+    recording = read_recording(world.store, 1000.0, world.clock.now_s())
     assert as_it_was(recording)
     assert replayed(recording) == as_it_was(recording)
 
@@ -139,7 +141,7 @@ def test_with_nothing_changed_every_decision_is_made_again(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_also_from_the_middle_on(seed: int) -> None:
     world = lively(seed)
-    recording = read_recording(world.store, 1020.0, world.clock())
+    recording = read_recording(world.store, 1020.0, world.clock.now_s())
     assert as_it_was(recording)
     assert replayed(recording) == as_it_was(recording)
 
@@ -147,14 +149,14 @@ def test_also_from_the_middle_on(seed: int) -> None:
 @pytest.mark.parametrize("policy", [Policy(order="psbs"), Policy(order="fair-share"), Policy(backfill="conservative")])
 def test_under_every_kind_of_policy(policy: Policy) -> None:
     world = lively(3, policy=policy)
-    recording = read_recording(world.store, 1000.0, world.clock())
+    recording = read_recording(world.store, 1000.0, world.clock.now_s())
     assert replayed(recording) == as_it_was(recording)
 
 
 def test_from_the_database_too(store: PostgresStore) -> None:
     store.accounts.ensure_member("ada", "default", "admin")
     world = lively(1, store)
-    recording = read_recording(store, 1000.0, world.clock())
+    recording = read_recording(store, 1000.0, world.clock.now_s())
     assert len(as_it_was(recording)) >= 5
     assert replayed(recording) == as_it_was(recording)
 
@@ -168,7 +170,7 @@ def test_bandwidth_that_is_granted_and_withdrawn_is_so_again() -> None:
     world.run(5.0)
     world.cancel(requires)
     world.run(200.0)
-    recording = read_recording(world.store, 1000.0, world.clock())
+    recording = read_recording(world.store, 1000.0, world.clock.now_s())
     assert replayed(recording) == as_it_was(recording)
     assert as_it_was(recording)
     told = of_bandwidth(prefers, events_of(recording))
@@ -186,12 +188,12 @@ def test_another_policy_and_one_more_node_change_what_happens() -> None:
     world = Recorded(
         [node("n1", cores=2)], behave=lambda s: ServiceBehaviour(run_s=50.0 if "long" in s.component.name else 5.0)
     )
-    world.store.set_policy(Policy(order="fifo", backfill="none"), 0, world.clock(), "admin")
+    world.store.set_policy(Policy(order="fifo", backfill="none"), 0, world.clock.now_s(), "admin")
     for name, cores, run_s in (("long", 1, 50.0), ("wide", 2, 5.0), ("narrow", 1, 5.0)):
         world.submit(application(component(name, 1, 1, cores=cores), expected_run_s=run_s))
         world.run(1.0)
     world.run(200.0)
-    recording = read_recording(world.store, 1000.0, world.clock())
+    recording = read_recording(world.store, 1000.0, world.clock.now_s())
     assert replayed(recording) == as_it_was(recording)
     assert starts(as_it_was(recording)) == {"e00001": 1000.0, "e00002": 1050.0, "e00003": 1055.0}
     assert starts(replayed(recording, Change({"backfill": "easy"}))) == {
@@ -213,7 +215,7 @@ def test_what_is_not_kept_is_refused() -> None:
         read_recording(world.store, 10.0, 2000.0)
     with pytest.raises(ReplayRefused, match=r"the start must be earlier than the end \(1970-"):
         read_recording(world.store, 1010.0, 1010.0)
-    world.store.prune(world.clock() + 90 * 86400.0 - 100.0)
+    world.store.prune(world.clock.now_s() + 90 * 86400.0 - 100.0)
     with pytest.raises(ReplayRefused, match="removed"):
         read_recording(world.store, 1010.0, 2000.0)
 

@@ -56,12 +56,12 @@ def test_a_use_counts_from_then_and_takes_a_warning_back() -> None:
     world = world_with()
     execution = world.submit(notebook())
     world.run(3000.0)
-    world.store.add_use_of(execution, world.clock())
+    world.store.add_use_of(execution, world.clock.now_s())
     world.run(3000.0)
     assert kinds(world, execution).count("idle_warned") == 0
     world.run(700.0)
     first = world.get(execution).marks[Mark.IDLE_WARNED]
-    world.store.add_use_of(execution, world.clock())
+    world.store.add_use_of(execution, world.clock.now_s())
     world.run(3500.0)
     assert world.state(execution) is ExecutionState.RUNNING
     world.run(200.0)
@@ -96,12 +96,12 @@ def test_a_replay_warns_and_ends_as_it_was() -> None:
     for turn in range(8):
         world.run(1000.0)
         if turn == 3:
-            world.store.add_use_of(first, world.clock())
+            world.store.add_use_of(first, world.clock.now_s())
         if turn < 6:
-            world.store.add_use_of(second, world.clock() - 5.0)
+            world.store.add_use_of(second, world.clock.now_s() - 5.0)
     world.run(9000.0)
     assert {world.get(one).cause for one in (first, second, third)} == {Cause.IDLE}
-    recording = read_recording(world.store, 1000.0, world.clock())
+    recording = read_recording(world.store, 1000.0, world.clock.now_s())
     again = [(execution, event.kind, event.at_s) for execution, event in Rerun(recording).run()]
     entries = sorted(
         (e for one in (first, second, third) for e in world.store.journal(0, 1000, execution_id=one)),

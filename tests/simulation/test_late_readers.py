@@ -34,7 +34,7 @@ def late_reader(world: Reading) -> str:
 
 def tells(world: Reading, one: str, from_s: float, done: float, per_s: float) -> None:
     """Have it tell, since so many seconds after it was ready, that it advances by this share a second."""
-    began_s, now_s = world.get(one).marks[Mark.READY] + from_s, world.clock()
+    began_s, now_s = world.get(one).marks[Mark.READY] + from_s, world.clock.now_s()
     times = [began_s + 2.0 * n for n in range(1, int((now_s - began_s) // 2) + 1)]
     readings = tuple(ProgressReading(at_s, min(done + per_s * (at_s - began_s), 0.99)) for at_s in times)
     world.progress = {one: ExecutionProgress(one, 1, now_s, readings)}

@@ -148,7 +148,7 @@ def test_who_asks_waits_for_a_second_at_most() -> None:
     reason = one.get(execution_id).reason
     assert reason is not None
     assert reason.code is ReasonCode.LOCATING_INPUTS
-    assert one.master.next_due_s(one.clock()) == one.clock() + 1.0
+    assert one.master.next_due_s(one.clock.now_s()) == one.clock.now_s() + 1.0
     one.clock.advance(1.0)
     one.tick()
     assert nodes_of(one, execution_id) == ["n1"]
@@ -200,7 +200,7 @@ def test_a_replay_places_as_it_was(slow: bool) -> None:
         if isinstance(one, RecordedSlow):
             one.answer()
     one.run(300.0)
-    recording = read_recording(one.store, 1000.0, one.clock())
+    recording = read_recording(one.store, 1000.0, one.clock.now_s())
     assert len(events_of(recording)) > 12
     assert replayed(recording) == as_it_was(recording)
 
@@ -210,7 +210,7 @@ def test_a_replay_knows_what_nodes_moved() -> None:
     controller = Told("10.0.0.9")
     one = world(controller, kind=Recorded)
     wanted = replace(Policy(), weighers={"fewest_containers": 1.0, "storage_headroom": 2.0})
-    one.store.set_policy(wanted, one.store.policy().version, one.clock(), "test")
+    one.store.set_policy(wanted, one.store.policy().version, one.clock.now_s(), "test")
     placed = []
     for busy in ("10.0.0.1", "10.0.0.2", "10.0.0.1"):
         controller.by_address = {busy: AchievedBandwidth(90e6, 0.0), "10.0.0.3": AchievedBandwidth(80e6, 0.0)}
@@ -219,7 +219,7 @@ def test_a_replay_knows_what_nodes_moved() -> None:
         one.run(50.0)
     assert [nodes_of(one, execution) for execution in placed] == [["n2"], ["n1"], ["n2"]]
     one.run(300.0)
-    recording = read_recording(one.store, 1000.0, one.clock())
+    recording = read_recording(one.store, 1000.0, one.clock.now_s())
     assert replayed(recording) == as_it_was(recording)
 
 

@@ -93,7 +93,7 @@ def test_only_what_is_to_start_or_stop_is_driven() -> None:
 
 def test_the_core_starts_all_or_nothing_and_elastic_takes_what_is_left() -> None:
     world = World([node("n1", cores=4)], behave=lambda _: ServiceBehaviour(run_s=100.0))
-    world.store.set_policy(FIFO, 0, world.clock(), "admin")
+    world.store.set_policy(FIFO, 0, world.clock.now_s(), "admin")
     first = world.submit(application(component("core", 2, 5)))
     second = world.submit(application(component("core", 3, 3)))
     world.run(1.0, check_invariants)
@@ -107,7 +107,7 @@ def test_the_core_starts_all_or_nothing_and_elastic_takes_what_is_left() -> None
 
 def test_fifo_lets_nobody_pass_and_says_so() -> None:
     world = World([node("n1", cores=4)], behave=lambda _: ServiceBehaviour(run_s=100.0))
-    world.store.set_policy(FIFO, 0, world.clock(), "admin")
+    world.store.set_policy(FIFO, 0, world.clock.now_s(), "admin")
     world.submit(application(component("a", 3, 3)))
     blocked = world.submit(application(component("b", 2, 2)))
     small = world.submit(application(component("c", 1, 1)))
@@ -438,7 +438,7 @@ def test_a_thousand_requeues_do_not_stop_it() -> None:
 def scaled(world: World, execution_id: str, count: int) -> None:
     execution = world.get(execution_id)
     before = {"worker": execution.application.component("worker").total_count}
-    event = ev.Scaled(at_s=world.clock(), before=before, total_counts={"worker": count})
+    event = ev.Scaled(at_s=world.clock.now_s(), before=before, total_counts={"worker": count})
     world.store.append(execution_id, [event], execution.version, None)
 
 
@@ -491,7 +491,7 @@ def test_what_outgrows_every_node_or_its_limit_ends(limited: bool) -> None:
     world = World([node("n1", memory_gib=4)], behave=lambda _: oom)
     if limited:
         policy = replace(Policy(), user_limits={"*": user_limit(memory_bytes=3 * GIB)})
-        world.store.set_policy(policy, world.store.policy().version, world.clock(), "admin")
+        world.store.set_policy(policy, world.store.policy().version, world.clock.now_s(), "admin")
     rule = RetryRule(memory_factor=2.0)
     execution_id = world.submit(application(component("job", 1, 1), retries=9, retry=rule))
     after = world.submit(

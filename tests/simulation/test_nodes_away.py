@@ -28,7 +28,7 @@ def down(world: World, away: bool) -> None:
 def held(world: World, hold: NodeHold | None) -> None:
     policy = world.store.policy()
     changed = replace(policy, node_holds={} if hold is None else {"large": hold})
-    world.store.set_policy(changed, policy.version, world.clock(), "admin")
+    world.store.set_policy(changed, policy.version, world.clock.now_s(), "admin")
 
 
 def drained(world: World, away: bool) -> None:
@@ -58,7 +58,7 @@ def test_it_holds_up_nobody_and_starts_when_its_node_is_back(
     leave: Callable[[World, bool], None], order: str, backfill: str
 ) -> None:
     world = World([LARGE, SMALL], behave=lambda _: ServiceBehaviour(run_s=50.0))
-    world.store.set_policy(Policy(order=order, backfill=backfill), 0, world.clock(), "admin")
+    world.store.set_policy(Policy(order=order, backfill=backfill), 0, world.clock.now_s(), "admin")
     leave(world, True)
     world.tick()
     needs_it = world.submit(application(component("c", 1, 1, cores=16), expected_run_s=1.0))
@@ -72,7 +72,7 @@ def test_it_holds_up_nobody_and_starts_when_its_node_is_back(
     assert world.state(needs_it) is S.RUNNING
     entries = world.store.journal(0, 1000)
     told = [event_of(e.kind, e.at_s, e.cause_id, e.data) for e in entries if e.execution_id == needs_it]
-    assert spans(told, world.clock())[-1].cause is WaitCause.NODES_AWAY
+    assert spans(told, world.clock.now_s())[-1].cause is WaitCause.NODES_AWAY
 
 
 def test_a_node_reserved_for_a_tenant_is_that_tenants_whoever_comes_first() -> None:
@@ -88,7 +88,7 @@ def test_a_node_reserved_for_a_tenant_is_that_tenants_whoever_comes_first() -> N
 def test_what_began_meanwhile_is_waited_for_and_nobody_comes_between() -> None:
     """A core on both nodes: others start while one is away, and none of those that come after it is back."""
     world = World([LARGE, SMALL], behave=lambda _: ServiceBehaviour(run_s=50.0))
-    world.store.set_policy(Policy(order="fifo"), 0, world.clock(), "admin")
+    world.store.set_policy(Policy(order="fifo"), 0, world.clock.now_s(), "admin")
     down(world, True)
     world.tick()
     both = world.submit(application(component("c", 5, 5, cores=4)))
@@ -105,7 +105,7 @@ def test_what_began_meanwhile_is_waited_for_and_nobody_comes_between() -> None:
 
 def test_work_runs_between_two_windows_of_a_node_and_in_neither() -> None:
     world = World([LARGE], behave=lambda _: ServiceBehaviour(run_s=50.0))
-    begin_s = world.clock()
+    begin_s = world.clock.now_s()
     windows = (NodeHold(since_s=begin_s, until_s=begin_s + 100), NodeHold(since_s=begin_s + 200, until_s=begin_s + 300))
     world.store.set_policy(Policy(node_windows={"large": windows}), 0, begin_s, "admin")
     world.tick()
@@ -114,7 +114,7 @@ def test_work_runs_between_two_windows_of_a_node_and_in_neither() -> None:
     short, long = (world.submit(replace(kind, name=name)) for kind, name in zip(kinds, ("short", "long"), strict=True))
     waiting, running = S.QUEUED, S.RUNNING
     for at_s, states in ((90, [waiting, waiting]), (110, [running, waiting]), (290, [S.SUCCEEDED, waiting])):
-        world.run(begin_s + at_s - world.clock(), check)
+        world.run(begin_s + at_s - world.clock.now_s(), check)
         assert [world.state(i) for i in (short, long)] == states, at_s
-    world.run(begin_s + 310 - world.clock(), check)
+    world.run(begin_s + 310 - world.clock.now_s(), check)
     assert world.state(long) is running

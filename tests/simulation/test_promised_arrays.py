@@ -29,15 +29,15 @@ def submit(
 ) -> Array:
     numbers, at_once = parse_array(indices, 1000)
     fresh = Array(
-        id=f"a{random.Random(f'{indices}{world.clock()}').randrange(10**14):014}",
+        id=f"a{random.Random(f'{indices}{world.clock.now_s()}').randrange(10**14):014}",
         name="sweep",
         tenant="default",
         user="ada",
         application=changed(job("job", cores, run_s), promise=PromiseWish(**wish)),
-        submitted_at_s=world.clock(),
+        submitted_at_s=world.clock.now_s(),
         indices=numbers,
         at_once=at_once,
-        deadline_s=world.clock() + in_s,
+        deadline_s=world.clock.now_s() + in_s,
         conditions=conditions,
     )
     return world.store.submit_array(fresh, "request")
@@ -102,7 +102,7 @@ def test_without_an_answer_no_index_runs_and_what_runs_again_is_not_promised() -
     def run_again(array: Array, states: bytearray) -> ArrayChange | None:
         return ArrayChange(again(array, states), ArrayEventKind.AGAIN, {})
 
-    world.store.change_array(array.id, run_again, world.clock(), "request")
+    world.store.change_array(array.id, run_again, world.clock.now_s(), "request")
     world.waker.wake()
     for _ in range(12):
         world.run(25.0, check_invariants)

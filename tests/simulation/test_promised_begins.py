@@ -18,13 +18,13 @@ from zoe_lib.domain.values import changed
 
 def ask(world: Promising, cores: int, run_s: float, begins_in_s: float, in_s: float) -> str:
     app = changed(job("job", cores, run_s), promise=WISH)
-    conditions = Conditions(begin_at_s=world.clock() + begins_in_s)
-    return world.submit(app, deadline_s=world.clock() + in_s, conditions=conditions)
+    conditions = Conditions(begin_at_s=world.clock.now_s() + begins_in_s)
+    return world.submit(app, deadline_s=world.clock.now_s() + in_s, conditions=conditions)
 
 
 def test_it_is_promised_at_once_and_begins_when_it_may() -> None:
     world = work_of({"job": 100.0})
-    begins_s = world.clock() + 1000.0
+    begins_s = world.clock.now_s() + 1000.0
     one = ask(world, 8, 100.0, begins_in_s=1000.0, in_s=1200.0)
     world.run(5.0, check_invariants)
     assert world.kinds(one) == ["submitted", "promised"], "it is decided, and not in the queue"
@@ -80,9 +80,11 @@ def test_offers_that_nobody_accepts_keep_no_room_until_it_may_begin(held: bool) 
     assert offers.offers
     if held:
         execution = world.get(one)
-        world.store.append(one, [ev.Held(at_s=world.clock(), by=Holder.USER, user="ada")], execution.version, None)
+        world.store.append(
+            one, [ev.Held(at_s=world.clock.now_s(), by=Holder.USER, user="ada")], execution.version, None
+        )
         world.waker.wake()
-    world.run(offers.ends_s - world.clock() - 1.0)
+    world.run(offers.ends_s - world.clock.now_s() - 1.0)
     assert world.state(one) is ExecutionState.SUBMITTED
     world.run(10.0, check_invariants)
     found = world.get(one)
@@ -111,18 +113,18 @@ def test_a_hold_and_what_it_runs_after_are_waited_for(what: str) -> None:
     first = world.submit(job("first", 1, 50.0))
     app = changed(job("job", 1, 100.0), promise=WISH)
     conditions = (
-        Conditions(held=Holder.USER, begin_at_s=world.clock() + 10.0)
+        Conditions(held=Holder.USER, begin_at_s=world.clock.now_s() + 10.0)
         if what == "held"
-        else Conditions(after=(Dependency(DependencyKind.OK, first),), begin_at_s=world.clock() + 10.0)
+        else Conditions(after=(Dependency(DependencyKind.OK, first),), begin_at_s=world.clock.now_s() + 10.0)
     )
-    one = world.submit(app, deadline_s=world.clock() + 1000.0, conditions=conditions)
+    one = world.submit(app, deadline_s=world.clock.now_s() + 1000.0, conditions=conditions)
     world.run(40.0)
     assert world.kinds(one) == ["submitted"]
 
 
 def test_a_whole_array_begins_when_it_may() -> None:
     world = work_of({"job": 20.0})
-    begins_s = world.clock() + 300.0
+    begins_s = world.clock.now_s() + 300.0
     array = submit(world, "0-5%2", 4, 20.0, in_s=900.0, conditions=Conditions(begin_at_s=begins_s))
     world.run(2.0)
     promises = [one.promise for one in members(world, array) if one.promise is not None]
@@ -143,7 +145,7 @@ def test_random_begins_are_promised_and_kept(seed: int) -> None:
     for _ in range(30):
         begins_in_s = chance.choice((0.0, chance.uniform(10.0, 900.0)))
         one = ask(world, chance.randint(1, 8), 60.0, begins_in_s, begins_in_s + chance.uniform(70.0, 400.0))
-        asked[one] = world.clock() + begins_in_s
+        asked[one] = world.clock.now_s() + begins_in_s
         for _ in range(chance.randint(0, 3)):
             world.submit(job("other", chance.randint(1, 8), 45.0))
         world.run(chance.uniform(0.0, 60.0), check_invariants)

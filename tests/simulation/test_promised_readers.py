@@ -35,7 +35,7 @@ class Reading(Promising):
         super().__init__([node("n1"), node("n2")], behave=self._behave, controller=controller)
         self.share, self.others_s = share, others_s
         policy = replace(self.store.policy(), promise_share=1.0)
-        self.store.set_policy(policy, 0, self.clock(), "test")
+        self.store.set_policy(policy, 0, self.clock.now_s(), "test")
         kind = "default", "ada", "reader"
         for number in range(24):
             rate = (10.0, 20.0, 40.0, 80.0)[number % 4] * MB
@@ -138,7 +138,7 @@ def test_promises_of_random_readers_are_kept_beside_others_and_hold_no_more_than
 def test_what_others_of_its_tenant_hold_now_is_promised_for_later() -> None:
     world = work_of({"full": 300.0, "job": 50.0})
     policy = replace(world.store.policy(), tenant_limits={"default": {"cores_milli": 8000}})
-    world.store.set_policy(policy, 0, world.clock(), "test")
+    world.store.set_policy(policy, 0, world.clock.now_s(), "test")
     world.submit(job("full", 8, 200.0))
     world.run(1.0)
     soon, late = world.ask(job("job", 4, 50.0), in_s=100.0), world.ask(job("job", 4, 50.0), in_s=1000.0)
@@ -156,7 +156,7 @@ def test_later_work_of_its_tenant_does_not_take_the_limit_of_a_promise() -> None
     """The second step needs all of the limit, and is not in the queue before the first has ended."""
     world = work_of({"first": 100.0, "second": 50.0, "long": 900.0, "short": 50.0})
     policy = replace(world.store.policy(), tenant_limits={"default": {"cores_milli": 8000}})
-    world.store.set_policy(policy, 0, world.clock(), "test")
+    world.store.set_policy(policy, 0, world.clock.now_s(), "test")
     promised = ask(world, [(job("first", 2, 100.0), []), (job("second", 8, 50.0), [0])], in_s=600.0)
     world.run(2.0)
     begins_s = world.terms(promised[1]).begin_by_s

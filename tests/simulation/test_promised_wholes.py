@@ -24,7 +24,7 @@ def ask(world: Promising, steps: Steps, in_s: float, wish: PromiseWish | None = 
         needs = tuple(Dependency(DependencyKind.OK, ids[number]) for number in after)
         conditions = Conditions(after=needs, whole="w1", members=len(steps))
         asks = changed(app, promise=wish or PromiseWish(0.9))
-        ids.append(world.submit(asks, deadline_s=world.clock() + in_s, conditions=conditions))
+        ids.append(world.submit(asks, deadline_s=world.clock.now_s() + in_s, conditions=conditions))
     return ids
 
 
@@ -175,7 +175,7 @@ def test_a_step_that_is_held_is_announced_as_such_and_those_after_it_as_late_by_
     world.run(2.0)
     assert all(world.get(one).promise is not None for one in ids)
     held = ids[0] if world.state(ids[0]) is ExecutionState.SUBMITTED else ids[1]
-    world.store.append(held, [ev.Held(at_s=world.clock(), by=Holder.USER)], world.get(held).version, None)
+    world.store.append(held, [ev.Held(at_s=world.clock.now_s(), by=Holder.USER)], world.get(held).version, None)
     for _ in range(60):
         world.run(5.0)
         world.waker.wake()
@@ -192,7 +192,7 @@ def test_it_is_decided_when_what_it_runs_after_beside_its_own_has_ended() -> Non
         waits = Conditions(held=Holder.USER)
         if way == "after":
             waits = Conditions(after=(Dependency(DependencyKind.ANY, earlier),))
-        deadline_s, wish = world.clock() + 3000.0, PromiseWish(0.9)
+        deadline_s, wish = world.clock.now_s() + 3000.0, PromiseWish(0.9)
         first = world.submit(
             changed(job("job", 2, 100.0), promise=wish),
             deadline_s=deadline_s,
@@ -209,7 +209,7 @@ def test_it_is_decided_when_what_it_runs_after_beside_its_own_has_ended() -> Non
         assert not any(world.get(one).promise or world.get(one).offers for one in (first, second))
         world.run(60.0, check_invariants)
         if way == "held":
-            world.store.append(first, [ev.Released(at_s=world.clock())], world.get(first).version, None)
+            world.store.append(first, [ev.Released(at_s=world.clock.now_s())], world.get(first).version, None)
         world.run(5.0, check_invariants)
         assert all(world.get(one).promise is not None for one in (first, second)), way
         world.run(3000.0, check_invariants)

@@ -53,7 +53,7 @@ class Promising(World):
         return tick
 
     def ask(self, app: Application, in_s: float, wish: PromiseWish = WISH) -> str:
-        return self.submit(changed(app, promise=wish), deadline_s=self.clock() + in_s)
+        return self.submit(changed(app, promise=wish), deadline_s=self.clock.now_s() + in_s)
 
     def terms(self, execution_id: str) -> FinishTerms:
         promise = self.get(execution_id).promise
@@ -68,7 +68,7 @@ class Promising(World):
         assert execution.offers is not None
         terms = execution.offers.terms(number)
         assert terms is not None
-        event = ev.Promised(at_s=self.clock(), terms=terms, offer=number, user="ada")
+        event = ev.Promised(at_s=self.clock.now_s(), terms=terms, offer=number, user="ada")
         self.store.append(execution_id, [event], execution.version, None)
         self.waker.wake()
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_promised_gets_offers_and_an_accepted_one_is_kept() -> No
     assert offers is not None
     assert "no room" in offers.why
     assert offers.offers[0].kind is OfferKind.EARLIEST
-    assert offers.offers[0].terms.finish_s > world.clock() + 1000.0
+    assert offers.offers[0].terms.finish_s > world.clock.now_s() + 1000.0
     for _ in range(4):
         world.submit(job("other", 8, 400.0))
     world.run(30.0, check_invariants)
@@ -234,7 +234,7 @@ def test_what_waits_for_an_answer_misses_nothing() -> None:
     for _ in range(10):
         world.run(10.0)
         world.waker.wake()
-    assert (world.get(one).missed, status_of(world.get(one), world.clock())) == (None, None)
+    assert (world.get(one).missed, status_of(world.get(one), world.clock.now_s())) == (None, None)
     assert world.get(one).offers is not None
     world.accept(one, 1)
     world.run(3000.0, check_invariants)
@@ -365,12 +365,12 @@ def test_what_is_held_keeps_its_room() -> None:
     world.run(1.0)
     one = world.ask(job("job", 8, 50.0), in_s=300.0)
     world.run(1.0)
-    hold = ev.Held(at_s=world.clock(), by=Holder.USER)
+    hold = ev.Held(at_s=world.clock.now_s(), by=Holder.USER)
     world.store.append(one, [hold], world.get(one).version, None)
     for _ in range(3):
         world.submit(job("other", 8, 400.0))
     world.run(110.0, check_invariants)
-    world.store.append(one, [ev.Released(at_s=world.clock())], world.get(one).version, None)
+    world.store.append(one, [ev.Released(at_s=world.clock.now_s())], world.get(one).version, None)
     world.run(1000.0, check_invariants)
     assert world.get(one).missed is None
 
@@ -385,7 +385,10 @@ def test_offers_are_for_what_it_was() -> None:
     execution = world.get(one)
     assert execution.offers is not None
     world.store.append(
-        one, [ev.Scaled(at_s=world.clock(), before={"worker": 4}, total_counts={"worker": 8})], execution.version, None
+        one,
+        [ev.Scaled(at_s=world.clock.now_s(), before={"worker": 4}, total_counts={"worker": 8})],
+        execution.version,
+        None,
     )
     assert world.get(one).offers is None
     world.run(2.0)
@@ -400,8 +403,8 @@ def test_nodes_that_are_taken_away_put_a_promise_at_risk_at_once() -> None:
     one = world.ask(job("job", 8, 100.0), in_s=600.0)
     world.run(1.0)
     policy = world.store.policy()
-    holds = {name: NodeHold(None, world.clock(), None) for name in ("n1", "n2")}
-    world.store.set_policy(replace(policy, node_holds=holds), policy.version, world.clock(), "test")
+    holds = {name: NodeHold(None, world.clock.now_s(), None) for name in ("n1", "n2")}
+    world.store.set_policy(replace(policy, node_holds=holds), policy.version, world.clock.now_s(), "test")
     world.run(5.0)
     promise = world.get(one).promise
     assert promise is not None
@@ -414,7 +417,7 @@ def test_it_ends_when_its_time_passes_before_it_could_be_decided() -> None:
     long = world.submit(job("long", 1, 500.0))
     after = Conditions(after=(Dependency(DependencyKind.OK, long),))
     app = changed(job("job", 1, 10.0), promise=WISH)
-    one = world.submit(app, deadline_s=world.clock() + 5.0, conditions=after)
+    one = world.submit(app, deadline_s=world.clock.now_s() + 5.0, conditions=after)
     world.run(7.0)
     assert world.get(one).cause is Cause.NO_PROMISE
 
@@ -423,7 +426,7 @@ def test_it_ends_when_its_time_passes_before_it_could_be_decided() -> None:
 def test_promises_hold_no_more_of_the_cluster_than_the_policy_allows(share: float) -> None:
     world = work_of({"job": 100.0})
     policy = world.store.policy()
-    world.store.set_policy(changed_policy(policy, share), policy.version, world.clock(), "test")
+    world.store.set_policy(changed_policy(policy, share), policy.version, world.clock.now_s(), "test")
     ids = [world.ask(job("job", 4, 100.0), in_s=110.0) for _ in range(4)]
     world.run(3.0)
     promised = [one for one in ids if world.get(one).promise is not None]

@@ -31,7 +31,7 @@ def told(one: World, execution_id: str) -> list[str]:
 
 def metered(one: World) -> float:
     """Bytes that the store was bound to move for all together."""
-    return sum(use.store_bytes for use in one.store.daily_use(0, 0, one.clock()).values())
+    return sum(use.store_bytes for use in one.store.daily_use(0, 0, one.clock.now_s()).values())
 
 
 def test_one_that_prefers_bandwidth_is_told_when_it_gives_way_and_when_it_has_it_again() -> None:
@@ -57,7 +57,7 @@ def test_one_that_prefers_bandwidth_is_told_when_it_gives_way_and_when_it_has_it
     one.run(50.0)
     assert one.get(prefers).terminal
     assert metered(one) == 70 * MB * (10 + 30) + 60 * MB * 20
-    one.store.prune(one.clock() + 1.0)
+    one.store.prune(one.clock.now_s() + 1.0)
     assert metered(one) == 70 * MB * (10 + 30) + 60 * MB * 20, "also of what was removed"
     assert list(journal.problems(one.store.active())) == []
 

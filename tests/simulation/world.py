@@ -21,7 +21,7 @@ from zoe_lib.domain.resources import Resources, total
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.base import ServiceStart
-from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
+from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.crash_points import CrashPoint, Hit, never_crash
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick
@@ -68,7 +68,7 @@ class World:
         store: ExecutionStore | None = None,
         controller: StorageController | None = None,
     ) -> None:
-        self.clock = ManualClock(1000.0)
+        self.clock = SimulatedClock(1000.0)
         self.store: ExecutionStore = store or MemoryStore()
         self.waker = TickWaker()
         self.backend = backend_type(nodes, self.clock, self.waker, behave=behave, images=images)
@@ -100,7 +100,7 @@ class World:
             tenant=tenant,
             user="ada",
             application=app,
-            submitted_at_s=self.clock(),
+            submitted_at_s=self.clock.now_s(),
             **more,  # type: ignore[arg-type]
         )
         return self.store.submit(execution, "test").id
@@ -110,7 +110,7 @@ class World:
         if execution.terminal or execution.state is ExecutionState.STOPPING:
             return
         kind = ev.Stopping if execution.state in ACTIVE_STATES else ev.Refused
-        event = kind(at_s=self.clock(), outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
+        event = kind(at_s=self.clock.now_s(), outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
         self.store.append(execution_id, [event], execution.version, None)
 
     def get(self, execution_id: str) -> Execution:
@@ -130,18 +130,20 @@ class World:
 
     def run(self, seconds: float, check: Callable[[World], None] = lambda _: None) -> None:
         """Let time pass, ticking whenever something is due, and checking after each tick."""
-        end_s = self.clock() + seconds
+        end_s = self.clock.now_s() + seconds
         while True:
             self.tick()
             check(self)
             if self.waker.wait(0):
                 continue
-            due = [d for d in (self.backend.next_change_s(), self.master.next_due_s(self.clock())) if d is not None]
-            next_s = min((d for d in due if d > self.clock()), default=math.inf)
+            due = [
+                d for d in (self.backend.next_change_s(), self.master.next_due_s(self.clock.now_s())) if d is not None
+            ]
+            next_s = min((d for d in due if d > self.clock.now_s()), default=math.inf)
             if next_s > end_s:
                 break
-            self.clock.advance(next_s - self.clock())
-        self.clock.advance(max(end_s - self.clock(), 0.0))
+            self.clock.advance(next_s - self.clock.now_s())
+        self.clock.advance(max(end_s - self.clock.now_s(), 0.0))
         self.tick()
         check(self)
 

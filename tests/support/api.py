@@ -29,6 +29,9 @@ from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.postgres import PostgresStore
 
 MASTER_TIMEOUT_S = 0.3
+"""While no master runs: nothing answers, and tests wait for that."""
+PATIENCE_S = 10.0
+"""While one runs, which is late on a busy machine."""
 
 
 class Api:
@@ -70,10 +73,12 @@ class Api:
         store = PostgresStore(self._database_url)
         master = TickingMaster(store, self.settings.master_endpoint, self.settings.keys_dir, **options)
         self._masters.append((master, store))
+        self.master_client._timeout_s = max(PATIENCE_S, self.settings.master_timeout_s)
         return master
 
     def stop_master(self) -> None:
         master, store = self._masters.pop()
+        self.master_client._timeout_s = self.settings.master_timeout_s
         master.stop()
         store.close()
 

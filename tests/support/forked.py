@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import itertools
 import multiprocessing
 import os
 import signal
@@ -17,6 +18,7 @@ import tempfile
 from multiprocessing import forkserver
 from pathlib import Path
 
+from tests.support import delays
 from zoe_embedded.stack import end_with_parent
 
 _OTHERS = ("zoe_api.key_rotation", "zoe_api.setup", "storage_controller.__main__")
@@ -24,6 +26,7 @@ _FORKS = multiprocessing.get_context("forkserver")
 # One server forks for all tests of a part. A process imports what its parent was started with, hence pytest.
 _FORKS.set_forkserver_preload(["pytest", "zoe_master.main", "zoe_api.main", *_OTHERS])
 # Waited for at the end, so that nothing is left behind and the CPU time of all is counted.
+_NUMBERS = itertools.count()
 atexit.register(forkserver._forkserver._stop)  # type: ignore[attr-defined]
 
 
@@ -40,7 +43,8 @@ class Forked:
         errors: Path | None = None,
     ) -> None:
         """Output goes to the log; errors, too, unless they have a file of their own."""
-        given = (module, arguments, environment, str(log), str(errors or log), str(directory))
+        late = f"{delays.seed()}-{module}-{next(_NUMBERS)}" if delays.seed() else ""
+        given = (module, arguments, environment, str(log), str(errors or log), str(directory), late)
         self._process = _FORKS.Process(target=_run, args=given)
         self._process.start()
         assert self._process.pid is not None
@@ -87,9 +91,16 @@ def run_forked(
 
 
 def _run(
-    module: str, arguments: tuple[str, ...], environment: dict[str, str], log: str, errors: str, directory: str
+    module: str,
+    arguments: tuple[str, ...],
+    environment: dict[str, str],
+    log: str,
+    errors: str,
+    directory: str,
+    late: str,
 ) -> None:
-    """Become the program: session, directory, environment, arguments, input and output of its own.
+    """Become the program: session, directory, environment, arguments, input and output of its own. late: the seed of
+    injected delays; empty without.
 
     It ends with the server that forked it, which ends with the tests, however they end.
     """
@@ -103,4 +114,6 @@ def _run(
     with Path(os.devnull).open("rb") as nothing, Path(log).open("ab") as output, Path(errors).open("ab") as trouble:
         for ours, theirs in ((nothing, 0), (output, 1), (trouble, 2)):
             os.dup2(ours.fileno(), theirs)
+    if late:
+        delays.install(late)
     sys.exit(importlib.import_module(module).main())

@@ -10,6 +10,7 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from tests.support.manual_clock import ManualClock
 from tests.support.serving import Served
 from zoe_api.connections import Bounds, Connections
 from zoe_api.guarded import guarded
@@ -31,15 +32,15 @@ class Guarded:
     """A server whose clock the test moves."""
 
     def __init__(self, parser: str, app: Any, bounds: Bounds = BOUNDS) -> None:
-        self.now_s = 0.0
-        self.connections = Connections(bounds, lambda: self.now_s)
+        self.clock = ManualClock(0.0)
+        self.connections = Connections(bounds, self.clock)
         self.served: Any = Served(app, http=guarded(PROTOCOLS[parser], self.connections))
         self.sockets: list[socket.socket] = []
 
     def tick(self, seconds: float = 1.0) -> None:
         """Let time pass, and look, once all that was sent before has arrived."""
         self.run(lambda: None)
-        self.now_s += seconds
+        self.clock.advance(seconds)
         self.run(self.connections.sweep)
 
     def run(self, job: Callable[[], None]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.waiting import until
+from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.server import Server
@@ -52,7 +53,7 @@ class TickingMaster:
             backend, self._waker = real
         else:
             self._waker = TickWaker()
-            backend = OneAtATime(SimulatedBackend(nodes, time.time, self._waker, self._behave))
+            backend = OneAtATime(SimulatedBackend(nodes, SYSTEM_CLOCK, self._waker, self._behave))
         if files_by is not None:
             backend.files = files_by.files
         self.backend = backend

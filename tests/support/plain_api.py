@@ -18,6 +18,7 @@ from zoe_api.codes import Code
 from zoe_api.looks import Looks
 from zoe_api.problems import ApiProblem
 from zoe_client.wire import Problem
+from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.config import Settings
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution
@@ -297,6 +298,7 @@ def services(*executions: Execution, master: Master | None = None, **settings: A
         master=master or Master(),
         looks=Looks(),
         checks=Places(),
+        clock=SYSTEM_CLOCK,
         spending=Spending(),
         stopping=None,
     )

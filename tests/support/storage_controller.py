@@ -32,6 +32,7 @@ from storage_controller.swift_http import SwiftAdmin, SwiftHttp
 from storage_controller.swift_objects import SwiftObjects
 from storage_controller.traffic import Traffic
 from tests.support import serving
+from tests.support.manual_clock import ManualClock
 from zoe_client.tls import verification
 
 MB = 10**6
@@ -47,7 +48,7 @@ class Served:
     url: str
     engine: sa.Engine
     ledger: Ledger
-    now_s: list[float]
+    clock: ManualClock
     achieved: dict[str, AchievedBandwidth] = field(default_factory=dict)
     missed: dict[str, MissedBandwidth] = field(default_factory=dict)
     made: list[View] = field(default_factory=list)
@@ -118,9 +119,9 @@ def served_controller(
     cpu_bounds: CpuBounds | None = None,
 ) -> Iterator[Served]:
     engine = sa.create_engine(database_url)
-    now_s = [1000.0]
-    ledger = Ledger(engine, lambda: now_s[0])
-    served = Served("", engine, ledger, now_s)
+    clock = ManualClock(1000.0)
+    ledger = Ledger(engine, clock)
+    served = Served("", engine, ledger, clock)
     capacity = BandwidthSlo(100 * MB, 100 * MB)
     served.views = KeptViews(ledger, served.make, served.remove)
     watch = NodeWatch(nodes, served.supervisor, lambda: Mode.ON, timeout_s=PATIENCE_S)

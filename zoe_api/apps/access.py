@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from dataclasses import dataclass
 
 from starlette.concurrency import run_in_threadpool
@@ -13,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from zoe_api import cookies
 from zoe_api.apps.port_numbers import label
 from zoe_api.apps.request_target import same_origin
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import AppAccess, Principal
@@ -25,9 +25,11 @@ _REMEMBERED_S = 2.0
 _REMEMBERED_MAX = 10_000
 
 
-def ticket_for(accounts: AccountStore, principal: Principal, execution_id: ExecutionId, number: int) -> str:
+def ticket_for(
+    accounts: AccountStore, principal: Principal, execution_id: ExecutionId, number: int, clock: Clock = SYSTEM_CLOCK
+) -> str:
     """Return a ticket to a proxied port; when its session or token ends, the access ends, too."""
-    ticket, now_s = secrets.token_urlsafe(24), time.time()
+    ticket, now_s = secrets.token_urlsafe(24), clock.now_s()
     accounts.add_app_access(
         AppAccess(
             id=hash_of(ticket),
@@ -52,14 +54,15 @@ class _Remembered:
 class Accesses:
     """Look cookies up, and remember them for a moment."""
 
-    def __init__(self, accounts: AccountStore, lifetime_s: float) -> None:
+    def __init__(self, accounts: AccountStore, lifetime_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._accounts = accounts
         self._lifetime_s = lifetime_s
         self._remembered: dict[str, _Remembered] = {}
 
     async def take_ticket(self, request: Request, execution_id: ExecutionId, number: int) -> str | None:
         """Use up the ticket and return the contents of the cookie; None if the ticket is not for this port."""
-        ticket, secret, now_s = request.query_params.get("ticket", ""), secrets.token_urlsafe(32), time.time()
+        ticket, secret, now_s = request.query_params.get("ticket", ""), secrets.token_urlsafe(32), self._clock.now_s()
         until_s = now_s + self._lifetime_s
         access = await run_in_threadpool(self._accounts.enter_app, hash_of(ticket), hash_of(secret), now_s, until_s)
         if access is None or (access.execution_id, access.number) != (execution_id, number):
@@ -88,12 +91,12 @@ class Accesses:
         return None
 
     async def _known(self, access_id: str) -> AppAccess | None:
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         remembered = self._remembered.get(access_id)
         if remembered is not None and now_s < remembered.until_s:
             return remembered.access
         self._remembered.pop(access_id, None)
-        access = await run_in_threadpool(self._accounts.app_access, access_id, time.time())
+        access = await run_in_threadpool(self._accounts.app_access, access_id, self._clock.now_s())
         if access is not None:
             if len(self._remembered) >= _REMEMBERED_MAX:
                 self._remembered.clear()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreUnavailable
@@ -30,17 +30,18 @@ def is_use(request: Request) -> bool:
 class Activity:
     """Record activity of this API process, at most once a minute for each application."""
 
-    def __init__(self, store: ExecutionStore) -> None:
+    def __init__(self, store: ExecutionStore, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._store = store
         self._told_s: dict[ExecutionId, float] = {}
 
     async def seen(self, execution_id: ExecutionId) -> None:
         """Record activity now. If it cannot be written, the next activity writes it."""
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         if now_s < self._told_s.get(execution_id, -EVERY_S) + EVERY_S:
             return
         if len(self._told_s) >= _REMEMBERED_MAX:
             self._told_s.clear()
         self._told_s[execution_id] = now_s
         with suppress(StoreUnavailable):
-            await run_in_threadpool(self._store.add_use_of, execution_id, time.time())
+            await run_in_threadpool(self._store.add_use_of, execution_id, self._clock.now_s())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 
@@ -16,6 +15,7 @@ from websockets.uri import WebSocketURI
 
 from zoe_api.apps.headers import to_application
 from zoe_api.apps.targets import Target
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.errors import StoreUnavailable
 
 _OPEN_S = 10.0
@@ -101,16 +101,16 @@ async def _down(browser: WebSocket, application: ClientConnection) -> None:
             await (browser.send_text(message) if isinstance(message, str) else browser.send_bytes(message))
 
 
-async def _watch(allowed: Callable[[], Awaitable[object]]) -> None:
+async def _watch(allowed: Callable[[], Awaitable[object]], clock: Clock = SYSTEM_CLOCK) -> None:
     """Return when access is no longer allowed; StoreUnavailable if it could not be checked for too long."""
-    known_s = time.monotonic()
+    known_s = clock.monotonic_s()
     while True:
         try:
             if not await allowed():
                 return
-            known_s = time.monotonic()
+            known_s = clock.monotonic_s()
         except StoreUnavailable:
-            if time.monotonic() >= known_s + _UNKNOWN_S:
+            if clock.monotonic_s() >= known_s + _UNKNOWN_S:
                 raise
         await asyncio.sleep(_CHECK_S)
 

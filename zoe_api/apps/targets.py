@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 
 from starlette.concurrency import run_in_threadpool
 
 from zoe_api.apps.port_numbers import service_at
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.application import Port
 from zoe_lib.domain.execution import ExecutionId, Service, ServiceId
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
@@ -48,7 +48,8 @@ class _Told:
 class Targets:
     """Addresses of ports; MasterUnreachable while a new address cannot be found out."""
 
-    def __init__(self, store: ExecutionStore, master: MasterClient) -> None:
+    def __init__(self, store: ExecutionStore, master: MasterClient, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._store = store
         self._master = master
         self._told: dict[tuple[ExecutionId, int], _Told] = {}
@@ -57,7 +58,7 @@ class Targets:
         """Return the target; None if the service is not running."""
         key = (execution_id, number)
         before = self._told.get(key)
-        if before is not None and time.monotonic() < before.ask_again_s:
+        if before is not None and self._clock.monotonic_s() < before.ask_again_s:
             return before.target
         answer = await run_in_threadpool(self._find, execution_id, number, before)
         self._told.pop(key, None)
@@ -87,10 +88,10 @@ class Targets:
         except MasterRefused:
             return None
         except MasterUnreachable:
-            now_s = time.monotonic()
+            now_s = self._clock.monotonic_s()
             if before is None or before.service_id != service.id or now_s >= before.told_s + _WITHOUT_MASTER_S:
                 raise
             return replace(before, ask_again_s=now_s + _REMEMBERED_S)
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         target = Target(address["host"], address["port"], port.path, address.get("headers", {}))
         return _Told(target, service.id, now_s, now_s + _REMEMBERED_S)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 from zoe_client.times import in_full
 from zoe_client.vocabulary import OfferKind
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.finish_times import FinishTerms
 
@@ -32,10 +32,10 @@ def promise_sentence(execution: Execution) -> str:
     return f"Promised: {_terms(promise.terms)}.{late}"
 
 
-def offer_sentences(execution: Execution) -> Mapping[int, str]:
+def offer_sentences(execution: Execution, clock: Clock = SYSTEM_CLOCK) -> Mapping[int, str]:
     """Return the offers that can be accepted now, by their numbers."""
     offers = execution.offers
-    if offers is None or execution.state is not ExecutionState.SUBMITTED or time.time() >= offers.ends_s:
+    if offers is None or execution.state is not ExecutionState.SUBMITTED or clock.now_s() >= offers.ends_s:
         return {}
     until = in_full(offers.ends_s)
     return {

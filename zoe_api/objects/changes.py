@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +13,7 @@ from zoe_api.objects.listing import MARKER_TYPE, entry_of, names_below, prefix_o
 from zoe_api.objects.name_claims import NameClaims, claimed
 from zoe_api.problems import ApiProblem
 from zoe_client.file_paths import joined_path
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _NOT_FOUND = 404
 _AT_ONCE = 8
@@ -72,8 +72,8 @@ async def delete(account: Account, path: Path, *, recursive: bool) -> None:
         await _delete_directory(account, path, recursive=recursive)
 
 
-async def _delete_directory(account: Account, path: Path, *, recursive: bool) -> None:
-    deleted, left, after, until_s = 0, 0, "", time.monotonic() + _TIME_S
+async def _delete_directory(account: Account, path: Path, *, recursive: bool, clock: Clock = SYSTEM_CLOCK) -> None:
+    deleted, left, after, until_s = 0, 0, "", clock.monotonic_s() + _TIME_S
     # Each page begins after the former one, so that an object that stays cannot be listed again for ever.
     while found := await names_below(account, path, _PAGE, after):
         names = [str(one["name"]) for one in found]
@@ -84,9 +84,9 @@ async def _delete_directory(account: Account, path: Path, *, recursive: bool) ->
         await _delete_all(account, path[:1], sent)
         deleted += len(sent)
         left += len(found) - len(sent)
-        if deleted and (deleted >= _DELETED_MAX or time.monotonic() > until_s):
+        if deleted and (deleted >= _DELETED_MAX or clock.monotonic_s() > until_s):
             raise ApiProblem(Code.FILES_BUSY, f"{deleted} objects are deleted, and there may be more: repeat it")
-        if not recursive or time.monotonic() > until_s:
+        if not recursive or clock.monotonic_s() > until_s:
             break
     if left:
         why = (

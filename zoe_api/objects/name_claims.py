@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-import time
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Protocol
@@ -20,6 +19,7 @@ from zoe_api.codes import Code
 from zoe_api.objects.account import COPY_TIMEOUT_S, Account, Path
 from zoe_api.problems import ApiProblem
 from zoe_client.file_paths import joined_path
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.errors import ConcurrentUpdate
 
 # Longer than a copy inside the store and the requests around it.
@@ -39,12 +39,14 @@ class NameClaims(Protocol):
 
 
 @asynccontextmanager
-async def claimed(claims: NameClaims, account: Account, *paths: Path) -> AsyncIterator[None]:
+async def claimed(
+    claims: NameClaims, account: Account, *paths: Path, clock: Clock = SYSTEM_CLOCK
+) -> AsyncIterator[None]:
     """Hold claims on names of an account, for HELD_S at most; ApiProblem if another request holds one.
 
     If the store has not answered, the claims stay until they expire: it may still be at work.
     """
-    address, holder, now_s = await account.address(), secrets.token_hex(16), time.time()
+    address, holder, now_s = await account.address(), secrets.token_hex(16), clock.now_s()
     ids = [hashlib.sha256(b"/".join((address.encode(), *path))).hexdigest() for path in paths]
     try:
         await run_in_threadpool(claims.claim_names, ids, holder, now_s, now_s + HELD_S + _SLACK_S)

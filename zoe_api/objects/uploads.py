@@ -11,7 +11,6 @@ import json
 import mimetypes
 import re
 import secrets
-import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,6 +24,7 @@ from zoe_api.codes import Code
 from zoe_api.objects.account import COPY_TIMEOUT_S, Account, Path, StoreRequest
 from zoe_api.problems import ApiProblem
 from zoe_client.file_paths import joined_path, path_parts
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 EXPIRES_S = 86_400
 UNFINISHED_MAX = 100
@@ -102,7 +102,10 @@ class UploadMemory:
 class StoredUploads:
     """The uploads of a user to an account."""
 
-    def __init__(self, account: Account, user: str, bounds: UploadBounds, memory: UploadMemory) -> None:
+    def __init__(
+        self, account: Account, user: str, bounds: UploadBounds, memory: UploadMemory, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._clock = clock
         self._account = account
         self._user = user.encode()
         self._bounds = bounds
@@ -118,7 +121,7 @@ class StoredUploads:
         await self._account.done(StoreRequest("HEAD", path[:1]))
         if length == 0:
             await self._account.done(StoreRequest("PUT", path, headers=_kind_of(path), body=b""))
-            upload = StoredUpload(secrets.token_hex(16), path, 0, 0, time.time() + EXPIRES_S)
+            upload = StoredUpload(secrets.token_hex(16), path, 0, 0, self._clock.now_s() + EXPIRES_S)
             return self._memory.finish(self._key(upload.id), upload)
         for container in (UPLOADS, SEGMENTS):
             await self._account.done(StoreRequest("PUT", (container,)))
@@ -127,7 +130,7 @@ class StoredUploads:
         info = json.dumps({"path": joined_path(path), "length": length}).encode()
         headers = {"X-Delete-After": str(EXPIRES_S)}
         await self._account.done(StoreRequest("PUT", self._info(number), headers=headers, body=info))
-        return StoredUpload(number, path, length, 0, time.time() + EXPIRES_S)
+        return StoredUpload(number, path, length, 0, self._clock.now_s() + EXPIRES_S)
 
     async def find(self, number: str) -> StoredUpload:
         """Return an upload, which gets its name now if all of it is there; ApiProblem."""
@@ -196,7 +199,7 @@ class StoredUploads:
             if part.offset == offset and part.size:
                 chosen.append(part)
                 offset += part.size
-        expires_at_s = float(answer.headers.get("X-Delete-At", 0)) or time.time() + EXPIRES_S
+        expires_at_s = float(answer.headers.get("X-Delete-At", 0)) or self._clock.now_s() + EXPIRES_S
         return StoredUpload(number, path, length, offset, expires_at_s), chosen
 
     async def _parts(self, number: str) -> list[_Part]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 from decimal import Decimal
 from typing import Annotated, Literal
 
@@ -13,7 +12,7 @@ from fastapi import Path, Query, Request, Response
 from zoe_api.access import Admin, Reader
 from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
-from zoe_api.dependencies import Services, ServicesDep, StoreDep
+from zoe_api.dependencies import ClockDep, Services, ServicesDep, StoreDep
 from zoe_api.problems import ApiProblem
 from zoe_api.routers.limits import check_tenant
 from zoe_api.routing import api_router
@@ -29,6 +28,7 @@ from zoe_client.wire import (
     StatementView,
 )
 from zoe_client.wire.base import ID_MAX
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.metering import microseconds
 from zoe_lib.pricing.statement import Line, in_force
 from zoe_lib.store.billing import Statement
@@ -48,13 +48,14 @@ TenantOf = Annotated[
 
 @router.get("/admin/price-lists", response_model=PriceListList)
 def list_price_lists(
+    clock: ClockDep,
     _principal: Admin,
     store: StoreDep,
     history: Annotated[bool, Query(description="Also those replaced or removed before they began.")] = False,
 ) -> PriceListList:
     """List the price lists by the time from which they hold."""
     lists = store.billing.price_lists(history)
-    now = in_force([one.prices for one in lists if one.replaced_at_s is None], microseconds(time.time()))
+    now = in_force([one.prices for one in lists if one.replaced_at_s is None], microseconds(clock.now_s()))
     return PriceListList(price_lists=[_list_view(one, holds=one.prices is now) for one in lists])
 
 
@@ -62,7 +63,7 @@ def list_price_lists(
 def set_price_list(body: PriceListRequest, principal: Admin, services: ServicesDep, request: Request) -> PriceListView:
     """Set a price list: it holds from its `from` on. One with the same `from` that has not begun is replaced."""
     try:
-        stored = services.store.billing.set_price_list(body.document, time.time(), principal.user, body.past)
+        stored = services.store.billing.set_price_list(body.document, services.clock.now_s(), principal.user, body.past)
     except DescriptionError as error:
         raise _bad_list(error) from None
     services.spending.forget()
@@ -71,10 +72,10 @@ def set_price_list(body: PriceListRequest, principal: Admin, services: ServicesD
 
 
 @router.post("/admin/price-lists:check", status_code=204)
-def check_price_list(body: PriceListRequest, _principal: Admin, store: StoreDep) -> Response:
+def check_price_list(clock: ClockDep, body: PriceListRequest, _principal: Admin, store: StoreDep) -> Response:
     """Check a price list without setting it; all errors of its document are named at once."""
     try:
-        store.billing.check_price_list(body.document, time.time(), body.past)
+        store.billing.check_price_list(body.document, clock.now_s(), body.past)
     except DescriptionError as error:
         raise _bad_list(error) from None
     return Response(status_code=204)
@@ -85,7 +86,7 @@ def remove_price_list(
     list_id: Annotated[int, Path(ge=1, le=ID_MAX)], _principal: Admin, services: ServicesDep
 ) -> Response:
     """Remove a price list that has not begun; it stays in the history."""
-    services.store.billing.remove_price_list(list_id, time.time())
+    services.store.billing.remove_price_list(list_id, services.clock.now_s())
     return Response(status_code=204)
 
 
@@ -115,7 +116,7 @@ def get_statement(
 def close_statement(month: MonthName, principal: Admin, services: ServicesDep) -> StatementView:
     """Close a month for all tenants, a day after its end at the earliest: its statements never change again."""
     try:
-        return _view(services.store.billing.close(month, time.time(), principal.user))
+        return _view(services.store.billing.close(month, services.clock.now_s(), principal.user))
     except ValueError as error:
         raise ApiProblem(Code.INVALID_REQUEST, str(error)) from None
 
@@ -163,15 +164,15 @@ def clear_budget(
     return Response(status_code=204)
 
 
-def read_spent_by_tenant(store: StoreDep, found: list[Budget]) -> dict[str, Spent | None]:
+def read_spent_by_tenant(store: StoreDep, found: list[Budget], clock: Clock = SYSTEM_CLOCK) -> dict[str, Spent | None]:
     """Return what each tenant that has a budget has spent."""
-    now_s = time.time()
+    now_s = clock.now_s()
     return {tenant: read_spent(store, tenant, now_s) for tenant in {one.tenant for one in found}}
 
 
 def _statement(services: Services, month: str, tenant: str | None) -> Statement:
     try:
-        return services.store.billing.statement(month, time.time(), tenant)
+        return services.store.billing.statement(month, services.clock.now_s(), tenant)
     except ValueError as error:
         raise ApiProblem(Code.INVALID_REQUEST, str(error)) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from zoe_api.access import Operator, Reader, check
 from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
 from zoe_api.dependencies import (
+    ClockDep,
     IfMatch,
     MasterDep,
     ServicesDep,
@@ -51,14 +51,14 @@ router = api_router(tag="cluster")
 
 
 @router.get("/nodes", response_model=NodeList)
-def list_nodes(principal: Reader, store: StoreDep) -> NodeList:
+def list_nodes(clock: ClockDep, principal: Reader, store: StoreDep) -> NodeList:
     """List the nodes as the master last saw them, with what Zoe reserves there.
 
     `message` is for operators: it may name addresses inside the cluster.
     """
     nodes = store.platform()
     there = store.held_on_nodes(gateway_reservation(nodes))
-    policy, now_s = visible_policy(store.policy(), principal), time.time()
+    policy, now_s = visible_policy(store.policy(), principal), clock.now_s()
     views = []
     for node in nodes:
         here = there.get(node.name, HeldOnNode())
@@ -88,6 +88,7 @@ def list_plugins(_who: Reader, master: MasterDep) -> PluginList:
 
 @router.put("/policy", response_model=PolicyView)
 def set_policy(
+    clock: ClockDep,
     body: PolicyView,
     principal: Operator,
     store: StoreDep,
@@ -100,7 +101,7 @@ def set_policy(
 
     Operators may only change which nodes are drained or reserved. Holds that are over are left out.
     """
-    present, now_s = store.policy(), time.time()
+    present, now_s = store.policy(), clock.now_s()
     policy = _sound(without_ended_holds(policy_of(body, present), now_s), master)
     check_if_match(if_match, present.version)
     as_held = replace(policy, node_holds=present.node_holds, node_windows=present.node_windows)
@@ -136,7 +137,7 @@ def replay_journal(body: ReplayRequest, _principal: Operator, services: Services
             raise ApiProblem(Code.INVALID_POLICY, errors=errors) from None
         whole = encode(policy)
         body = body.model_copy(update={"policy": {name: whole[name] for name in body.policy}})
-    now_s = time.time()
+    now_s = services.clock.now_s()
     return ReplayView(**replay(services.settings, body, min(body.to_s or now_s, now_s)))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 from fastapi import Query, Response
@@ -39,7 +38,7 @@ def set_storage_credential(
         raise NotFound(f"object-store service {service[:200]!r} does not exist; known: {names}")
     owner = _tenant(principal, tenant)
     sealed = Seal.of(services.settings.keys_dir).sealed(body.key, owner, service, body.user)
-    credential = SealedCredential(owner, service, body.user, sealed, time.time(), principal.user)
+    credential = SealedCredential(owner, service, body.user, sealed, services.clock.now_s(), principal.user)
     services.accounts.set_storage_credential(credential)
     return _view(credential)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from fastapi import Request
@@ -59,7 +58,7 @@ def validate_description(body: ValidateRequest, principal: Reader, services: Ser
     with checking(services, principal):
         application, notes, _ = _as_submitted(body.application, principal, services)
         with as_problems():
-            _, warnings = deadline_of(None, None, application, time.time())
+            _, warnings = deadline_of(None, None, application, services.clock.now_s())
         notes += [*warnings, *_unknown_run(application)]
         return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 
@@ -75,8 +74,8 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
     with checking(services, principal):
         application, notes, priority = _as_submitted(body.application, principal, services, body.priority)
         with as_problems():
-            given = wanted_deadline(body.deadline, body.deadline_s, application, time.time())
-            check_promise(application, given, time.time())
+            given = wanted_deadline(body.deadline, body.deadline_s, application, services.clock.now_s())
+            check_promise(application, given, services.clock.now_s())
         demand = _demand(services.store, principal, application)
         question = {
             "application": encode(application),
@@ -90,7 +89,7 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
     forecast_s = (answer.get("forecast") or {}).get("run_s")
     price = price_of(services, principal, application, forecast_s)
     end = answer.pop("end", None)  # a master of an earlier version has none
-    deadline = None if given is None else outlook_view(given, end, application, time.time())
+    deadline = None if given is None else outlook_view(given, end, application, services.clock.now_s())
     run_times = run_times_of(services, principal, application, answer.pop("run_times", ()))
     promise = promise_outlook(answer.pop("promise", None))
     answer |= {"price": price, "deadline": deadline, "promise": promise, "run_times": run_times}

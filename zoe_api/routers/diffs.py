@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 from fastapi import Query, Request
@@ -43,7 +42,7 @@ def diff_executions(
         before = visible_execution(services, principal, earlier, request)
     if before is None:
         return DiffView(before=None, after=after.id, entries=[], hidden=False)
-    use = {one.execution_id: one for one in services.store.use_of([before.id, after.id], time.time())}
+    use = {one.execution_id: one for one in services.store.use_of([before.id, after.id], services.clock.now_s())}
     hidden = not all(may_see_secrets(principal, one) for one in (before, after))
     return diff_of(before, after, use, hidden)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from typing import Annotated
@@ -56,7 +55,7 @@ def execution_events(
 def execution_waits(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> WhyWaited:
     """Return how the time before its start was spent; every second of waiting has a cause."""
     visible_execution(services, principal, execution_id, request)
-    waits = spans(_all_events(services.store, execution_id), time.time())
+    waits = spans(_all_events(services.store, execution_id), services.clock.now_s())
     return WhyWaited(
         waited_s=sum(span.until_s - span.since_s for span in waits),
         causes=[WaitShare.model_validate(share) for share in shares(waits)],

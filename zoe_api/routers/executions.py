@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -97,7 +96,7 @@ def list_executions(
         name_contains=name,
         submitted_from_s=submitted_from_s,
         deadline=deadline,
-        now_s=time.time(),
+        now_s=services.clock.now_s(),
         alone=not arrays,
         array_id=array,
         limit=min(limit, services.settings.api_page_max),
@@ -125,7 +124,7 @@ def show_execution(
     execution = visible_execution(services, principal, execution_id, request)
     view = viewed(execution, response, may_see_secrets(principal, execution))
     if (progress := _progress(services, [execution]).get(execution.id)) is not None:
-        view.progress = progress_view(progress, time.time())
+        view.progress = progress_view(progress, services.clock.now_s())
     view.transfers = transfers_view(execution, services.store.transfers_so_far(execution_id))
     view.access = levels_of(services, principal, [execution])[execution.id]
     return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
@@ -141,7 +140,7 @@ def explain_execution(execution_id: str, request: Request, principal: Reader, se
         "state": execution.state,
         "inputs": input_reads(execution),
         "storage_problem": execution.storage_problem,
-        "deadline": deadline_view(execution),
+        "deadline": deadline_view(execution, clock=services.clock),
     }
     if execution.state in WAITING_STATES:
         facts["missing_secrets"] = _missing_secrets(services, execution)
@@ -150,14 +149,14 @@ def explain_execution(execution_id: str, request: Request, principal: Reader, se
         facts["nodes"] = waited_for(execution, store.platform(), principal)
         keeps = _reason(refused(execution)) or _starting(execution, request, principal, services)
         return Explanation(**facts, reason=keeps, detailed=True)
-    if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution)):
+    if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution, clock=services.clock)):
         return Explanation(**facts, reason=_reason(reason), detailed=True)
     try:
         answer = services.master.ask(
             "explain", {"execution_id": execution_id}, request.state.request_id, principal.user
         )
     except (MasterUnreachable, MasterRefused):
-        return Explanation(**facts, reason=_reason(waits_for(execution)), detailed=False)
+        return Explanation(**facts, reason=_reason(waits_for(execution, clock=services.clock)), detailed=False)
     facts["places"] = reported_places(decode(InputPlaces, one) for one in answer.pop("places", ()))
     ahead = answer.get("ahead_ids", [])
     visible = store.active_among(ahead, principal.visibility)
@@ -177,9 +176,9 @@ def execution_eta(execution_id: str, request: Request, principal: Reader, servic
     except (MasterUnreachable, MasterRefused):
         forecast = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
         answer = {"forecast": forecast}
-    eta = Eta(state=execution.state, reason=_reason(waits_for(execution)), **answer)
+    eta = Eta(state=execution.state, reason=_reason(waits_for(execution, clock=services.clock)), **answer)
     if eta.forecast is not None:
-        eta.forecast_age_s = max(time.time() - eta.forecast.at_s, 0.0)
+        eta.forecast_age_s = max(services.clock.now_s() - eta.forecast.at_s, 0.0)
     return eta
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Annotated, Literal
 
@@ -103,7 +102,7 @@ def set_quota(tenant: str, body: QuotaView, _principal: Admin, services: Service
             limits = limits.changed(LimitSubject(tenant, subject), {amount: most})
         return limits
 
-    services.store.change_limits(change, time.time(), request.state.request_id)
+    services.store.change_limits(change, services.clock.now_s(), request.state.request_id)
     services.master.hint()
     note_changes(request, before.model_dump(), body.model_dump())
     return body
@@ -138,7 +137,7 @@ def name_of(subject: LimitSubject) -> str:
 
 def _change(services: Services, request: Request, change: Callable[[Limits], Limits], subject: LimitSubject) -> Limits:
     before = services.store.policy().limits
-    after = services.store.change_limits(change, time.time(), request.state.request_id).limits
+    after = services.store.change_limits(change, services.clock.now_s(), request.state.request_id).limits
     services.master.hint()
     note_changes(request, *(dict.fromkeys(AMOUNTS) | dict(limits.own(subject)) for limits in (before, after)))
     return after

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import time
 from typing import Annotated
 
 from fastapi import Path, Request, Response
@@ -13,12 +12,13 @@ from zoe_api import access
 from zoe_api.access import SignedIn
 from zoe_api.addresses import address_of
 from zoe_api.codes import Code
-from zoe_api.dependencies import AccountsDep, Services, ServicesDep
+from zoe_api.dependencies import AccountsDep, ClockDep, Services, ServicesDep
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
 from zoe_api.sign_in.brake import Braked, network_of
 from zoe_client.wire import MachineAnswer, MachineAsked, MachineDecision, MachineRequest, MachineSecret, MachineView
 from zoe_lib.api_tokens import TokenText
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.roles import Role
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyWaiting
@@ -50,7 +50,7 @@ def ask_for_machine(body: MachineRequest, request: Request, services: ServicesDe
     """Ask for a token for a machine; this needs no authentication. Show the code to the user, who allows it on a page
     of the web UI, and ask for the token with the secret.
     """
-    now_s, secret, address = time.time(), secrets.token_urlsafe(_SECRET_BYTES), address_of(request)
+    now_s, secret, address = services.clock.now_s(), secrets.token_urlsafe(_SECRET_BYTES), address_of(request)
     for _ in range(_TRIES):
         code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LETTERS))
         wanted = MachineSignIn(
@@ -80,7 +80,7 @@ def get_machine_token(body: MachineSecret, request: Request, services: ServicesD
     """Return whether the machine with this secret is allowed, and then once its token. 404 when it has waited too long,
     was allowed by a session that has ended, or has its token already.
     """
-    now_s, text = time.time(), TokenText.new()
+    now_s, text = services.clock.now_s(), TokenText.new()
     ends_s = now_s + services.settings.session_token_lifetime_s_max
     token = Token(text.id, "", "", text.hashed, frozenset(), now_s, ends_s)
     found = services.accounts.redeem_machine(token, hash_of(body.secret), now_s)
@@ -110,7 +110,7 @@ def get_machine(code: CodeOfMachine, principal: SignedIn, request: Request, serv
 
 @router.put("/machines/{code}", status_code=204)
 def decide_on_machine(
-    code: CodeOfMachine, body: MachineDecision, principal: SignedIn, accounts: AccountsDep
+    code: CodeOfMachine, body: MachineDecision, principal: SignedIn, accounts: AccountsDep, clock: ClockDep
 ) -> Response:
     """Allow or refuse the machine that asks with this code. Its token has your user, this tenant, and no scope that
     your role lacks; it is in the list of your tokens.
@@ -118,7 +118,7 @@ def decide_on_machine(
     found = _found(code, principal, accounts)
     if body.allow and not found.scopes & principal.scopes:
         raise ApiProblem(Code.ROLE_MISSING, f"your role has none of: {', '.join(sorted(found.scopes))}")
-    accounts.decide_machine(found.code, principal.session_id if body.allow else None, time.time())
+    accounts.decide_machine(found.code, principal.session_id if body.allow else None, clock.now_s())
     return Response(status_code=204)
 
 
@@ -127,11 +127,11 @@ def shown(code: str) -> str:
     return f"{code[:4]}-{code[4:]}"
 
 
-def _found(text: str, principal: Principal, accounts: AccountStore) -> MachineSignIn:
+def _found(text: str, principal: Principal, accounts: AccountStore, clock: Clock = SYSTEM_CLOCK) -> MachineSignIn:
     """Return the request with the code that somebody typed. Wrong codes are counted before they are looked up, so that
     nobody finds another's by trying.
     """
-    now_s, key = time.time(), hash_of(f"machine {principal.user}")
+    now_s, key = clock.now_s(), hash_of(f"machine {principal.user}")
     if accounts.take_guess([key], {key: (now_s - WRONG_WITHIN_S, WRONG_CODES_MAX)}, now_s) is not None:
         raise Braked(key, WRONG_WITHIN_S)
     found = accounts.machine_sign_in(_NOT_LETTERS.sub("", text).upper(), now_s)
@@ -143,4 +143,4 @@ def _found(text: str, principal: Principal, accounts: AccountStore) -> MachineSi
 
 def _end_of(found: MachineSignIn, services: Services) -> float:
     longest_s = services.settings.session_token_lifetime_s_max
-    return time.time() + min(longest_s, found.lifetime_s or longest_s)
+    return services.clock.now_s() + min(longest_s, found.lifetime_s or longest_s)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import secrets
-import time
 from dataclasses import replace
 from ipaddress import ip_network
 from typing import Annotated
@@ -62,7 +61,7 @@ def set_target(
         url=body.url,
         kinds=sorted(set(body.on)),
         sealed=b"",
-        set_at_s=time.time(),
+        set_at_s=services.clock.now_s(),
         set_by=principal.user,
     )
     made = replace(fresh, id=before[0].id, sealed=before[0].sealed) if before else fresh

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import secrets
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.parse import urlencode
@@ -54,7 +53,7 @@ async def oidc_start(
 ) -> Response:
     """Redirect the browser to the provider. It must return within ten minutes, and only once."""
     state, browser, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(4))
-    hashes, ends_s = (hash_of(state), hash_of(browser)), time.time() + _WITHIN_S
+    hashes, ends_s = (hash_of(state), hash_of(browser)), services.clock.now_s() + _WITHIN_S
     network = network_of(address_of(request))
     attempt = SignInAttempt(*hashes, provider, nonce, verifier, _own(next_path), ends_s, network)
 
@@ -121,7 +120,7 @@ def _store(request: Request, services: Services, attempt: SignInAttempt) -> None
     """Store an attempt, in place of earlier ones of this browser, which has one cookie for all."""
     earlier = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
     try:
-        services.accounts.add_sign_in(attempt, earlier, _BOUNDS, time.time())
+        services.accounts.add_sign_in(attempt, earlier, _BOUNDS, services.clock.now_s())
     except TooManyWaiting as refused:
         raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), "try again in ten minutes") from None
 
@@ -135,7 +134,7 @@ async def _in_its_lane(services: Services, request: Request, provider: str, work
 
 def _taken(request: Request, services: Services, answer: Answer) -> SignInAttempt:
     """Return the sign-in attempt of this browser, and end it, so that it works only once."""
-    attempt = services.accounts.take_sign_in(hash_of(answer.state), time.time())
+    attempt = services.accounts.take_sign_in(hash_of(answer.state), services.clock.now_s())
     browsers = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
     if attempt is None or not any(hmac.compare_digest(attempt.browser, browser) for browser in browsers):
         raise ApiProblem(Code.SIGN_IN_FAILED, "it was not started in this browser, took too long, or was already used")
@@ -150,14 +149,14 @@ def _signed_in(request: Request, services: Services, attempt: SignInAttempt, ans
     uri = _redirect_uri(request, services, attempt.provider)
     identity = provider.identity(answer, uri, attempt.nonce, attempt.verifier)
     try:
-        user = admit(services.accounts, identity, services.settings.sign_in_roles, request)
+        user = admit(services.accounts, identity, services.settings.sign_in_roles, request, clock=services.clock)
     except ApiProblem:
         services.sign_in_audit.note_refused(request, services.accounts, identity.name, identity.provider)
         raise
     services.sign_in_audit.note_right(request, user, identity.provider)
     entered = Response()
     lifetime_s = services.settings.oidc[attempt.provider].session_lifetime_s
-    proof, _ = sessions.enter(services, request, entered, user, None, time.time() + lifetime_s)
+    proof, _ = sessions.enter(services, request, entered, user, None, services.clock.now_s() + lifetime_s)
     cookies.remove(entered, request, cookies.SIGN_IN)
     landing = RedirectResponse(_landing(proof, attempt.next_path), 303, _LANDING_HEADERS)
     landing.raw_headers += [header for header in entered.raw_headers if header[0] == b"set-cookie"]

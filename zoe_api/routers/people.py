@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from fastapi import Response
 
 from zoe_api.access import Reader, Submitter, check
@@ -48,7 +46,7 @@ def add_token(body: TokenRequest, principal: Submitter, services: ServicesDep) -
     missing = set(body.scopes) - principal.scopes
     if missing:
         raise ApiProblem(Code.SCOPE_MISSING, f"the token used lacks: {', '.join(sorted(missing))}")
-    now_s, text = time.time(), TokenText.new()
+    now_s, text = services.clock.now_s(), TokenText.new()
     token = Token(
         id=text.id,
         user=principal.user,

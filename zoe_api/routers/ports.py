@@ -86,7 +86,7 @@ def open_port(
     those with whom the execution is shared for `open` or `control`; operators are no exception."""
     execution = entered_execution(services, principal, execution_id, request, ShareLevel.OPEN)
     number = number_of(execution, _running(execution, service_id), port).number
-    ticket = ticket_for(services.accounts, principal, execution_id, number)
+    ticket = ticket_for(services.accounts, principal, execution_id, number, clock=services.clock)
     domain = services.settings.apps_domain + (f":{request.url.port}" if request.url.port else "")
     return OpenView(url=entrance(request.url.scheme, domain, execution_id, number, ticket))
 

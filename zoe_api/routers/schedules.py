@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import secrets
-import time
 from dataclasses import asdict
 from itertools import pairwise
 from typing import Annotated
@@ -101,7 +100,7 @@ def put_schedule(name: Name, body: ScheduleRequest, principal: Submitter, servic
     note. On days when clocks change, one that is skipped runs when the clock is
     set forward, and one that comes twice runs once, unless minutes or hours begin with `*`.
     """
-    now_s = time.time()
+    now_s = services.clock.now_s()
     schedule = _schedule(name, body, principal, now_s)
     due_s = first_after(schedule, now_s)
     schedule = changed(schedule, due_s=due_s, next_at_s=schedule.made_s(due_s))
@@ -133,7 +132,7 @@ def release_schedule(
         return schedule_view(found, None)
     if found.held_by_operator and not principal.operator:
         raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
-    now_s = time.time()
+    now_s = services.clock.now_s()
     due_s = first_after(found, now_s)
     after = changed(
         found, held=False, held_by_operator=False, due_s=due_s, next_at_s=found.made_s(due_s), planned_at_s=now_s
@@ -152,7 +151,9 @@ def run_schedule(
     """Run it now, whatever its times and its earlier runs say; its times stay as they are. For its owner only."""
     found = services.store.schedules.one(principal.tenant, principal.user, name)
     with as_problems():
-        run_id, run = run_now(services, found, principal, request.state.request_id, idempotency_key)
+        run_id, run = run_now(
+            services, found, principal, request.state.request_id, idempotency_key, clock=services.clock
+        )
     services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=[] if run is None else list(run.notes))
 
@@ -167,7 +168,7 @@ def backfill_schedule(
     found = services.store.schedules.one(principal.tenant, principal.user, name)
     wanted = Backfill(body.from_s, body.to_s, body.at_once, body.newest_first)
     with as_problems():
-        made = [*backfill(services, found, principal, wanted, request.state.request_id)]
+        made = [*backfill(services, found, principal, wanted, request.state.request_id, services.clock)]
     services.master.hint()
     notes = dict.fromkeys(note for _, run in made if run is not None for note in run.notes)
     return BackfillView(runs=run_views([one for one, _ in made], services), notes=list(notes))
@@ -255,13 +256,22 @@ def _checked(schedule: Schedule, services: Services, principal: Principal) -> li
     """Return notes on what would refuse a run now and may be otherwise later; 422 for what will not be."""
     document = document_of(services, schedule)
     try:
-        times = times_of(schedule, schedule.due_s)
+        times = times_of(schedule, schedule.due_s, services.clock)
         document, parameters = (with_times(one, times) for one in (document, schedule.parameters))
         if schedule.document is not None:
             check_stored(document)
         begins_s = None if schedule.due_s is None or not schedule.ahead_s else schedule.begins_s(schedule.due_s)
         under = NO_CONDITIONS if begins_s is None else Conditions(begin_at_s=begins_s)
-        run = making.prepare(document, parameters, schedule.run_options, services, principal, under, from_s=begins_s)
+        run = making.prepare(
+            document,
+            parameters,
+            schedule.run_options,
+            services,
+            principal,
+            under,
+            from_s=begins_s,
+            clock=services.clock,
+        )
     except DescriptionError as error:
         raise from_description(error) from None
     except SubmissionRefused as refused:

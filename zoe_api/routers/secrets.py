@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Annotated
 
@@ -37,7 +36,7 @@ def set_secret(
     """Store a secret, replacing an earlier value. Services that ask for it by name and start from now on get it."""
     settings, user = services.settings, _owner(principal, of_tenant)
     size, seal = len(body.value.encode()), Seal.of(settings.keys_dir)
-    secret = SealedSecret(principal.tenant, user, name, b"", size, time.time(), principal.user)
+    secret = SealedSecret(principal.tenant, user, name, b"", size, services.clock.now_s(), principal.user)
     secret = replace(secret, sealed=seal.sealed(body.value, *secret.belongs_to))
     most = settings.secrets_of_tenant_max if user is None else settings.secrets_of_user_max
     try:

@@ -89,7 +89,7 @@ async def change_password(
         if body.end_tokens:
             services.accounts.end_access(principal.user)
 
-    brake = Brake(passwords.LOCAL, principal.user, network_of(address))
+    brake = Brake(passwords.LOCAL, principal.user, network_of(address), clock=services.clock)
     await services.password_checks.run(brake, services.accounts, change)
     return Response(status_code=204)
 

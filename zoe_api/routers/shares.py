@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 from fastapi import Query, Request, Response
@@ -41,7 +40,7 @@ def share_execution(
     execution = _own(services, principal, execution_id, request)
     if body.user == execution.user:
         raise ApiProblem(Code.INVALID_REQUEST, "you cannot share an execution with yourself")
-    share = Share(execution.id, execution.tenant, execution.user, body.user, body.level, time.time())
+    share = Share(execution.id, execution.tenant, execution.user, body.user, body.level, services.clock.now_s())
     try:
         services.accounts.share(share)
     except TooManyShares as refused:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 from fastapi import Query, Request
 
 from zoe_api.access import Reader, check
-from zoe_api.dependencies import MasterDep, StoreDep, ask
+from zoe_api.dependencies import ClockDep, MasterDep, StoreDep, ask
 from zoe_api.routing import api_router
 from zoe_api.spans import FromS, ToS, stretch_of
 from zoe_api.wire_forms import bandwidth_view, known_bandwidth
@@ -46,6 +45,7 @@ def get_storage(principal: Reader, store: StoreDep, master: MasterDep, request: 
 
 @router.get("/storage/over-time", response_model=BandwidthOverTimeView)
 def storage_over_time(
+    clock: ClockDep,
     principal: Reader,
     store: StoreDep,
     from_s: FromS,
@@ -57,7 +57,7 @@ def storage_over_time(
     """Return what your tenant (or all tenants, for operators) was granted, moved and missed on average, for as long as
     samples are kept; at most a few hundred stretches of at least 30 s. Stretches without a report of the controller are
     missing."""
-    until_s = time.time() if to_s is None else to_s
+    until_s = clock.now_s() if to_s is None else to_s
     stretch_s = stretch_of(from_s, until_s)
     points = [
         BandwidthPointView(

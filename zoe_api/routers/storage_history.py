@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -40,7 +39,7 @@ def storage_of_execution(
     """
     execution = visible_execution(services, principal, execution_id, request)
     from_s = execution.marks.get(Mark.PLACED, execution.submitted_at_s)
-    to_s = execution.marks.get(Mark.ENDED, time.time())
+    to_s = execution.marks.get(Mark.ENDED, services.clock.now_s())
     asked = {"do": "history", "execution": execution.id} | _span(from_s, to_s)
     answer = ask(master, _KIND, asked, request, principal.user)
     return _view(execution, answer["executions"][execution.id], answer["stretch_s"])
@@ -61,7 +60,7 @@ def storage_history(
     """Return the executions of a tenant that moved bytes, as far as you see them."""
     if tenant not in (None, principal.tenant):
         check(principal, Scope.OPERATE)
-    until_s, of = time.time() if to_s is None else to_s, tenant or principal.tenant
+    until_s, of = services.clock.now_s() if to_s is None else to_s, tenant or principal.tenant
     asked = {"do": "history", "tenant": of} | _span(from_s, until_s)
     answer = ask(master, _KIND, asked, request, principal.user)
     found = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
@@ -74,7 +73,7 @@ def put_application(
         check_stored(with_times(body.document, RunTimes(0.0, 0.0, "UTC")))
     except DescriptionError as error:
         raise from_description(error) from None
-    new = StoredApplication(principal.tenant, user, name, 1, body.document, time.time(), principal.user)
+    new = StoredApplication(principal.tenant, user, name, 1, body.document, services.clock.now_s(), principal.user)
     kept = services.store.schedules.put_application(new, services.settings.stored_applications_max)
     return StoredApplicationView(**_facts(kept))
 
@@ -111,9 +110,9 @@ def dispatch_application(
         options = RunOptions(body.name, body.priority, body.deadline_s, body.indices, body.deadline)
         under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
         (conditions,) = conditions_of([under], [""], services, principal)
-        times = RunTimes(float(int(time.time())), None, "UTC")
+        times = RunTimes(float(int(services.clock.now_s())), None, "UTC")
         document, parameters = (with_times(one, times) for one in (found.document, body.parameters))
-        run = making.prepare(document, parameters, options, services, principal, conditions)
+        run = making.prepare(document, parameters, options, services, principal, conditions, clock=services.clock)
         run_id = making.stored(run, services, request.state.request_id, idempotency_key, fingerprint)
     services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=list(run.notes))

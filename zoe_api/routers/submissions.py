@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -29,6 +28,7 @@ from zoe_client.wire import (
     ExecutionView,
     SubmitRequest,
 )
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.conditions import Conditions
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.errors import BatchRefused
@@ -68,7 +68,7 @@ def submit_execution(
         fit = _with_price(fit, check_budget(services, principal), services, principal)
         execution_id = new_execution_id()
         (conditions,) = conditions_of([body], [execution_id], services, principal)
-        execution = _execution(execution_id, body, fit, conditions, principal)
+        execution = _execution(execution_id, body, fit, conditions, principal, clock=services.clock)
     except ApiProblem:
         # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
         stored = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
@@ -161,16 +161,21 @@ def _executions(body: BatchRequest, fits: list[Checked], services: Services, pri
     made: list[Execution] = []
     for index, part in enumerate(zip(ids, body.executions, fits, conditions, strict=True)):
         try:
-            made.append(_execution(*part, principal))
+            made.append(_execution(*part, principal, clock=services.clock))
         except ApiProblem as refusal:
             raise _refused([(index, refusal)]) from None
     return made
 
 
 def _execution(
-    execution_id: str, body: SubmitRequest, fit: Checked, conditions: Conditions, principal: Principal
+    execution_id: str,
+    body: SubmitRequest,
+    fit: Checked,
+    conditions: Conditions,
+    principal: Principal,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Execution:
-    application, now_s = fit.application, time.time()
+    application, now_s = fit.application, clock.now_s()
     with as_problems():
         deadline_s, warnings = deadline_of(
             body.deadline, body.deadline_s, application, now_s, begin_at_s=conditions.begin_at_s

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -24,6 +23,7 @@ from zoe_api.terminals import bridge
 from zoe_api.visibility import confirmed_visible, entered_execution
 from zoe_client.plain_errors import sentences
 from zoe_client.wire import TerminalOpening
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.sharing import ShareLevel
@@ -104,13 +104,13 @@ def _principal(client: WebSocket, services: Services) -> Principal:
     return asker.principal
 
 
-async def _serve(opening: _Opening) -> None:
+async def _serve(opening: _Opening, clock: Clock = SYSTEM_CLOCK) -> None:
     wanted = await _first_message(opening.client)
     accounts = opening.services.accounts
     target = opening.client.url.path
     audited = entry(opening.principal, opening.client, "open_terminal", target, 101)
     audit_id = await run_in_threadpool(accounts.add_audit, audited)
-    began_s = time.monotonic()
+    began_s = clock.monotonic_s()
     try:
         reader, writer = await _connected(opening, wanted)
         await bridge.bridge(
@@ -121,7 +121,7 @@ async def _serve(opening: _Opening) -> None:
             opening.services.stopping,
         )
     finally:
-        lasted = {"seconds": [None, round(time.monotonic() - began_s, 1)]}
+        lasted = {"seconds": [None, round(clock.monotonic_s() - began_s, 1)]}
         # Also when the process stops, which cancels this.
         await asyncio.shield(asyncio.ensure_future(run_in_threadpool(_end_audit, opening.services, audit_id, lasted)))
 

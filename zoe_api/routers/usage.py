@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -12,7 +11,7 @@ from fastapi import Query, Request, Response
 
 from zoe_api.access import Operator, Reader
 from zoe_api.budgets import prices_of
-from zoe_api.dependencies import MasterDep, ServicesDep, StoreDep, ask
+from zoe_api.dependencies import ClockDep, MasterDep, ServicesDep, StoreDep, ask
 from zoe_api.meters import meters
 from zoe_api.routing import api_router
 from zoe_api.spans import FromS, ToS, stretch_of
@@ -61,7 +60,7 @@ def usage_of_executions(
     visible = [execution.id for execution in services.store.executions(query).executions]
     if principal.operator:
         note_look(services, principal, request, request.url.path)
-    now_s = time.time()
+    now_s = services.clock.now_s()
     prices = prices_of(services, visible, now_s)
     views = [ExecutionUseView.model_validate(one) for one in services.store.use_of(visible, now_s)]
     return ExecutionUseList(use=[view.model_copy(update=prices.get(view.execution_id, {})) for view in views])
@@ -69,6 +68,7 @@ def usage_of_executions(
 
 @router.get("/usage/daily", response_model=DailyUse, responses={200: {"content": _AS_CSV}})
 def daily_usage(
+    clock: ClockDep,
     principal: Reader,
     store: StoreDep,
     request: Request,
@@ -80,7 +80,7 @@ def daily_usage(
     ] = None,
 ) -> DailyUse | Response:
     """Return what was reserved on each day (UTC) so far: by users of your tenant, or of all tenants for operators."""
-    now_s = time.time()
+    now_s = clock.now_s()
     to_day = int((now_s if to_s is None else to_s) // DAY_S)
     use_of = store.daily_use(int(from_s // DAY_S), to_day, now_s, None if principal.operator else principal.tenant)
     rows = sorted(use_of.items(), key=lambda row: (row[0].day, row[0].tenant, row[0].user))
@@ -129,6 +129,7 @@ def _as_csv(answer: DailyUse) -> Response:
 
 @router.get("/usage/over-time", response_model=UseOverTimeView)
 def usage_over_time(
+    clock: ClockDep,
     _principal: Operator,
     store: StoreDep,
     from_s: FromS,
@@ -137,7 +138,7 @@ def usage_over_time(
 ) -> UseOverTimeView:
     """Return what all services used, for as long as samples are kept; at most a few hundred
     stretches of at least 30 s."""
-    until_s = time.time() if to_s is None else to_s
+    until_s = clock.now_s() if to_s is None else to_s
     stretch_s = stretch_of(from_s, until_s)
     points = store.use_over_time(from_s, until_s, stretch_s, by_node=by == "node")
     return UseOverTimeView(stretch_s=stretch_s, points=[UsePointView.model_validate(point) for point in points])

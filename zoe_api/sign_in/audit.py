@@ -7,7 +7,6 @@ names are users: refused sign-ins are recorded after their answer."""
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -15,6 +14,7 @@ from starlette.requests import Request
 
 from zoe_api.addresses import address_of
 from zoe_api.audit_bounds import PerMinute, plain
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
@@ -36,11 +36,12 @@ _NONE: Changes = {}
 class SignInAudit:
     """Decide which sign-ins are recorded, and count the others."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._lock = threading.Lock()
-        self._right = PerMinute(0, RIGHT_PER_MINUTE_MAX)
-        self._of_users = PerMinute(USERS_PER_MINUTE_MAX, REFUSED_PER_MINUTE_MAX)
-        self._of_others = PerMinute(0, REFUSED_PER_MINUTE_MAX)
+        self._right = PerMinute(0, RIGHT_PER_MINUTE_MAX, clock)
+        self._of_users = PerMinute(USERS_PER_MINUTE_MAX, REFUSED_PER_MINUTE_MAX, clock)
+        self._of_others = PerMinute(0, REFUSED_PER_MINUTE_MAX, clock)
         self._left_out = 0
         self._names: frozenset[str] = frozenset()
         self._names_until_s = 0.0
@@ -70,11 +71,11 @@ class SignInAudit:
             changes = {**changes, "sign_ins_not_listed_before": [0, left_out]}
         if changes:
             request.state.audit_changes = {**getattr(request.state, "audit_changes", {}), **changes}
-        request.state.audit = _entry(request, user, provider)
+        request.state.audit = _entry(request, user, provider, clock=self._clock)
 
     def _names_of(self, accounts: AccountStore) -> frozenset[str]:
         """Return the names of all users, at most a minute old; older while the database is away."""
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         if now_s >= self._names_until_s:
             self._names_until_s = now_s + _NAMES_KEPT_S
             with suppress(StoreUnavailable):
@@ -82,9 +83,9 @@ class SignInAudit:
         return self._names
 
 
-def _entry(request: Request, user: str, provider: str) -> AuditEntry:
+def _entry(request: Request, user: str, provider: str, clock: Clock = SYSTEM_CLOCK) -> AuditEntry:
     return AuditEntry(
-        at_s=time.time(),
+        at_s=clock.now_s(),
         user=plain(user, _TEXT_MAX),
         tenant="",
         action=ACTION,

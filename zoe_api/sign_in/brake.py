@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.submission.ids import hash_of
 
@@ -41,6 +41,7 @@ class Brake:
     provider: str
     user: str
     network: str
+    clock: Clock = SYSTEM_CLOCK
 
     @property
     def pair(self) -> str:
@@ -70,7 +71,7 @@ class Brake:
         nothing.
 
         Simultaneous guesses, here or in other processes, are counted one after the other."""
-        now_s = time.time()
+        now_s = self.clock.now_s()
         limits = {self.pair: (now_s - WITHIN_S, FAILURES_OF_PAIR_MAX)}
         if not self.is_familiar(accounts):
             limits[self.place] = (now_s - WITHIN_S, FAILURES_OF_NETWORK_MAX)
@@ -88,7 +89,7 @@ class Brake:
         The mark is kept as long as failures are."""
         self.give_back(accounts, taken_s)
         if not self.is_familiar(accounts, FAMILIAR_S / 2):
-            accounts.add_failure(self._familiar, time.time())
+            accounts.add_failure(self._familiar, self.clock.now_s())
 
     def give_back(self, accounts: AccountStore, taken_s: float) -> None:
         """Give back the guess that was taken at that time: it was not wrong."""
@@ -96,7 +97,7 @@ class Brake:
 
     def is_familiar(self, accounts: AccountStore, within_s: float = FAMILIAR_S) -> bool:
         """Return whether the user recently signed in from this network."""
-        return bool(accounts.failures([self._familiar], time.time() - within_s).get(self._familiar))
+        return bool(accounts.failures([self._familiar], self.clock.now_s() - within_s).get(self._familiar))
 
 
 def network_of(address: str) -> str:

@@ -6,7 +6,6 @@ time of the last answer in the table of users."""
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping
 from typing import Protocol
 from uuid import uuid4
@@ -15,6 +14,7 @@ import structlog
 
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in.identity import Identity, take_over
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.config import Settings
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable, Unstorable
@@ -39,7 +39,14 @@ class Directory(Protocol):
 class DirectoryWatch:
     """The thread; it does not run if no directory is configured."""
 
-    def __init__(self, settings: Settings, accounts: AccountStore, directories: Mapping[str, Directory]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        accounts: AccountStore,
+        directories: Mapping[str, Directory],
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._clock = clock
         self._settings = settings
         self._accounts = accounts
         self._directories = directories
@@ -62,9 +69,9 @@ class DirectoryWatch:
                 pass
 
     def _run(self) -> None:
-        while not self._ended.wait(PAUSE_S):
+        while not self._clock.wait(self._ended, PAUSE_S):
             try:
-                self.look(time.time())
+                self.look(self._clock.now_s())
             except StoreUnavailable as error:
                 log.warning("directory_watch_failed", cause=str(error))
 

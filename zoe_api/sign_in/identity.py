@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from zoe_api.addresses import address_of
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_client.wire.people import NAME_PATTERN
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.roles import Role
 from zoe_lib.sign_in_settings import RoleRule
 from zoe_lib.store.accounts import AccountStore
@@ -43,7 +43,9 @@ def roles_of(identity: Identity, rules: Iterable[RoleRule]) -> Mapping[str, Role
     return roles
 
 
-def admit(accounts: AccountStore, identity: Identity, rules: Iterable[RoleRule], request: Request) -> str:
+def admit(
+    accounts: AccountStore, identity: Identity, rules: Iterable[RoleRule], request: Request, clock: Clock = SYSTEM_CLOCK
+) -> str:
     """Return the user's name in Zoe, made at the first sign-in, with present roles; 403 if the user may not sign in."""
     name = identity.name.lower()
     if not re.fullmatch(NAME_PATTERN, name) or len(name) > _NAME_MAX:
@@ -51,7 +53,7 @@ def admit(accounts: AccountStore, identity: Identity, rules: Iterable[RoleRule],
     path, request_id = request.url.path, request.state.request_id
     asked_from = address_of(request)
     change = AuditEntry(
-        time.time(), name, "", "", path, request_id, by=identity.provider, status=200, address=asked_from
+        clock.now_s(), name, "", "", path, request_id, by=identity.provider, status=200, address=asked_from
     )
     try:
         adopted = take_over(accounts, identity, name, rules, change)

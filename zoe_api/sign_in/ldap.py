@@ -6,7 +6,6 @@ import math
 import socket
 import ssl
 import threading
-import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -28,6 +27,7 @@ from ldap3.utils.conv import escape_filter_chars
 
 from zoe_api.sign_in.identity import Identity
 from zoe_api.sign_in.provider_errors import provider_unavailable
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.sign_in_settings import LdapSettings
 
 # How directories refuse a user's bind (RFC 4511, appendix A): a wrong password, an entry without one, a locked or
@@ -55,7 +55,8 @@ def alike(user: str) -> str:
 class Ldap:
     """A directory."""
 
-    def __init__(self, name: str, settings: LdapSettings) -> None:
+    def __init__(self, name: str, settings: LdapSettings, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._name = name
         self._settings = settings
 
@@ -65,7 +66,7 @@ class Ldap:
         # Without a password a bind is anonymous and succeeds for any name (RFC 4513, section 5.1.2).
         if not password or not user:
             return None
-        until_s = time.monotonic() + self._settings.timeout_s
+        until_s = self._clock.monotonic_s() + self._settings.timeout_s
         with self._searching(until_s) as searching:
             entry = self._find(searching, user)
             if entry is None:
@@ -78,7 +79,7 @@ class Ldap:
     def still(self, user: str, subject: str) -> Identity | None:
         """Return the present identity of a user who signed in before, with the present groups; None if the directory
         has no such entry any more. 502 without an answer."""
-        with self._searching(time.monotonic() + self._settings.timeout_s) as searching:
+        with self._searching(self._clock.monotonic_s() + self._settings.timeout_s) as searching:
             entry = self._find(searching, user)
             if entry is None or entry[1] != subject:  # the entry may have another name now
                 entry = self._find_subject(searching, subject)
@@ -103,7 +104,7 @@ class Ldap:
     def _bound(self, dn: str, password: str, until_s: float) -> Iterator[Connection]:
         """Yield a connection bound as this entry, which breaks at `until_s` of the monotonic clock."""
         settings = self._settings
-        left_s = until_s - time.monotonic()
+        left_s = until_s - self._clock.monotonic_s()
         if left_s <= 0:
             raise LDAPException("no answer in time")
         parts = urlsplit(settings.url)

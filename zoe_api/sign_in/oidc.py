@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import time
 from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
@@ -22,6 +21,7 @@ from zoe_api.problems import ApiProblem
 from zoe_api.sign_in.identity import Identity
 from zoe_api.sign_in.oidc_answers import Answer, check_issuer
 from zoe_api.sign_in.provider_errors import provider_unavailable
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.sign_in_settings import OidcSettings
 
 # Signatures with a key that only the provider has; `none`, and signatures with the client's own secret, prove nothing.
@@ -190,14 +190,15 @@ class _LongTokens(JWSRegistry):
 class _Client(httpx.Client):
     """A client that reports failures as the provider's. It limits the size of an answer and its total time."""
 
-    def __init__(self, provider: str, timeout: float, **more: Any) -> None:
+    def __init__(self, provider: str, timeout: float, clock: Clock = SYSTEM_CLOCK, **more: Any) -> None:
+        self._clock = clock
         super().__init__(timeout=timeout, **more)
         self.provider = provider
         self._answer_s = timeout
 
     def request(self, method: str, url: Any, **more: Any) -> httpx.Response:
         how = {name: more.pop(name) for name in ("auth", "follow_redirects") if name in more}
-        until_s = time.monotonic() + self._answer_s
+        until_s = self._clock.monotonic_s() + self._answer_s
         try:
             answer = self.send(self.build_request(method, url, **more), stream=True, **how)
             with closing(answer):
@@ -212,7 +213,7 @@ class _Client(httpx.Client):
             if len(body) > _ANSWER_BYTES_MAX:
                 said = f"sends more than {_ANSWER_BYTES_MAX >> 20} MiB: let it leave out groups"
                 raise provider_unavailable(self.provider, "its answer is too long", said)
-            if time.monotonic() > until_s:
+            if self._clock.monotonic_s() > until_s:
                 raise provider_unavailable(self.provider, "its answer is too slow")
         headers = {name: answer.headers[name] for name in ("content-type",) if name in answer.headers}
         return httpx.Response(answer.status_code, headers=headers, content=bytes(body), request=answer.request)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in.brake import Brake, Braked
 from zoe_api.sign_in.lane import Lane, NoPlace
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.accounts import AccountStore
 
 T = TypeVar("T")
@@ -33,7 +33,8 @@ _REMEMBERED_MAX = 10_000
 class PasswordChecks:
     """Run password checks; refuse braked ones, and those without a place, before any hashing."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._lock = threading.Lock()
         self._lanes: dict[str, Lane] = {}
         self._looks = Lane("familiar", _LOOKS_AT_ONCE_MAX, _LOOKS_MAX, _LOOKS_OF_NETWORK_MAX)
@@ -93,12 +94,12 @@ class PasswordChecks:
             return False
 
     def _is_braked(self, key: str) -> bool:
-        return self._braked.get(key, 0.0) > time.monotonic()
+        return self._braked.get(key, 0.0) > self._clock.monotonic_s()
 
     def _remember(self, key: str) -> None:
         if len(self._braked) >= _REMEMBERED_MAX:
             self._braked.clear()
-        self._braked[key] = time.monotonic() + REMEMBERED_S
+        self._braked[key] = self._clock.monotonic_s() + REMEMBERED_S
 
 
 def _too_many() -> ApiProblem:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from zoe_client import frames
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _CONNECT_S = 5.0
 # How long a terminal may outlive the session, token or share by which it was opened.
@@ -88,12 +88,12 @@ async def _down(client: WebSocket, reader: asyncio.StreamReader) -> None:
             await client.send_bytes(message)
 
 
-async def watch(allowed: Callable[[], Awaitable[bool | None]]) -> None:
+async def watch(allowed: Callable[[], Awaitable[bool | None]], clock: Clock = SYSTEM_CLOCK) -> None:
     """Return when a client is not allowed any more, or when nobody could tell for UNTOLD_MAX_S (None)."""
-    told_s = time.monotonic()
+    told_s = clock.monotonic_s()
     while (answer := await allowed()) is not False:
         if answer:
-            told_s = time.monotonic()
-        elif time.monotonic() - told_s > UNTOLD_MAX_S:
+            told_s = clock.monotonic_s()
+        elif clock.monotonic_s() - told_s > UNTOLD_MAX_S:
             return
         await asyncio.sleep(CHECK_S)

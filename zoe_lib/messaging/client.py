@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from uuid import uuid4
 
 import zmq
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Reply, Request, read, write
 from zoe_lib.messaging.header import RECEIVED, write_header
 from zoe_lib.messaging.keys import API, MASTER, load_keys, load_public
@@ -46,7 +46,15 @@ class MasterClient:
     calls it.
     """
 
-    def __init__(self, endpoint: str | Callable[[], str], keys_dir: Path, timeout_s: float, attempts_max: int) -> None:
+    def __init__(
+        self,
+        endpoint: str | Callable[[], str],
+        keys_dir: Path,
+        timeout_s: float,
+        attempts_max: int,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._clock = clock
         self._endpoint_of = endpoint if callable(endpoint) else lambda: endpoint
         self._timeout_s = timeout_s
         self._attempts_max = attempts_max
@@ -108,9 +116,9 @@ class MasterClient:
         self._context.term()
 
     def _ask(self, request: Request, asker: str) -> dict[str, Any]:
-        question, until_s = uuid4().hex, time.monotonic() + self._timeout_s * self._attempts_max
+        question, until_s = uuid4().hex, self._clock.monotonic_s() + self._timeout_s * self._attempts_max
         for _ in range(self._attempts_max):
-            header = write_header(question, until_s - time.monotonic(), asker)
+            header = write_header(question, until_s - self._clock.monotonic_s(), asker)
             answer = self._try(request, header, until_s)
             if answer is not None:
                 return answer
@@ -131,7 +139,7 @@ class MasterClient:
             frames = socket.recv_multipart()
             if frames == [RECEIVED]:
                 self._away = False
-                if not socket.poll(max(round((until_s - time.monotonic()) * 1000), 0)):
+                if not socket.poll(max(round((until_s - self._clock.monotonic_s()) * 1000), 0)):
                     raise MasterUnreachable("the master received the question but did not answer in time")
                 frames = socket.recv_multipart()
             reply = read(Reply, frames[-1])  # an older master returns the header before its answer

@@ -5,11 +5,11 @@ it sends none. The time is relative, since clocks of two machines differ."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 RECEIVED = b"received"
 """A receipt: the question arrived, and need not be sent again."""
@@ -51,18 +51,18 @@ class Question:
     key: bytes = b""
     asker: str = ""
     until_s: float = float("inf")
-    clock: Callable[[], float] = time.monotonic
+    clock: Clock = SYSTEM_CLOCK
 
     def left(self) -> bool:
         """Return whether its client has stopped waiting."""
-        return self.clock() >= self.until_s
+        return self.clock.monotonic_s() >= self.until_s
 
 
-def arrived(frames: list[bytes]) -> Question:
+def arrived(frames: list[bytes], clock: Clock = SYSTEM_CLOCK) -> Question:
     """Return the question in the frames of a ROUTER socket: sender, header if there is one, payload."""
     *route, payload = frames
     header = read_header(route[1]) if len(route) == 2 else None
     if header is None:
         return Question(tuple(route), payload)
-    until_s = time.monotonic() + header.remaining_ms / 1000
-    return Question((route[0],), payload, header.question.encode(), header.asker, until_s)
+    until_s = clock.monotonic_s() + header.remaining_ms / 1000
+    return Question((route[0],), payload, header.question.encode(), header.asker, until_s, clock)

@@ -7,8 +7,6 @@ message was complete is ended, and ZeroMQ then forgets what it keeps of it."""
 from __future__ import annotations
 
 import socket
-import time
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -16,6 +14,7 @@ import structlog
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX
 
 log = structlog.get_logger(__name__)
@@ -32,13 +31,13 @@ class UnfinishedMessages:
     """Watches the TCP connections of a listening socket, in the thread that uses it. Connections by `ipc:` do not
     count."""
 
-    def __init__(self, front: zmq.Socket[bytes], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, front: zmq.Socket[bytes], clock: Clock = SYSTEM_CLOCK) -> None:
         self._front = front
         self._clock = clock
         self._events: Any = front.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED)
         self._received_before: dict[int, int] = {}
         self._finished: set[int] = set()
-        self._looked_at_s = clock()
+        self._looked_at_s = clock.monotonic_s()
 
     def __enter__(self) -> UnfinishedMessages:
         return self
@@ -52,10 +51,10 @@ class UnfinishedMessages:
 
     def look(self, more_to_take: bool) -> None:
         """End connections with too much of an unfinished message, if it is time to look."""
-        since_s = self._clock() - self._looked_at_s
+        since_s = self._clock.monotonic_s() - self._looked_at_s
         if since_s < (_LOOK_S_MAX if more_to_take else LOOK_S):
             return
-        self._looked_at_s = self._clock()
+        self._looked_at_s = self._clock.monotonic_s()
         self._note_connections()
         for descriptor, before in self._received_before.items():
             received = self._end_if_beyond(descriptor, before + UNFINISHED_BYTES_MAX)

@@ -16,6 +16,7 @@ from zoe_lib.domain.platform import Platform
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
+from zoe_lib.store import positions
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import Subscription
 from zoe_lib.store.billing import BillingStore
@@ -123,6 +124,7 @@ class PostgresStore:
             if audit is not None:
                 self.accounts.add_audit(audit)
         self._recent.keep(stored)
+        self._note_position([submission])
         return stored
 
     def submit_all(
@@ -147,7 +149,15 @@ class PostgresStore:
         stored = [one.execution if one.written else self._stored_before(one) for one in written]
         for execution in stored:
             self._recent.keep(execution)
+        self._note_position(written)
         return stored
+
+    def _note_position(self, submissions: Sequence[Submission]) -> None:
+        """Note the position of submissions; what was stored before is not behind the newest."""
+        if positions.wanted():
+            known = [one.position for one in submissions if one.position is not None]
+            positions.note(max(known) if known else self.last_journal_id())
+            positions.commit()
 
     def _stored_before(self, submission: Submission) -> Execution:
         stored = self.database.read(lambda c: submitting.already_there(c, self._applications, submission))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from zoe_client.vocabulary import DependencyKind, RunKind, ScheduleOutcome
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.values import value
 from zoe_lib.schedules.values import Schedule, ScheduleRun
@@ -57,19 +57,24 @@ def backfill_times(schedule: Schedule, wanted: Backfill, now_s: float, runs: Seq
 
 
 def backfill(
-    place: SubmissionPlace, schedule: Schedule, principal: Principal, wanted: Backfill, cause_id: str
+    place: SubmissionPlace,
+    schedule: Schedule,
+    principal: Principal,
+    wanted: Backfill,
+    cause_id: str,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Iterator[tuple[ScheduleRun, PreparedRun | None]]:
     """Submit a run for each time, and yield what came of it; SubmissionRefused before the first one.
 
     The first time that is refused ends it, as it may be a limit that the others would meet, too; it is yielded last.
     """
-    now_s = time.time()
+    now_s = clock.now_s()
     due = backfill_times(schedule, wanted, now_s, place.store.schedules.known_runs(schedule.id))
     made: list[ScheduleRun] = []
     for due_s in due:
         try:
             conditions = _after(place, made[-wanted.at_once]) if len(made) >= wanted.at_once else NO_CONDITIONS
-            run = prepared_run(place, schedule, principal, conditions, due_s=due_s)
+            run = prepared_run(place, schedule, principal, conditions, due_s=due_s, clock=clock)
             noted = ScheduleRun(schedule.id, due_s, now_s, ScheduleOutcome.BACKFILLED, run.kind, run.id)
             stored(run, place, cause_id, beside=partial(rows.note_backfilled, run=noted))
         except AlreadyMade:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain import arrays as domain
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.arrays import Array, ArrayEventKind, is_array
@@ -26,10 +26,12 @@ class HasEnded(Exception):  # noqa: N818 - the name is the fact
     """It has ended for another reason."""
 
 
-def cancellation(execution: Execution, policy: Policy, user: str, cause_id: str) -> ev.Event | None:
+def cancellation(
+    execution: Execution, policy: Policy, user: str, cause_id: str, clock: Clock = SYSTEM_CLOCK
+) -> ev.Event | None:
     """Return the event of a cancellation; None if it stops already. HasEnded."""
     how: dict[str, Any] = {
-        "at_s": time.time(),
+        "at_s": clock.now_s(),
         "cause_id": cause_id,
         "outcome": Outcome.CANCELLED,
         "cause": Cause.CANCELLED,
@@ -44,7 +46,7 @@ def cancellation(execution: Execution, policy: Policy, user: str, cause_id: str)
     raise HasEnded(f"it is {execution.state}")
 
 
-def cancel_run(store: PostgresStore, run_id: str, user: str, cause_id: str) -> None:
+def cancel_run(store: PostgresStore, run_id: str, user: str, cause_id: str, clock: Clock = SYSTEM_CLOCK) -> None:
     """Cancel an execution or an array, whatever of it has not ended; to do it again goes on with what is left."""
     if not is_array(run_id):
         _cancel(store, run_id, user, cause_id)
@@ -54,7 +56,7 @@ def cancel_run(store: PostgresStore, run_id: str, user: str, cause_id: str) -> N
         after = domain.cancel(array, states, user) if array.open_count else array
         return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, {"user": user})
 
-    store.change_array(run_id, decide, time.time(), cause_id)
+    store.change_array(run_id, decide, clock.now_s(), cause_id)
     cursor: str | None = None
     for _ in range(_PAGES_MAX):
         page = store.executions(ExecutionQuery(array_id=run_id, states=_STATES, limit=_PAGE, cursor=cursor))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import time
+
+from zoe_lib.clock import SYSTEM_CLOCK
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _TIME_LETTERS = 9
@@ -22,7 +23,7 @@ def new_array_id() -> str:
 
 
 def _unique() -> str:
-    return _base32(time.time_ns() // 1_000_000, _TIME_LETTERS) + _base32(secrets.randbits(25), _RANDOM_LETTERS)
+    return _base32(int(SYSTEM_CLOCK.now_s() * 1000), _TIME_LETTERS) + _base32(secrets.randbits(25), _RANDOM_LETTERS)
 
 
 def new_workflow_id() -> str:

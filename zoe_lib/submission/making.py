@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -12,6 +11,7 @@ from sqlalchemy import Connection
 from zoe_client.promises import asking
 from zoe_client.vocabulary import RunKind
 from zoe_client.wire import Diagnostic
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.arrays import Array
@@ -69,16 +69,18 @@ def prepare(
     principal: Principal,
     conditions: Conditions = NO_CONDITIONS,
     from_s: float | None = None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> PreparedRun:
     """Return what a document runs as, checked like any submission; SubmissionRefused with all that is wrong with it.
 
     The first steps of a workflow run under the conditions. from_s: since when deadlines count, seconds since the epoch;
     None: since now.
     """
-    since_s = time.time() if from_s is None else from_s
+    now_s = clock.now_s()
+    since_s = now_s if from_s is None else from_s
     warnings = tuple(budget_warnings(place, principal))
     if is_workflow(document):
-        made = _workflow(document, parameters, options, place, principal, conditions, since_s)
+        made = _workflow(document, parameters, options, place, principal, conditions, since_s, now_s)
     else:
         try:
             filled = filled_application(dict(document), parameters)
@@ -87,7 +89,7 @@ def prepare(
         if options.finish_by is not None:
             filled = asking(filled, options.confidence, options.budget)
         make = _execution if options.indices is None else _array
-        made = make(filled, options, place, principal, conditions, since_s)
+        made = make(filled, options, place, principal, conditions, since_s, now_s)
     return changed(made, notes=(*made.notes, *warnings, *price_notes(place, principal, made.priced)))
 
 
@@ -98,8 +100,9 @@ def _execution(
     principal: Principal,
     conditions: Conditions,
     since_s: float,
+    now_s: float,
 ) -> PreparedRun:
-    fit, now_s = checked(document, place, principal, options.priority), time.time()
+    fit = checked(document, place, principal, options.priority)
     deadline_s, warnings = _deadline_of(options, fit.application, since_s, conditions)
     execution = Execution(
         id=new_execution_id(),
@@ -123,13 +126,14 @@ def _array(
     principal: Principal,
     conditions: Conditions,
     since_s: float,
+    now_s: float,
 ) -> PreparedRun:
     try:
         indices, at_once = parse_array(options.indices or "", place.settings.array_indices_max)
     except IndicesError as error:
         wrong = Diagnostic(pointer="/indices", code="invalid", message=str(error))
         raise SubmissionRefused("invalid_request", str(error), errors=[wrong]) from None
-    fit, now_s = checked(document, place, principal, options.priority), time.time()
+    fit = checked(document, place, principal, options.priority)
     limit = room_for(principal.tenant, principal.user, place.store.policy().limits, 0, 0)
     check_whole(fit.application, indices.count, limit)
     deadline_s, warnings = _deadline_of(options, fit.application, since_s, conditions)
@@ -165,12 +169,13 @@ def _workflow(
     principal: Principal,
     conditions: Conditions,
     since_s: float,
+    now_s: float,
 ) -> PreparedRun:
     for name in ("indices", "deadline", "deadline_s", "priority"):
         if getattr(options, name) is not None:
             why = f"{name} is for applications; the document of a workflow says it for its steps"
             raise SubmissionRefused("invalid_request", why)
-    workflow_id, now_s = new_workflow_id(), time.time()
+    workflow_id = new_workflow_id()
     whole = compiled(dict(document), parameters, RunPlace(workflow_id, 1, place.settings.workflow_results_kept_s))
     fits = all_checked(whole.steps, place, principal)
     ids = [new_execution_id() for _ in whole.steps]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
 from zoe_client.vocabulary import DependencyKind, OverlapPolicy, ScheduleOutcome
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.values import changed
@@ -70,7 +70,12 @@ def give_up(place: SubmissionPlace, schedule: Schedule, now_s: float) -> None:
 
 
 def run_now(
-    place: SubmissionPlace, schedule: Schedule, principal: Principal, cause_id: str, key: str | None
+    place: SubmissionPlace,
+    schedule: Schedule,
+    principal: Principal,
+    cause_id: str,
+    key: str | None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> tuple[str, PreparedRun | None]:
     """Run what a schedule names, whatever its times say, and note it; return the id of the run, and the run if it is
     new. SubmissionRefused, NotFound, IdempotencyConflict.
@@ -79,8 +84,8 @@ def run_now(
     earlier = known(place, principal, key, fingerprint)
     if earlier is not None:
         return earlier, None
-    run, now_s = prepared_run(place, schedule, principal, NO_CONDITIONS), time.time()
-    noted = ScheduleRun(schedule.id, None, now_s, ScheduleOutcome.MADE, run.kind, run.id)
+    run = prepared_run(place, schedule, principal, NO_CONDITIONS, clock=clock)
+    noted = ScheduleRun(schedule.id, None, clock.now_s(), ScheduleOutcome.MADE, run.kind, run.id)
     return stored(run, place, cause_id, key, fingerprint, lambda c: rows.note(c, noted)), run
 
 
@@ -92,9 +97,9 @@ def document_of(place: SubmissionPlace, schedule: Schedule) -> Mapping[str, Any]
     return find(schedule.tenant, schedule.user, schedule.application, schedule.version).document
 
 
-def times_of(schedule: Schedule, due_s: float | None = None) -> RunTimes:
+def times_of(schedule: Schedule, due_s: float | None = None, clock: Clock = SYSTEM_CLOCK) -> RunTimes:
     """Return the times of a run: of the schedule, or of one by hand, which is of the moment."""
-    scheduled_s = float(int(time.time())) if due_s is None else due_s
+    scheduled_s = float(int(clock.now_s())) if due_s is None else due_s
     before = schedule.times.newest(0.0, scheduled_s - 1, 1)
     return RunTimes(scheduled_s, before[0] if before else None, schedule.zone)
 
@@ -137,13 +142,14 @@ def prepared_run(
     conditions: Conditions,
     from_s: float | None = None,
     due_s: float | None = None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> PreparedRun:
     """Return the run of a time of a schedule (due_s; None: of this moment); SubmissionRefused, NotFound. from_s: since
     when its deadlines count.
     """
-    times = times_of(schedule, due_s)
+    times = times_of(schedule, due_s, clock)
     document, parameters = (with_times(one, times) for one in (document_of(place, schedule), schedule.parameters))
-    return prepare(document, parameters, schedule.run_options, place, principal, conditions, from_s)
+    return prepare(document, parameters, schedule.run_options, place, principal, conditions, from_s, clock)
 
 
 def _principal(place: SubmissionPlace, schedule: Schedule) -> Principal:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from threading import Lock
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.metering import microseconds
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import in_force
@@ -47,6 +47,7 @@ def read_spent(store: PostgresStore, tenant: str, now_s: float) -> Spent | None:
 class Spending:
     """What was read lately. Thread-safe."""
 
+    clock: Clock = SYSTEM_CLOCK
     _lock: Lock = field(default_factory=Lock)
     _budgets: tuple[float, Sequence[Budget]] = (-1e9, ())
     _lists: tuple[float, Sequence[PriceList]] = (-1e9, ())
@@ -54,7 +55,7 @@ class Spending:
 
     def budgets(self, store: PostgresStore, tenant: str, user: str) -> Sequence[Budget]:
         """Return the budgets that a submission of this user counts against."""
-        now = time.monotonic()
+        now = self.clock.monotonic_s()
         at, found = self._budgets
         if now - at > KEPT_S:
             found = store.billing.budgets()
@@ -63,20 +64,20 @@ class Spending:
 
     def prices(self, store: PostgresStore) -> PriceList | None:
         """Return the price list in force; None without one."""
-        now = time.monotonic()
+        now = self.clock.monotonic_s()
         at, found = self._lists
         if now - at > KEPT_S:
             found = [one.prices for one in store.billing.price_lists()]
             self._lists = now, found
-        return in_force(found, microseconds(time.time()))
+        return in_force(found, microseconds(self.clock.now_s()))
 
     def spent(self, store: PostgresStore, tenant: str) -> Spent | None:
         """Return what the tenant has spent."""
-        now = time.monotonic()
+        now = self.clock.monotonic_s()
         with self._lock:
             at, found = self._spent.get(tenant, (-1e9, None))
             if now - at > KEPT_S:
-                found = read_spent(store, tenant, time.time())
+                found = read_spent(store, tenant, self.clock.now_s())
                 if len(self._spent) >= _KEPT_MAX:
                     self._spent.clear()
                 self._spent[tenant] = now, found

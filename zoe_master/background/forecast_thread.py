@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Execution
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick
@@ -24,14 +25,20 @@ _LOOK_INTERVAL_S = 0.2
 class ForecastThread:
     """Runs beside one master until it is closed.
 
-    Each forecast has the same budget as one that a user requests, and is extrapolated beyond it. `clock` counts the CPU
+    Each forecast has the same budget as one that a user requests, and is extrapolated beyond it. `cpu_s` counts the CPU
     time of the calling thread.
     """
 
-    def __init__(self, master: Master, waker: TickWaker, clock: Callable[[], float] = time.thread_time) -> None:
+    def __init__(
+        self,
+        master: Master,
+        waker: TickWaker,
+        cpu_s: Callable[[], float] = time.thread_time,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         self._master = master
         self._waker = waker
-        self._clock = clock
+        self._cpu_s, self._clock = cpu_s, clock
         self._closing = threading.Event()
         self._asked: set[tuple[str, int]] = set()
         self._thread = threading.Thread(target=self._run, name="zoe-foretelling", daemon=True)
@@ -44,17 +51,17 @@ class ForecastThread:
 
     def _run(self) -> None:
         pause_s = _LOOK_INTERVAL_S
-        while not self._closing.wait(pause_s):
+        while not self._clock.wait(self._closing, pause_s):
             pause_s = self.work_once()
 
     def work_once(self) -> float:
         """Forecast at most one execution; return how long to rest afterwards."""
-        began_s = self._clock()
+        began_s = self._cpu_s()
         try:
             self._one()
         except Exception:  # a failed forecast must not end the master
             log.exception("a forecast failed")
-        return max((self._clock() - began_s) * _REST, _LOOK_INTERVAL_S)
+        return max((self._cpu_s() - began_s) * _REST, _LOOK_INTERVAL_S)
 
     def _one(self) -> None:
         tick = self._master.latest
@@ -62,7 +69,7 @@ class ForecastThread:
         if tick is None or execution is None:
             return
         self._asked.add((execution.id, execution.attempt))
-        forecast = tick.forecast(execution.id, CpuBudget(clock=self._clock).spent(FORECAST_S))
+        forecast = tick.forecast(execution.id, CpuBudget(cpu_s=self._cpu_s).spent(FORECAST_S))
         if forecast is not None:
             self._master.tell(execution.id, forecast)
             self._waker.wake()

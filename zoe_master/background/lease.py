@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 import threading
-import time
-from collections.abc import Callable
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreError
 from zoe_lib.store.values import Leader
@@ -20,7 +19,6 @@ from zoe_master.crash_points import CrashPoint, Hit
 
 log = structlog.get_logger(__name__)
 
-Clock = Callable[[], float]
 _RENEWALS_IN_A_LEASE = 5
 
 
@@ -31,17 +29,17 @@ class LeaderProgress:
     time-outs.
     """
 
-    def __init__(self, clock: Clock = time.monotonic) -> None:
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
         self._at_s = math.inf
 
     def note(self) -> None:
         """Note that the loop makes progress."""
-        self._at_s = self._clock()
+        self._at_s = self._clock.monotonic_s()
 
     def stands_s(self) -> float:
         """Return for how long the loop has made no progress."""
-        return self._clock() - self._at_s
+        return self._clock.monotonic_s() - self._at_s
 
     def noted_at(self, hit: Hit) -> Hit:
         """Return `hit` with a note at each point, so that a long tick counts as progress."""
@@ -57,8 +55,15 @@ class LeaderLease:
     """Renews the lease of one epoch, until it is closed or the loop has made no progress for `hang_s`."""
 
     def __init__(
-        self, store: ExecutionStore, epoch: int, lease_s: float, hang_s: float, progress: LeaderProgress
+        self,
+        store: ExecutionStore,
+        epoch: int,
+        lease_s: float,
+        hang_s: float,
+        progress: LeaderProgress,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._store = store
         self._epoch = epoch
         self._interval_s = lease_s / _RENEWALS_IN_A_LEASE
@@ -75,7 +80,7 @@ class LeaderLease:
 
     def _run(self) -> None:
         hangs = False
-        while not self._closing.wait(self._interval_s):
+        while not self._clock.wait(self._closing, self._interval_s):
             stands_s = self._progress.stands_s()
             if stands_s >= self._hang_s:
                 if not hangs:
@@ -92,7 +97,7 @@ class LeaderLease:
 class LeaderWatch:
     """A standby's view of the leader's lease: deposes a leader that has not renewed its lease for `lease_s`."""
 
-    def __init__(self, store: ExecutionStore, lease_s: float, clock: Clock = time.monotonic) -> None:
+    def __init__(self, store: ExecutionStore, lease_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
         self._store = store
         self._lease_s = lease_s
         self._clock = clock
@@ -101,7 +106,7 @@ class LeaderWatch:
 
     def look(self) -> None:
         """Read the lease; depose the leader if it was not renewed in time. Raises StoreUnavailable."""
-        now_s = self._clock()
+        now_s = self._clock.monotonic_s()
         leader = self._store.leader()
         if leader != self._seen:
             self._seen, self._since_s = leader, now_s

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -11,6 +10,7 @@ from prometheus_client import REGISTRY, Gauge, Histogram, start_http_server
 from prometheus_client import Counter as CounterMetric
 
 from zoe_client.vocabulary import DeadlineCause, Outcome
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.backends.base import Usage
@@ -87,13 +87,13 @@ def serve(host: str, port: int) -> None:
         raise PortTaken(f"cannot serve metrics on port {port}: {error.strerror}") from None
 
 
-def observe_tick(tick: Tick, tick_s: float) -> None:
+def observe_tick(tick: Tick, tick_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
     """Count what one tick saw and took."""
     TICK.observe(tick_s)
     PLAN.observe(tick.plan_s)
     snapshot = tick.snapshot
     reconciled_at_s = snapshot.now_s
-    RECONCILE_LAG.set_function(lambda: time.time() - reconciled_at_s)
+    RECONCILE_LAG.set_function(lambda: clock.now_s() - reconciled_at_s)
     _observe_waiting(tick)
     states = Counter(e.state.value for e in snapshot.active)
     for state in _ACTIVE_STATES:

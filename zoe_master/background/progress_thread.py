@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.application import Component
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
 from zoe_lib.domain.progress import TEXT_MAX, ExecutionProgress, ProgressHistory, ProgressReading, not_less
@@ -51,8 +51,14 @@ class ProgressThread:
     """
 
     def __init__(
-        self, master: Master, store: ExecutionStore, amounts: ProgressAmounts, interval_s: float = INTERVAL_S
+        self,
+        master: Master,
+        store: ExecutionStore,
+        amounts: ProgressAmounts,
+        interval_s: float = INTERVAL_S,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._master = master
         self._store = store
         self._amounts = amounts
@@ -80,9 +86,9 @@ class ProgressThread:
         self._files.shutdown(wait=False, cancel_futures=True)
 
     def _run(self) -> None:
-        while not self._closing.wait(min(_LOOK_S, self._interval_s)):
+        while not self._clock.wait(self._closing, min(_LOOK_S, self._interval_s)):
             try:
-                self._look(time.monotonic())
+                self._look(self._clock.monotonic_s())
                 self._write()
             except StoreError as error:
                 log.warning("progress is not stored", why=str(error))
@@ -117,7 +123,7 @@ class ProgressThread:
             self._read = {one: progress for one, progress in self._read.items() if one in telling}
 
     def _one(self, execution: Execution, component: Component, service: Service, followed: _Followed) -> None:
-        probe, history, at_s = component.progress, followed.history, time.time()
+        probe, history, at_s = component.progress, followed.history, self._clock.now_s()
         if probe is None:
             return
         problem = ""

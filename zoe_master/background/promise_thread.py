@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.progress import ExecutionProgress
 from zoe_master.loop.master import Master
@@ -23,7 +24,7 @@ _LOOK_S = 0.1
 
 
 class PromiseThread:
-    """Runs beside one master until it is closed. `progress` returns how far executions are; `clock` counts the CPU time
+    """Runs beside one master until it is closed. `progress` returns how far executions are; `cpu_s` counts the CPU time
     of the calling thread.
     """
 
@@ -33,13 +34,14 @@ class PromiseThread:
         decisions: PromiseDecisions,
         waker: TickWaker,
         progress: Callable[[], Mapping[ExecutionId, ExecutionProgress]] = dict,
-        clock: Callable[[], float] = time.thread_time,
+        cpu_s: Callable[[], float] = time.thread_time,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._master = master
         self._decisions = decisions
         self._waker = waker
         self._progress = progress
-        self._clock = clock
+        self._cpu_s, self._clock = cpu_s, clock
         self._told = 0
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="zoe-promises", daemon=True)
@@ -52,23 +54,23 @@ class PromiseThread:
 
     def _run(self) -> None:
         pause_s = _LOOK_S
-        while not self._closing.wait(pause_s):
+        while not self._clock.wait(self._closing, pause_s):
             pause_s = self.work_once()
 
     def work_once(self) -> float:
         """Decide what waits for a decision, once the loop has taken those before; return how long to rest."""
-        began_s = self._clock()
+        began_s = self._cpu_s()
         try:
             self._decide()
         except Exception:  # one execution that cannot be decided must not end the thread
             log.exception("deciding promises failed")
-        return max((self._clock() - began_s) * _REST, _LOOK_S)
+        return max((self._cpu_s() - began_s) * _REST, _LOOK_S)
 
     def _decide(self) -> None:
         tick = self._master.present()
         if tick is None or tick.answers_taken < self._told:
             return
-        made = self._decisions.made_on(tick, CpuBudget(clock=self._clock).spent(PROMISES_S), self._progress())
+        made = self._decisions.made_on(tick, CpuBudget(cpu_s=self._cpu_s).spent(PROMISES_S), self._progress())
         if made:
             self._told += len(made)
             self._master.tell_promises(made)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreError
 
@@ -35,7 +35,9 @@ class ExecutionRetention:
         interval_s: float = _INTERVAL_S,
         rest_s: float = _REST_S,
         sum_up_s: float = _SUM_UP_S,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._store = store
         self._sum_up_s = sum_up_s
         self._interval_s = interval_s
@@ -50,16 +52,16 @@ class ExecutionRetention:
         self._thread.join()
 
     def _run(self) -> None:
-        prune_at_s = time.monotonic()
+        prune_at_s = self._clock.monotonic_s()
         pause_s = 0.0
-        while not self._closing.wait(pause_s):
+        while not self._clock.wait(self._closing, pause_s):
             more = self._sum_up()
             pause_s = self._rest_s if more else self._sum_up_s
             # Removing sums up what is left in one transaction, so it waits until little is left.
-            if more is False and time.monotonic() >= prune_at_s:
+            if more is False and self._clock.monotonic_s() >= prune_at_s:
                 removed = self._batch()
-                prune_at_s = time.monotonic() + (self._rest_s if removed else self._interval_s)
-                pause_s = min(pause_s, prune_at_s - time.monotonic())
+                prune_at_s = self._clock.monotonic_s() + (self._rest_s if removed else self._interval_s)
+                pause_s = min(pause_s, prune_at_s - self._clock.monotonic_s())
 
     def _sum_up(self) -> bool | None:
         """Return whether there is more to sum up; None if the store could not be reached."""
@@ -71,7 +73,7 @@ class ExecutionRetention:
 
     def _batch(self) -> int:
         try:
-            removed = self._store.prune(time.time())
+            removed = self._store.prune(self._clock.now_s())
         except StoreError as error:
             log.warning("removing old data failed", why=str(error))
             return 0

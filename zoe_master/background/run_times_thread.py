@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.base import ExecutionStore
 from zoe_master.state.run_history import recently_ended
 from zoe_master.state.run_times import RunTimesKept
@@ -21,14 +22,18 @@ _AT_ONCE_MAX = 20
 
 
 class RunTimesThread:
-    """Runs beside one master until it is closed. First it reads what ended lately. `clock` counts its CPU time."""
+    """Runs beside one master until it is closed. First it reads what ended lately. `cpu_s` counts its CPU time."""
 
     def __init__(
-        self, times: RunTimesKept, store: ExecutionStore, clock: Callable[[], float] = time.thread_time
+        self,
+        times: RunTimesKept,
+        store: ExecutionStore,
+        cpu_s: Callable[[], float] = time.thread_time,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._times = times
         self._store = store
-        self._clock = clock
+        self._cpu_s, self._clock = cpu_s, clock
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="zoe-run-times", daemon=True)
         self._thread.start()
@@ -44,14 +49,14 @@ class RunTimesThread:
         except Exception:  # without it, it learns from now on
             log.exception("reading earlier run times failed")
         pause_s = 0.0
-        while not self._closing.wait(pause_s):
+        while not self._clock.wait(self._closing, pause_s):
             pause_s = self.work_once()
 
     def work_once(self) -> float:
         """Learn from some of what was noted; return how long to rest afterwards."""
-        began_s, done = self._clock(), 0
+        began_s, done = self._cpu_s(), 0
         try:
             done = self._times.work_off(_AT_ONCE_MAX)
         except Exception:  # one execution that teaches nothing must not end the thread
             log.exception("learning a run time failed")
-        return (self._clock() - began_s) * _REST if done == _AT_ONCE_MAX else _LOOK_S
+        return (self._cpu_s() - began_s) * _REST if done == _AT_ONCE_MAX else _LOOK_S

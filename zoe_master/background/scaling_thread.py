@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions.bounds import SERVICES_MAX
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Component
@@ -41,7 +41,9 @@ class ScalingThread:
         amounts: ScalingAmounts,
         waker: TickWaker,
         look_s: float = _LOOK_S,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._master = master
         self._store = store
         self._epoch = epoch
@@ -68,9 +70,9 @@ class ScalingThread:
         self._pool.shutdown(cancel_futures=True)
 
     def _run(self) -> None:
-        while not self._closing.wait(self._look_s):
+        while not self._clock.wait(self._closing, self._look_s):
             try:
-                self._look(time.monotonic())
+                self._look(self._clock.monotonic_s())
             except Exception:  # one that fails must not end the others
                 log.exception("looking at what is scaled failed")
 
@@ -118,13 +120,13 @@ class ScalingThread:
         measured: float,
     ) -> None:
         wanted, present = rule.wanted(running, measured), component.total_count
-        given = settling.given(rule, time.monotonic(), present, wanted)
+        given = settling.given(rule, self._clock.monotonic_s(), present, wanted)
         others = sum(one.total_count for one in execution.application.components) - present
         given = min(given, max(SERVICES_MAX - others, present))
         if given == present or self._closing.is_set():
             return
         event = ev.Scaled(
-            at_s=time.time(),
+            at_s=self._clock.now_s(),
             cause_id="scaling",
             before={component.name: present},
             total_counts={component.name: given},

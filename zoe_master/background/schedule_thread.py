@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.schedules.values import Schedule
 from zoe_lib.store.errors import StoreError, StoreUnavailable
 from zoe_lib.submission.place import SubmissionPlace
@@ -28,10 +28,11 @@ class ScheduleThread:
         self,
         place: SubmissionPlace,
         made: Callable[[], None],
-        now: Callable[[], float] = time.time,
         look_s: float = _LOOK_S,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self._place, self._made, self._now, self._look_s = place, made, now, look_s
+        self._clock = clock
+        self._place, self._made, self._look_s = place, made, look_s
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="zoe-schedules", daemon=True)
         self._thread.start()
@@ -42,17 +43,17 @@ class ScheduleThread:
         self._thread.join()
 
     def _run(self) -> None:
-        more, since_s = False, self._now()
+        more, since_s = False, self._clock.now_s()
         while not self._closing.is_set():
-            since_s, more = since_s if more else self._now(), False
+            since_s, more = since_s if more else self._clock.now_s(), False
             try:
-                more = look(self._place, self._now(), self._made, self._closing.is_set, since_s)
+                more = look(self._place, self._clock.now_s(), self._made, self._closing.is_set, since_s)
             except StoreError as error:
                 log.warning("schedules wait", why=str(error))
             except Exception:
                 log.exception("looking at schedules failed")
             if not more:
-                self._closing.wait(self._look_s)
+                self._clock.wait(self._closing, self._look_s)
 
 
 def look(

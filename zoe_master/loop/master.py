@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from queue import SimpleQueue
 from secrets import token_hex
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.consequences import due_at_s
 from zoe_lib.domain.events import Forecasted
@@ -51,8 +52,6 @@ from zoe_master.storage.view_reconciler import InputViews
 
 log = structlog.get_logger(__name__)
 
-Clock = Callable[[], float]
-
 
 class Master:
     """Drive all executions while this master is the leader. Not thread-safe: one loop ticks; other threads read
@@ -64,7 +63,7 @@ class Master:
         store: ExecutionStore,
         backend: Backend,
         leader_epoch: int,
-        clock: Clock = time.time,
+        clock: Clock = SYSTEM_CLOCK,
         hit: Hit = never_crash,
         storage: StorageReconciler | None = None,
         tick_recorder: TickRecorder | None = None,
@@ -113,13 +112,13 @@ class Master:
     def present(self) -> Tick | None:
         """Return the last tick as of now, for who asks what would be from now on; None before the first."""
         tick = self.latest
-        return None if tick is None else tick.at(self._clock())
+        return None if tick is None else tick.at(self._clock.now_s())
 
     def tick(self) -> Tick:
         """Bring the journal, the back-end and the policy one step closer to each other; NotLeader if deposed."""
         if not self._store.still_leading(self._epoch):
             raise NotLeader("another master leads, or the database connection that held the lock is lost")
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         plan_id = f"plan-{token_hex(6)}"
         tick = TickContext(now_s, plan_id, self._clock)
         # 1. Observe: what users and other processes wrote, and what the back-end reports.
@@ -183,6 +182,7 @@ class Master:
             unplaced=self._cache.promises.unplaced(),
             promised=self._cache.promises.promised(),
             answers_taken=self._answers.taken,
+            read_to=read_to,
             transferred=self._cache.take_transferred(),
         )
         if plan.placements:
@@ -221,7 +221,7 @@ class Master:
 
     def waits_for_credential(self, execution_id: ExecutionId) -> Reason | None:
         """Return that an execution that starts waits for its credential; None if not. Callable from any thread."""
-        return self._own_credentials.waits(execution_id, self._clock(), self._cache.policy.storage_patience_s)
+        return self._own_credentials.waits(execution_id, self._clock.now_s(), self._cache.policy.storage_patience_s)
 
     @property
     def cache(self) -> StateCache:

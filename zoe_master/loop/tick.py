@@ -37,10 +37,10 @@ class Tick:
     `transferred`: bytes that attempts moved that have ended, by tenant and direction. `asking`: executions that wait
     for a decision on a promise; `offered`: tenant and user of those with offers; `unplaced`: promised ones without
     room, `promised`: all of them, as submitted, so with guaranteed services as elastic ones; `answers_taken`: how many
-    decisions are in it. `raced`: users changed executions meanwhile. `unfinished`:
-    there was more than one tick takes. In both cases another tick is due at once. `forecasts`: how earlier forecasts
-    turned out; the loop adds to it. `expected`: the run time in seconds that past runs of any kind show; the snapshot
-    has only those of the kinds that are there.
+    decisions are in it. `read_to`: the newest journal id that it had read. `raced`: users changed executions meanwhile.
+    `unfinished`: there was more than one tick takes. In both cases another tick is due at once. `forecasts`: how
+    earlier forecasts turned out; the loop adds to it. `expected`: the run time in seconds that past runs of any kind
+    show; the snapshot has only those of the kinds that are there.
     """
 
     snapshot: Snapshot
@@ -60,6 +60,7 @@ class Tick:
     unplaced: tuple[Execution, ...] = ()
     promised: tuple[Execution, ...] = ()
     answers_taken: int = 0
+    read_to: int = 0
     transferred: Mapping[tuple[str, str], int] = field(default_factory=dict)
     expected: Callable[[RunKey], float | None] = _unknown
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Coroutine
 from contextlib import suppress
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import StoreError
 from zoe_master.notifications.turn import NotificationSenders, TargetTurn
@@ -25,7 +25,10 @@ _END_S, _LEFT_S = 2.0, 3.0
 class NotificationThread:
     """Runs beside one master until it is closed; the next leader goes on."""
 
-    def __init__(self, accounts: AccountStore, senders: NotificationSenders, look_s: float = _LOOK_S) -> None:
+    def __init__(
+        self, accounts: AccountStore, senders: NotificationSenders, look_s: float = _LOOK_S, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._clock = clock
         self._accounts = accounts
         self._senders = senders
         self._look_s = look_s
@@ -70,10 +73,10 @@ class NotificationThread:
         more = await asyncio.to_thread(self._accounts.note_news, _ENTRIES_PER_LOOK)
         # One whose turn ends while these are read may be among them as it was before, and would be told twice.
         busy = set(self._told)
-        due = await asyncio.to_thread(self._accounts.due_targets, time.time(), 2 * _AT_ONCE_MAX)
+        due = await asyncio.to_thread(self._accounts.due_targets, self._clock.now_s(), 2 * _AT_ONCE_MAX)
         for target in due:
             if len(self._told) < _AT_ONCE_MAX and target.id not in busy:
-                turn = TargetTurn(self._accounts, self._senders, target, self._closing.is_set)
+                turn = TargetTurn(self._accounts, self._senders, target, self._closing.is_set, self._clock)
                 self._told[target.id] = asyncio.create_task(self._turn(target.id, turn.run()))
         return more
 
@@ -85,7 +88,7 @@ class NotificationThread:
         except Exception:
             log.exception("notifying a target failed", target=target_id)
             with suppress(StoreError):
-                now_s = time.time()
+                now_s = self._clock.now_s()
                 note = self._accounts.note_not_told
                 await asyncio.to_thread(note, target_id, "an unexpected error", now_s, now_s + 60.0)
         finally:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.notifications import Notification, is_mail
 from zoe_lib.sealing import CannotOpen
 from zoe_lib.store.accounts import AccountStore
@@ -49,7 +49,9 @@ class TargetTurn:
         senders: NotificationSenders,
         target: NotificationTarget,
         closing: Callable[[], bool],
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._accounts = accounts
         self._closing = closing
         self._senders = senders
@@ -85,7 +87,7 @@ class TargetTurn:
         TOLD.inc()
         pause_s = _MAIL_PAUSE_S if is_mail(self._target.url) else 0.0
         note = self._accounts.note_refusals_told
-        await asyncio.to_thread(note, self._target.id, refusals_id, time.time(), pause_s)
+        await asyncio.to_thread(note, self._target.id, refusals_id, self._clock.now_s(), pause_s)
 
     async def _news(self) -> None:
         target = self._target
@@ -102,16 +104,16 @@ class TargetTurn:
 
     async def _webhooks(self, wanted: Sequence[Notification]) -> bool:
         """Send them one after another, each noted; False if the turn ended before."""
-        until_s = time.monotonic() + _TURN_S
+        until_s = self._clock.monotonic_s() + _TURN_S
         for one in wanted:
             await self._post(messages.webhook(self._target, one, self._senders.url))
             await self._told(one.id)
-            if (time.monotonic() > until_s or self._closing()) and one is not wanted[-1]:
+            if (self._clock.monotonic_s() > until_s or self._closing()) and one is not wanted[-1]:
                 return False
         return True
 
     async def _test(self) -> None:
-        now_s = time.time()
+        now_s = self._clock.now_s()
         if is_mail(self._target.url):
             text = f"This mail shows that the target {self._target.name!r} of Zoe works.\n"
             await self._mail(f"{self._target.id}.test.{int(now_s)}", "Zoe: a test", text)
@@ -124,7 +126,7 @@ class TargetTurn:
             secret = self._senders.secret(self._target)
         except CannotOpen as error:
             raise NotTold(f"set it again: {error}") from None
-        await self._senders.webhooks.send(self._target.url, message, message.headers(secret, time.time()))
+        await self._senders.webhooks.send(self._target.url, message, message.headers(secret, self._clock.now_s()))
 
     async def _mail(self, message_id: str, subject: str, text: str) -> None:
         if self._senders.mail is None:
@@ -137,10 +139,10 @@ class TargetTurn:
             TOLD.inc()
         pause_s = _MAIL_PAUSE_S if sent and is_mail(self._target.url) else 0.0
         note = self._accounts.note_told
-        await asyncio.to_thread(note, self._target.id, done_id, time.time(), pause_s, sent, tested)
+        await asyncio.to_thread(note, self._target.id, done_id, self._clock.now_s(), pause_s, sent, tested)
 
     async def _failed(self, error: NotTold) -> None:
-        target, now_s = self._target, time.time()
+        target, now_s = self._target, self._clock.now_s()
         since_s = target.failing_since_s if self._failures and target.failing_since_s is not None else now_s
         pause_s = min(_PAUSE_S * 2 ** min(self._failures, _DOUBLINGS_MAX), _PAUSE_S_MAX)
         pause_s *= random.uniform(1 - _SPREAD, 1 + _SPREAD)

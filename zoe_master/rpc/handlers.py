@@ -101,6 +101,11 @@ class _AboutMove(BaseModel):
     to: str
 
 
+class _AboutPosition(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    wanted: int
+
+
 class _AboutTerminal(BaseModel):
     model_config = ConfigDict(extra="forbid")
     service_id: str
@@ -143,6 +148,7 @@ class RpcHandlers:
         return {
             "hint": self.hint,
             "status": self.status,
+            "position": self.position,
             "plugins": self.plugins,
             "usage": self.usage,
             "storage": self.storage,
@@ -185,6 +191,14 @@ class RpcHandlers:
             "nodes": len(tick.snapshot.nodes),
             "nodes_ready": sum(node.ready for node in tick.snapshot.nodes),
         }
+
+    def position(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the journal id up to which the last tick had read; if it is before the wanted one, tick again soon."""
+        question, tick = _read(_AboutPosition, body), self._master.latest
+        reached = tick.read_to if tick is not None else 0
+        if reached < question.wanted:
+            self._waker.wake()
+        return {"reached": reached}
 
     def plugins(self, _body: dict[str, Any]) -> dict[str, Any]:
         """Return the plugins that are installed for this master, and why it cannot use one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -10,6 +9,7 @@ from types import TracebackType
 import structlog
 import zmq
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.messaging.server import Handler, Server, Slow
 
 log = structlog.get_logger(__name__)
@@ -25,8 +25,14 @@ class RpcServer:
     A paused master of before may still hold it: applications must not wait for that, only questions do."""
 
     def __init__(
-        self, endpoint: str, keys_dir: Path, handlers: Mapping[str, Handler], slow: Mapping[str, Slow]
+        self,
+        endpoint: str,
+        keys_dir: Path,
+        handlers: Mapping[str, Handler],
+        slow: Mapping[str, Slow],
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._endpoint = endpoint
         self._keys_dir = keys_dir
         self._handlers = handlers
@@ -44,9 +50,9 @@ class RpcServer:
 
     def ensure(self) -> None:
         """Open the server when it is not open and was not just tried."""
-        if self._server is not None or time.monotonic() < self._tried_at_s + _RETRY_S:
+        if self._server is not None or self._clock.monotonic_s() < self._tried_at_s + _RETRY_S:
             return
-        self._tried_at_s = time.monotonic()
+        self._tried_at_s = self._clock.monotonic_s()
         try:
             self._server = Server(self._endpoint, self._keys_dir, self._handlers, self._slow)
         except (zmq.ZMQError, OSError) as error:

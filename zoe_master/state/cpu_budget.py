@@ -19,11 +19,11 @@ PROMISES_S = 3.0
 class CpuBudget:
     """Count the CPU time of the calling thread from now on; `left` returns whether the client has gone."""
 
-    def __init__(self, left: GiveUp = never, clock: Callable[[], float] = time.thread_time) -> None:
+    def __init__(self, left: GiveUp = never, cpu_s: Callable[[], float] = time.thread_time) -> None:
         self.left = left
-        self._clock = clock
-        self._began_s = clock()
+        self._cpu_s = cpu_s
+        self._began_s = cpu_s()
 
     def spent(self, seconds: float) -> GiveUp:
         """Return a function that tells whether this many seconds are used up or the client has gone."""
-        return lambda: self._clock() >= self._began_s + seconds or self.left()
+        return lambda: self._cpu_s() >= self._began_s + seconds or self.left()

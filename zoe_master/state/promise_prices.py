@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.metering import microseconds
 from zoe_lib.domain.promises import required
@@ -23,7 +23,7 @@ _BYTES_PER_S_OF_CORE = 10_000_000  # guaranteed bandwidth that counts as a core
 class StoredPrices:
     """`lists` reads the price lists; they are read again after half a minute."""
 
-    def __init__(self, lists: Callable[[], Sequence[PriceList]], clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, lists: Callable[[], Sequence[PriceList]], clock: Clock = SYSTEM_CLOCK) -> None:
         self._lists = lists
         self._clock = clock
         self._known: tuple[float, Sequence[PriceList]] | None = None
@@ -40,7 +40,7 @@ class StoredPrices:
         return PromisePrice(amount, prices.currency)
 
     def _known_lists(self) -> Sequence[PriceList]:
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         if self._known is None or not 0 <= now_s - self._known[0] < _KEPT_S:
             self._known = now_s, self._lists()
         return self._known[1]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+
+from zoe_lib.clock import Clock
 
 # A tick that has taken this long leaves the rest to the next tick, as far as it can wait: half of the delay that users
 # notice, since the other half is for what cannot wait.
@@ -14,13 +15,13 @@ _WORK_S = 0.3
 class TickContext:
     """The time of a tick, in seconds since the epoch, and the id that its events carry as their cause.
 
-    `clock` returns the present time; None sets no limit of time.
+    clock: None sets no limit of time.
     """
 
     now_s: float
     plan_id: str
-    clock: Callable[[], float] | None = None
+    clock: Clock | None = None
 
     def spent(self) -> bool:
         """Return whether to leave the rest to the next tick; also true if the clock was set back meanwhile."""
-        return self.clock is not None and not 0 <= self.clock() - self.now_s < _WORK_S
+        return self.clock is not None and not 0 <= self.clock.now_s() - self.now_s < _WORK_S

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import structlog
 
 from storage_bridge.base import StorageController
 from storage_bridge.model import StorageRefusedError, StorageUnavailableError, View, place_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.locality import Places
 from zoe_lib.domain.storage import Located, whose
 from zoe_master.storage.tenant_tokens import NoAccessError, SignIn
@@ -50,9 +50,7 @@ class PlaceFinder:
     not answer, no account is for five seconds.
     """
 
-    def __init__(
-        self, controller: StorageController, sign_in: SignIn, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, controller: StorageController, sign_in: SignIn, clock: Clock = SYSTEM_CLOCK) -> None:
         self._controller = controller
         self._sign_in = sign_in
         self._clock = clock
@@ -63,7 +61,7 @@ class PlaceFinder:
     def look(self, wanted: frozenset[Located], news: Callable[[Told], None] = _no_news) -> Told:
         """Return what is known of these inputs only; raise nothing. `news` is called with it after each answer."""
         self._answers = {one: answer for one, answer in self._answers.items() if one in wanted}
-        began_s = now_s = self._clock()
+        began_s = now_s = self._clock.monotonic_s()
         self._paused = {account: until_s for account, until_s in self._paused.items() if until_s > began_s}
         due = [one for one in wanted if one not in self._answers or self._answers[one].again_s <= began_s]
         requests, end_s = 0, began_s + _LOOK_S
@@ -74,7 +72,7 @@ class PlaceFinder:
                 self._answers.setdefault(located, _Answer(None, until_s))
             elif requests < _AT_ONCE and now_s <= end_s:
                 self._answers[located] = self._ask(located)
-                requests, before_s, now_s = requests + 1, now_s, self._clock()
+                requests, before_s, now_s = requests + 1, now_s, self._clock.monotonic_s()
                 if self._paused_until_s(located):
                     # The time-out of one tenant must not shorten the time of others.
                     end_s = min(end_s + now_s - before_s, began_s + _LOOK_MAX_S)
@@ -94,7 +92,7 @@ class PlaceFinder:
             places = self._controller.locality(tenant, uri, token)
         except StorageRefusedError as error:
             log.info("the object store does not report where an input is", tenant=tenant, input=uri, why=str(error))
-            return _Answer(None, self._clock() + _AGAIN_S)
+            return _Answer(None, self._clock.monotonic_s() + _AGAIN_S)
         except NoAccessError as error:
             log.info("cannot ask where inputs are", tenant=tenant, input=uri, why=str(error))
             return self._pause(_account(located))
@@ -108,10 +106,10 @@ class PlaceFinder:
                 all=whole,
             )
             return self._pause(_ALL, _SOON_S) if whole else self._pause(_account(located))
-        return _Answer(places, self._clock() + _AGAIN_S)
+        return _Answer(places, self._clock.monotonic_s() + _AGAIN_S)
 
     def _pause(self, account: Account, pause_s: float = _AGAIN_S) -> _Answer:
-        self._paused[account] = self._clock() + pause_s
+        self._paused[account] = self._clock.monotonic_s() + pause_s
         return _Answer(None, self._paused[account])
 
     def _answers_at_all(self) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 import structlog
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.waker import TickWaker
 
 log = structlog.get_logger(__name__)
@@ -49,8 +49,16 @@ class ReconcileThread(Generic[W, T]):
     """
 
     def __init__(
-        self, name: str, look: Callable[[W | None], T], first: T, failed: T, waker: TickWaker, interval_s: float
+        self,
+        name: str,
+        look: Callable[[W | None], T],
+        first: T,
+        failed: T,
+        waker: TickWaker,
+        interval_s: float,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._look = look
         self._failed = failed
         self._waker = waker
@@ -66,7 +74,7 @@ class ReconcileThread(Generic[W, T]):
 
     def set_desired(self, desired: W) -> int:
         """Set what is desired; return the number of the order, a higher one for each change."""
-        self._ordered_at_s = time.monotonic()
+        self._ordered_at_s = self._clock.monotonic_s()
         number, before = self._order
         if desired != before:
             number += 1
@@ -90,7 +98,7 @@ class ReconcileThread(Generic[W, T]):
         while not self._closing:
             self._changed.clear()
             number, desired = self._order
-            fresh = time.monotonic() - self._ordered_at_s < _FRESH_S
+            fresh = self._clock.monotonic_s() - self._ordered_at_s < _FRESH_S
             before = self.observed
             try:
                 self.observed = (number, self._look(desired if fresh else None))
@@ -99,4 +107,4 @@ class ReconcileThread(Generic[W, T]):
                 self.observed = (number, self._failed)
             if self.observed != before:
                 self._waker.wake()
-            self._changed.wait(self._interval_s)
+            self._clock.wait(self._changed, self._interval_s)

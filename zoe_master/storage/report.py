@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import structlog
 
 from storage_bridge.base import StorageController
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, ExecutionBandwidth, MissedBandwidth, StorageCapacity
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth, not_always_kept_together
 from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.store.errors import Unstorable
@@ -46,7 +46,9 @@ class BandwidthReport:
     unkept: tuple[str, ...] = ()
 
 
-def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
+def report(
+    controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity, clock: Clock = SYSTEM_CLOCK
+) -> BandwidthReport:
     """Ask the controller what tenants are promised by others, achieve and miss, and return the report: `granted` is
     what this Zoe has put in force. StorageUnavailableError.
     """
@@ -64,7 +66,7 @@ def report(controller: StorageController, granted: Mapping[str, Rates], capacity
     clients, proxies = controller.clients(), store_capacity(capacity)
     return BandwidthReport(
         moved=None if clients is None else {host: sum(_both(one)) for host, one in clients.items()},
-        at_s=time.time(),
+        at_s=clock.now_s(),
         measured=measured,
         unkept=capacity.unkept,
         capacity=Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s),

@@ -6,7 +6,6 @@ does not affect the others, and preferred bandwidth does not affect required ban
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from storage_bridge.model import (
     View,
     ViewVerdict,
 )
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.promises import BandwidthGuarantee, BandwidthSupply, Rates, StoreCapacity, by_tenant
 from zoe_lib.domain.storage import Located
@@ -89,7 +89,8 @@ class DesiredSlos:
 class SloReconciler:
     """Polls the SLOs of a controller."""
 
-    def __init__(self, controller: StorageController, hit: Hit) -> None:
+    def __init__(self, controller: StorageController, hit: Hit, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._controller = controller
         self._hit = hit
         self._credentials = CredentialReconciler(controller)
@@ -113,7 +114,7 @@ class SloReconciler:
             capacity = self._controller.capacity()
         except StorageUnavailableError as error:
             log.warning("the storage controller cannot be reached", why=str(error))
-            self.report = BandwidthReport(time.time(), AWAY.problem, self._controller.circuit_open())
+            self.report = BandwidthReport(self._clock.now_s(), AWAY.problem, self._controller.circuit_open())
             return StorageState(AWAY)
         self.report = self._told(there, capacity)
         promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
@@ -136,9 +137,9 @@ class SloReconciler:
     def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
         """Return the report for users; a controller that does not report delays nothing else."""
         try:
-            return report(self._controller, granted, capacity)
+            return report(self._controller, granted, capacity, self._clock)
         except StorageUnavailableError as error:
-            return BandwidthReport(time.time(), f"the storage controller does not report its SLOs: {error}")
+            return BandwidthReport(self._clock.now_s(), f"the storage controller does not report its SLOs: {error}")
 
 
 class _Asking:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from storage_bridge.base import StorageController
+from zoe_lib.clock import Clock
 from zoe_master.storage.reconcile_thread import Reconciliation
 from zoe_master.storage.reconciler import ThreadedReconciler
 from zoe_master.storage.slo_reconciler import DesiredSlos
@@ -26,7 +27,7 @@ class Lateness:
     timeout_s = 10.0
     takes_s = 0.0
 
-    def __init__(self, clock: Callable[[], float], after: Callable[[float, Callable[[], None]], None]) -> None:
+    def __init__(self, clock: Clock, after: Callable[[float, Callable[[], None]], None]) -> None:
         self.clock = clock
         self.after = after
 
@@ -77,7 +78,7 @@ class LateReconciler(Generic[W, T]):
         if desired != before:
             number += 1
             self._order = (number, desired)
-        if number != self._seen[0] or self._lateness.clock() >= self._looked_at_s + self._interval_s:
+        if number != self._seen[0] or self._lateness.clock.now_s() >= self._looked_at_s + self._interval_s:
             self._begin()
         return number
 
@@ -121,4 +122,4 @@ class LateReconciler(Generic[W, T]):
 
     def _end(self, number: int, found: T) -> None:
         self._seen = (number, found)
-        self._looked_at_s = self._lateness.clock()
+        self._looked_at_s = self._lateness.clock.now_s()

@@ -21,7 +21,7 @@ from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState,
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.errors import NotLeader, StoreUnavailable
 from zoe_master.backends.base import BackendError, ServiceStart
-from zoe_master.backends.simulated import ManualClock, ServiceBehaviour
+from zoe_master.backends.simulated import ServiceBehaviour, SimulatedClock
 from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
 from zoe_master.state.state_cache import CHANGES_PER_SET
@@ -69,10 +69,10 @@ class FaultRun:
             self._at(occurrence.at_s, self._begin(occurrence))
         for at_s, later in policies:
             self._at(at_s, self._set_policy(later))
-        self._clock = ManualClock(self._due[0][0] if self._due else 0.0)
+        self._clock = SimulatedClock(self._due[0][0] if self._due else 0.0)
         self._waker = TickWaker()
         self.store = BreakingStore()
-        self.store.set_policy(policy, 0, self._clock(), "faults")
+        self.store.set_policy(policy, 0, self._clock.now_s(), "faults")
         self._backend = BreakingBackend(nodes, self._clock, self._waker, behave=behave)
         self._nodes = {node.name: node for node in nodes}
         self._controller = controller
@@ -106,8 +106,8 @@ class FaultRun:
             next_s = min(self._due[0][0] if self._due else math.inf, self._next_of_services_s())
             if next_s == math.inf:
                 break  # the rest can never run, and no node will come
-            self._clock.advance(max(next_s - self._clock(), 0.0))
-            while self._due and self._due[0][0] <= self._clock():
+            self._clock.advance(max(next_s - self._clock.now_s(), 0.0))
+            while self._due and self._due[0][0] <= self._clock.now_s():
                 heapq.heappop(self._due)[2]()
             self._tick_until_at_rest()
         return [self._reader.execution(execution_id) for execution_id in self._submitted]
@@ -127,7 +127,7 @@ class FaultRun:
         heapq.heappush(self._due, (at_s, next(self._order), do))
 
     def _after(self, seconds: float, do: Callable[[], None]) -> None:
-        self._at(self._clock() + seconds, do)
+        self._at(self._clock.now_s() + seconds, do)
 
     def _unfinished(self) -> bool:
         counts = self._reader.counts()
@@ -135,10 +135,13 @@ class FaultRun:
 
     def _next_of_services_s(self) -> float:
         """Return when a service changes, the master has something due, or its timer wakes it."""
-        changes = [self._backend.next_change_s(), self._master.next_due_s(self._clock()) if self._master else None]
-        due = [at_s for at_s in changes if at_s is not None and at_s > self._clock()]
+        changes = [
+            self._backend.next_change_s(),
+            self._master.next_due_s(self._clock.now_s()) if self._master else None,
+        ]
+        due = [at_s for at_s in changes if at_s is not None and at_s > self._clock.now_s()]
         if self._under_way():
-            due.append(self._clock() + _TIMER_S)
+            due.append(self._clock.now_s() + _TIMER_S)
         return min(due, default=math.inf)
 
     def _under_way(self) -> bool:
@@ -213,7 +216,7 @@ class FaultRun:
     def _set_policy(self, policy: Policy) -> Callable[[], None]:
         def set_policy() -> None:
             if self.store.available:
-                self._reader.set_policy(policy, self._reader.policy().version, self._clock(), "faults")
+                self._reader.set_policy(policy, self._reader.policy().version, self._clock.now_s(), "faults")
             else:
                 self._after(_TIMER_S, set_policy)
 

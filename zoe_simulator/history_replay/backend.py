@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from zoe_lib.clock import Clock
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.platform import BackendCapabilities
@@ -62,9 +63,7 @@ class RecordedBackend:
     during which their master died.
     """
 
-    def __init__(
-        self, services: Mapping[ServiceId, ServiceRecord], clock: Callable[[], float], added: Sequence[Node] = ()
-    ) -> None:
+    def __init__(self, services: Mapping[ServiceId, ServiceRecord], clock: Clock, added: Sequence[Node] = ()) -> None:
         self._records = services
         self._clock = clock
         self._added = added
@@ -98,7 +97,7 @@ class RecordedBackend:
         """Hand over a service."""
         if start.service_id in self._running or start.service_id in self._forgotten:
             return
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         record = self._records.get(start.service_id)
         if record is not None and self._as_it_was(record):
             running = _Running(start.execution_id, start.node, now_s, record.until_stop(), record, as_it_was=True)
@@ -118,7 +117,7 @@ class RecordedBackend:
 
     def stop(self, services: Sequence[ServiceId]) -> None:
         """Stop services as fast as they stopped."""
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         for service_id in services:
             running = self._running.get(service_id)
             if running is None or running.stopping or (running.seen is not None and running.seen.final):
@@ -190,7 +189,7 @@ class RecordedBackend:
 
     def next_change_s(self) -> float:
         """Return the next change that no recorded tick is known to observe; infinite if there is none."""
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         sights = (sight for running in self._running.values() for sight in running.sights if sight.tick is None)
         times = (sight.seen_s for sight in sights if sight.seen_s > now_s)
         return min(times, default=math.inf)
@@ -203,7 +202,7 @@ class RecordedBackend:
         """
         if record.handed_tick in self.cut_short:
             return True
-        return (record.handed_tick, record.handed_s) == (self.tick, self._clock())
+        return (record.handed_tick, record.handed_s) == (self.tick, self._clock.now_s())
 
     def _like(self, start: ServiceStart, record: ServiceRecord | None) -> ServiceRecord | None:
         """Return its own record if it ended by itself, else that of another attempt, else of another instance."""
@@ -217,7 +216,7 @@ class RecordedBackend:
         return next(others, None)
 
     def _observation(self, service_id: ServiceId, running: _Running) -> Observation:
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         for sight in running.sights:
             if self._visible(sight):
                 running.seen = sight
@@ -246,7 +245,7 @@ class RecordedBackend:
     def _visible(self, sight: Sight) -> bool:
         if sight.tick is not None:
             return sight.tick <= self.tick
-        return sight.seen_s <= self._clock()
+        return sight.seen_s <= self._clock.now_s()
 
     def _gone(self, name: str) -> bool:
         node = self.inputs.nodes.get(name) or next((n for n in self._added if n.name == name), None)

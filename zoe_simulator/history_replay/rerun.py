@@ -20,7 +20,7 @@ from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.memory_state import State
 from zoe_lib.store.values import JournalEntry, StoreLimits
-from zoe_master.backends.simulated import ManualClock
+from zoe_master.backends.simulated import SimulatedClock
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import Inputs
 from zoe_master.plugins import unknown_names
@@ -59,7 +59,7 @@ class Rerun:
         self._recording = recording
         self._change = change or Change()
         self._changed = change is not None
-        self._clock = ManualClock(recording.from_s)
+        self._clock = SimulatedClock(recording.from_s)
         state = State()
         for execution in (*recording.ended, *recording.present):
             state.put(execution)
@@ -113,7 +113,7 @@ class Rerun:
 
     def _look(self, moment: Moment) -> None:
         """Set the inputs to what the tick saw."""
-        self._clock.advance(max(moment.at_s - self._clock(), 0.0))
+        self._clock.advance(max(moment.at_s - self._clock.now_s(), 0.0))
         for entry in moment.news:
             self._happen(entry)
         self._backend.inputs = moment.inputs
@@ -134,7 +134,7 @@ class Rerun:
             epoch,
             clock=self._clock,
             storage=reconciler,
-            last_uses=lambda executions: self._uses.at(executions, self._clock()),
+            last_uses=lambda executions: self._uses.at(executions, self._clock.now_s()),
             paths=self._reconciler.paths,
         )
         self._backend.executions = self._master.cache.executions
@@ -170,7 +170,7 @@ class Rerun:
         if not self._changed or self._master is None:
             return
         for _ in range(_EXTRA_TICKS_MAX):
-            now_s = self._clock()
+            now_s = self._clock.now_s()
             due_s = self._master.next_due_s(now_s)
             next_s = min(math.inf if due_s is None else due_s, self._backend.next_change_s())
             if next_s >= at_s:

@@ -18,7 +18,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.progress import READINGS_MAX, ExecutionProgress, ProgressReading
 from zoe_lib.domain.storage import Credential
 from zoe_lib.store.memory import MemoryStore
-from zoe_master.backends.simulated import ManualClock, SimulatedBackend
+from zoe_master.backends.simulated import SimulatedBackend, SimulatedClock
 from zoe_master.backends.simulated.backend import FINAL_STATES
 from zoe_master.loop.master import Master
 from zoe_master.loop.promise_decisions import PromiseDecisions
@@ -83,7 +83,7 @@ class StoreRun:
         self._upcoming = sorted(applications, key=lambda one: (one.submit_s, one.number), reverse=True)
         self._rules = rules
         self._prefix = prefix
-        self._clock = ManualClock()
+        self._clock = SimulatedClock()
         self._store = MemoryStore()
         self._store.set_policy(rules.policy, 0, 0.0, USER)
         self._backend = SimulatedBackend(NODES, self._clock)
@@ -133,7 +133,7 @@ class StoreRun:
             self._advance_to(self._next_s())
             self._end_what_is_done()
             self._change_nodes()
-            while self._upcoming and self._upcoming[-1].submit_s <= self._clock():
+            while self._upcoming and self._upcoming[-1].submit_s <= self._clock.now_s():
                 self._submit(self._upcoming.pop(), self._rules.wish)
             self._tick_until_at_rest()
         raise RuntimeError("the run does not end")
@@ -143,7 +143,7 @@ class StoreRun:
         return [self._store.execution(name) for name in self._applications]
 
     def _next_s(self) -> float:
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         times = [now_s + work.left_s for work in self._active.values()]
         times += [self._upcoming[-1].submit_s] if self._upcoming else []
         times += [self._changes[-1][0]] if self._changes else []
@@ -157,8 +157,8 @@ class StoreRun:
     def _advance_to(self, at_s: float) -> None:
         if at_s == math.inf:
             raise RuntimeError(f"{len(self._waiting)} applications wait and nothing runs")
-        seconds = at_s - self._clock()
-        arriving_s = max(min(at_s, self._last_submission_s) - self._clock(), 0.0)
+        seconds = at_s - self._clock.now_s()
+        arriving_s = max(min(at_s, self._last_submission_s) - self._clock.now_s(), 0.0)
         self.outcome.count(self._active.values(), arriving_s)
         if self._active and seconds > 0:
             there = [work.there for work in self._active.values() if work.demand > 0]
@@ -168,8 +168,8 @@ class StoreRun:
             work.advance(seconds)
         self._clock.advance(seconds)
         for name, told in self._told.items():
-            if self._clock() >= self._tells_s(name):
-                told[:] = [*told, ProgressReading(self._clock(), self._active[name].done)][-READINGS_MAX:]
+            if self._clock.now_s() >= self._tells_s(name):
+                told[:] = [*told, ProgressReading(self._clock.now_s(), self._active[name].done)][-READINGS_MAX:]
 
     def _tells_s(self, name: str) -> float:
         """Return when an application tells its progress again: each fortieth of the time that was promised for it."""
@@ -178,7 +178,7 @@ class StoreRun:
         return self._told[name][-1].at_s + promise.terms.run_s / _TOLD_IN_A_RUN
 
     def _change_nodes(self) -> None:
-        while self._changes and self._changes[-1][0] <= self._clock():
+        while self._changes and self._changes[-1][0] <= self._clock.now_s():
             _, is_back, name = self._changes.pop()
             if is_back:
                 self._backend.set_node(next(node for node in NODES if node.name == name))
@@ -200,7 +200,9 @@ class StoreRun:
         deadline_s = one.deadline_s if one.asks else None
         self._applications[name] = one
         self._waiting.add(name)
-        self._store.submit(Execution(name, name, TENANT, USER, application, self._clock(), deadline_s=deadline_s), USER)
+        self._store.submit(
+            Execution(name, name, TENANT, USER, application, self._clock.now_s(), deadline_s=deadline_s), USER
+        )
 
     def _end_what_is_done(self) -> None:
         self._shared.count(self._active)
@@ -209,7 +211,7 @@ class StoreRun:
             work, execution = self._active.pop(name), self._master.cache.get(name)
             assert execution is not None
             self._told.pop(name, None)
-            self.outcome.ends.append(_end(work.application, work.start_s, self._clock(), execution))
+            self.outcome.ends.append(_end(work.application, work.start_s, self._clock.now_s(), execution))
             for service in execution.services:
                 if service.id in there:
                     self._backend.end(service.id)
@@ -242,9 +244,9 @@ class StoreRun:
         """Note what starts; what is no longer active has lost its attempt, and all its work."""
         for name in tick.plan.starts:
             self._waiting.discard(name)
-            self._active[name] = ApplicationWork(self._applications[name], self._clock())
+            self._active[name] = ApplicationWork(self._applications[name], self._clock.now_s())
             if self._rules.tells and self._store.execution(name).promise is not None:
-                self._told[name] = [ProgressReading(self._clock(), 0.0)]
+                self._told[name] = [ProgressReading(self._clock.now_s(), 0.0)]
         for name in list(self._active):
             execution = self._store.execution(name)
             if execution.terminal:
@@ -280,8 +282,8 @@ class StoreRun:
     def _answer(self, offers: PromiseOffers) -> Event:
         for number, one in enumerate(offers.offers, start=1):
             if self._rules.when_refused is not WhenRefused.LEAVE and one.kind is OfferKind.LESS_SURE:
-                return Promised(at_s=self._clock(), terms=one.terms, offer=number)
-        return Refused(at_s=self._clock(), outcome=Outcome.FAILED, cause=Cause.NO_PROMISE)
+                return Promised(at_s=self._clock.now_s(), terms=one.terms, offer=number)
+        return Refused(at_s=self._clock.now_s(), outcome=Outcome.FAILED, cause=Cause.NO_PROMISE)
 
     def _refuse(self, name: str) -> bool:
         """Note that it was refused, and return whether it was submitted again."""

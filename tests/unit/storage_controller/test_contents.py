@@ -8,25 +8,18 @@ from storage_controller import contents as contents_module
 from storage_controller.contents import MINUTE_S, Contents, Sampled
 from storage_controller.dsl import parse_rule
 from storage_controller.traffic_routes import ContentsCollector
+from tests.support.manual_clock import ManualClock
 
 LOGS, PICTURES = "PUT/AUTH_acme/logs", "PUT/AUTH_acme/pictures"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 0.0
-
-    def __call__(self) -> float:
-        return self.now_s
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(0.0)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def contents(clock: Clock) -> Contents:
+def contents(clock: ManualClock) -> Contents:
     return Contents(lambda account: account.removeprefix("AUTH_"), clock)
 
 
@@ -48,14 +41,14 @@ def test_places_have_what_was_sampled_in_them_at_all_proxies(contents: Contents)
     assert contents.totals()["acme", "logs"] == Sampled(2000, 400)
 
 
-def test_a_value_follows_what_is_stored_now_and_stays_while_nothing_is(contents: Contents, clock: Clock) -> None:
+def test_a_value_follows_what_is_stored_now_and_stays_while_nothing_is(contents: Contents, clock: ManualClock) -> None:
     contents.hear("p1", {LOGS: (1, 1_000_000, 100_000)})
     assert value(contents, "CONTAINER acme/logs") == 90.0
-    clock.now_s += 100 * MINUTE_S
+    clock.advance(100 * MINUTE_S)
     assert value(contents, "CONTAINER acme/logs") == 90.0
     for minute in (1, 2):
         contents.hear("p1", {LOGS: (1, 1_000_000 + minute * 1000, 100_000 + minute * 1000)})
-        clock.now_s += MINUTE_S + 1
+        clock.advance(MINUTE_S + 1)
         contents.hear("p1", {LOGS: (1, 1_000_500 + minute * 1000, 100_500 + minute * 1000)})
     assert value(contents, "CONTAINER acme/logs") == 0.0
 

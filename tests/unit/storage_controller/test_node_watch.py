@@ -16,6 +16,7 @@ from storage_controller.node_routes import NodeCollector, StoreNodes
 from storage_controller.node_watch import NodeWatch
 from storage_controller.settings import NodeSettings
 from storage_controller.supervision import Mode, Supervisor
+from tests.support.manual_clock import ManualClock
 from tests.support.waiting import until
 
 
@@ -24,15 +25,13 @@ class World:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.told = {"http://a": Findings(), "http://b": Findings()}
-        self.now_s, self.mode, self.supervisor = 100.0, Mode.ON, Supervisor()
+        self.clock, self.mode, self.supervisor = ManualClock(100.0), Mode.ON, Supervisor()
         monkeypatch.setattr(node_watch, "ask", lambda _http, _kind, url, _timeout_s: self.told[url])
         nodes = {name: NodeSettings(kind=NodeKind.OBJECT, url=f"http://{name}") for name in "ab"}
-        self.watch = NodeWatch(
-            nodes, self.supervisor, lambda: self.mode, Bounds(), timeout_s=30.0, now_s=lambda: self.now_s
-        )
+        self.watch = NodeWatch(nodes, self.supervisor, lambda: self.mode, Bounds(), timeout_s=30.0, clock=self.clock)
 
     def look(self, after_s: float = 10.0) -> list[tuple[str, NodeState, str, float | None]]:
-        self.now_s += after_s
+        self.clock.advance(after_s)
         self.watch.look()
         return [(one.name, one.state, one.reason, one.since_s) for one in self.watch.nodes()]
 
@@ -73,7 +72,7 @@ def test_in_a_dry_run_nothing_is_told_and_off_nothing_is_asked(world: World) -> 
 def test_silence_goes_on_between_two_looks(world: World) -> None:
     world.told["http://b"] = Findings(away="connection refused")
     world.look()
-    world.now_s += 4
+    world.clock.advance(4)
     [_, silent] = world.watch.nodes()
     assert (silent.reason, silent.since_s) == ("no answer for 4 s: connection refused", 110.0)
 
@@ -87,7 +86,8 @@ def test_a_mode_that_is_set_is_told_at_once(world: World) -> None:
         assert [(one.state, one.reason) for one in world.watch.nodes()] == [(NodeState.UNKNOWN, reason)] * 2
     world.watch.begin()
     until(lambda: world.watch.nodes()[0].state is NodeState.UP)
-    world.now_s, world.mode = 200.0, Mode.ON
+    world.clock.set(200.0)
+    world.mode = Mode.ON
     world.watch.mode_set(Mode.ON)  # long before the interval ends
     until(lambda: world.watch.nodes()[0].at_s == 200.0)
     world.watch.close()
@@ -137,7 +137,7 @@ def test_a_restart_runs_once_at_a_time_and_tells_its_end() -> None:
 
     names = [f"n{number}" for number in range(RUNNING_MAX + 1)]
     nodes = {**{name: node("do", "it") for name in names}, "bare": node()}
-    restarts = NodeRestarts(nodes, 5.0, told.set, slow, lambda: 50.0)
+    restarts = NodeRestarts(nodes, 5.0, told.set, slow, ManualClock(50.0))
     for name in names[:-1]:
         restarts.begin(name, "root")
     for name, sentence in (

@@ -15,6 +15,7 @@ from storage_controller.metric_values import MetricFault, Series
 from storage_controller.own_metrics import OwnMetrics
 from storage_controller.supervision import Mode, Supervisor
 from storage_controller.traffic import Traffic
+from tests.support.manual_clock import ManualClock
 from tests.support.prometheus import Expressions
 from tests.support.prometheus import prometheus as served
 from tests.support.waiting import until
@@ -36,7 +37,7 @@ class Site:
     kept: Kept
     metrics: OwnMetrics
     supervisor: Supervisor
-    now_s: list[float]
+    clock: ManualClock
     answers: dict[str, object]
     asked: list[str]
 
@@ -50,8 +51,8 @@ class Site:
 
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    now_s, answers, asked = [100.0], {"up": 7.0}, []
-    kept, supervisor = Kept([LOAD]), Supervisor(lambda: now_s[0])
+    clock, answers, asked = ManualClock(100.0), {"up": 7.0}, []
+    kept, supervisor = Kept([LOAD]), Supervisor(clock)
 
     def ask(url: str | None, expression: str, *_: object) -> Series:
         asked.append(expression)
@@ -61,30 +62,30 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         return {("acme", ""): answer}
 
     monkeypatch.setattr(prometheus, "ask", ask)
-    made = OwnMetrics(kept, supervisor, Traffic(str), "http://p", 5.0, clock=lambda: now_s[0])
+    made = OwnMetrics(kept, supervisor, Traffic(str), "http://p", 5.0, clock=clock)
     made.begin()
     made._closing.set()  # the test looks itself
     made._thread.join()
-    yield Site(kept, made, supervisor, now_s, answers, asked)
+    yield Site(kept, made, supervisor, clock, answers, asked)
     made.close()
 
 
 def test_a_value_is_taken_at_the_interval_and_ages(site: Site) -> None:
     site.look()
     assert site.value() == 7.0
-    site.now_s[0] += 4.9
+    site.clock.advance(4.9)
     site.look()
     assert len(site.asked) == 1
     site.answers["up"] = 8.0
-    site.now_s[0] += 0.2
+    site.clock.advance(0.2)
     site.look()
     assert (site.value(), len(site.asked)) == (8.0, 2)
     site.answers["up"] = MetricFault("away")
     for _ in range(3):
-        site.now_s[0] += 5.0
+        site.clock.advance(5.0)
         site.look()
     assert site.value() == 8.0
-    site.now_s[0] += 0.1
+    site.clock.advance(0.1)
     assert site.value() is None
     assert site.supervisor.states()[0].problem == "away"
 
@@ -109,12 +110,12 @@ def test_a_failure_delays_and_a_defect_ends_nothing(site: Site) -> None:
     site.answers["up"] = RuntimeError("a defect")
     site.look()
     for _ in range(5):  # it waits for a second, then for two, and longer than the interval in the end
-        site.now_s[0] += 5.0
+        site.clock.advance(5.0)
         site.look()
     assert len(site.asked) < 6
     assert "a defect" in site.supervisor.states()[0].problem
     site.answers["up"] = 9.0
-    site.now_s[0] += 60
+    site.clock.advance(60)
     site.look()
     assert site.value() == 9.0
 
@@ -132,7 +133,7 @@ def test_one_that_hangs_holds_up_no_other(site: Site, monkeypatch: pytest.Monkey
     site.metrics.look()
     until(lambda: site.value() == 1.0)
     for _ in range(3):
-        site.now_s[0] += 5.0
+        site.clock.advance(5.0)
         site.metrics.look()
     assert [loop.busy for name, loop in site.metrics._loops.items() if name == "SLOW"] == [True]
     go_on.set()

@@ -14,6 +14,7 @@ from storage_controller.controller_ledger import ControllerLedger
 from storage_controller.replication import NO_LIMIT, ReplicationPace
 from storage_controller.replication_spare import RISE_S, Disks, spare, steady
 from storage_controller.supervision import Mode, Supervisor
+from tests.support.manual_clock import ManualClock
 
 MB = 10**6
 DISKS = Disks(servers=4, bytes_per_s=100 * MB, replicas=3, least=5 * MB)
@@ -69,30 +70,23 @@ def test_it_falls_at_once_rises_slowly_and_rests() -> None:
     assert steady(DISKS, 20 * MB, 100 * MB, RISE_S / 10) == 30 * MB
 
 
-class Clock:
-    now_s = 0.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-def pace(mode: Mode = Mode.ON) -> tuple[ReplicationPace, Clock, Supervisor]:
-    kept, supervisor, clock = ControllerLedger.__new__(ControllerLedger), Supervisor(), Clock()
+def pace(mode: Mode = Mode.ON) -> tuple[ReplicationPace, ManualClock, Supervisor]:
+    kept, supervisor, clock = ControllerLedger.__new__(ControllerLedger), Supervisor(), ManualClock(0.0)
     kept.mode = lambda _name: mode  # type: ignore[method-assign]
     made = ReplicationPace(kept, supervisor, DISKS, clock)
     made.look()
     return made, clock, supervisor
 
 
-def rates(made: ReplicationPace, clock: Clock, used: Sequence[float], promised: int) -> list[int]:
+def rates(made: ReplicationPace, clock: ManualClock, used: Sequence[float], promised: int) -> list[int]:
     """Return what is pushed, epoch by epoch, while a tenant moves so many bytes per second through one proxy."""
     regulator = RateRegulator(Capacity(400 * MB, {"p1": 400 * MB}), RateSettings())
     slos: dict[ClaimKey, int] = {("a", TransferKind.READ): promised}
     found = []
     for moved in used:
-        clock.now_s += EPOCH_S
+        clock.advance(EPOCH_S)
         transfers = (Transfers("a", "p1", moved),) if moved else ()
-        regulator.epoch(clock.now_s, [TransferReport("p1", clock.now_s, transfers)], slos)
+        regulator.epoch(clock.now_s(), [TransferReport("p1", clock.now_s(), transfers)], slos)
         found.append(made.rate(regulator.claims))
     return found
 
@@ -116,6 +110,6 @@ def test_without_reports_it_has_its_least_rate_and_a_dry_run_says_what_it_would_
     made, clock, supervisor = pace()
     assert made.rate(None) == DISKS.least
     dry, clock, supervisor = pace(Mode.DRY)
-    clock.now_s = 1.0
+    clock.set(1.0)
     assert dry.rate([claim("a", 200 * MB, 200 * MB)]) == NO_LIMIT
     assert supervisor.states()[0].last == "would hold what each object server is sent at 50 MB/s, which promises leave"

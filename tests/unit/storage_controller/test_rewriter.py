@@ -16,6 +16,7 @@ from storage_controller.rewrite_ledger import Counts, RewriteJob, Running
 from storage_controller.rewriter import LOOK_BYTES, PATIENCE_S, Rewriter
 from storage_controller.swift_objects import Listed
 from storage_filters.rule_documents import RuleBook
+from tests.support.manual_clock import ManualClock
 
 RATE = 1_000_000
 BYTES = 10_000
@@ -112,18 +113,18 @@ class Site:
     def __init__(self, objects: Objects, container: str = "", closes_after: int = 10**9, dry_run: bool = False) -> None:
         self.objects = objects
         self.jobs = Jobs(Running(1, RewriteJob("acme", container, False, dry_run, RATE), "", "", 0))
-        self.now_s = 0.0
-        self.jobs.clock = lambda: self.now_s
+        self.clock = ManualClock(0.0)
+        self.jobs.clock = self.clock.now_s
         self._left = closes_after
 
     def _wait(self, seconds: float) -> bool:
-        self.now_s += seconds
+        self.clock.advance(seconds)
         self._left -= 1
         return self._left < 0
 
     def go_on(self) -> None:
         """As a controller does that begins anew."""
-        made = Rewriter(self.jobs, RuleBook, self.objects, lambda: True, lambda: self.now_s, self._wait)  # type: ignore[arg-type]
+        made = Rewriter(self.jobs, RuleBook, self.objects, lambda: True, self.clock, self._wait)  # type: ignore[arg-type]
         made.go_on()
 
 
@@ -149,13 +150,13 @@ def test_it_moves_no_more_than_its_rate_and_a_look_counts() -> None:
     held = {"c": {f"{number:03}" for number in range(50)}}
     site = Site(Objects(held, lambda *_: {"outcome": "changed", "sentence": "", "bytes": 10**6}), "c")
     site.go_on()
-    assert abs(site.now_s - 50 * 10**6 / RATE) < 0.001
+    assert abs(site.clock.now_s() - 50 * 10**6 / RATE) < 0.001
     kept = Site(Objects(held, lambda *_: {"outcome": "kept", "sentence": "", "bytes": 10**6}), "c")
     kept.go_on()
-    assert abs(kept.now_s - 50 * LOOK_BYTES / RATE) < 0.001
+    assert abs(kept.clock.now_s() - 50 * LOOK_BYTES / RATE) < 0.001
     dry = Site(Objects(held, lambda *_: {"outcome": "changed", "sentence": "", "bytes": 10**6}), "c", dry_run=True)
     dry.go_on()
-    assert (dry.now_s < 5, dry.jobs.counts["changed_bytes"]) == (True, 50 * 10**6)
+    assert (dry.clock.now_s() < 5, dry.jobs.counts["changed_bytes"]) == (True, 50 * 10**6)
 
 
 def test_a_store_that_is_away_is_waited_for_and_said() -> None:
@@ -171,10 +172,10 @@ def test_it_gives_up_a_store_that_stays_away_and_goes_on_when_it_is_resumed() ->
     site = Site(Objects({"c": {"a", "b"}}, changed, away=set(range(4, 9999))), "c")
     site.go_on()
     at = site.jobs.now
-    site.now_s += PATIENCE_S - 10
+    site.clock.advance(PATIENCE_S - 10)
     site.go_on()
     assert (site.jobs.now is None, site.jobs.done) == (False, False)
-    site.now_s += 20
+    site.clock.advance(20)
     site.go_on()
     assert (site.jobs.now, site.jobs.done, site.jobs.waits) == (None, False, "cannot reach Swift")
     site.objects.away.clear()
@@ -204,7 +205,7 @@ def test_a_proxy_with_other_rules_is_asked_again_and_not_for_ever() -> None:
     never = Site(Objects({"c": {"a"}}, lambda *_: {"outcome": RewriteOutcome.LATER, "sentence": "other rules"}), "c")
     never.go_on()
     assert (never.jobs.done, never.jobs.waits) == (False, "a proxy is not ready: other rules")
-    assert (never.jobs.counts["looked"], 50 < never.now_s < 100) == (0, True)
+    assert (never.jobs.counts["looked"], 50 < never.clock.now_s() < 100) == (0, True)
 
 
 def test_views_are_left_alone_and_a_cancelled_job_ends() -> None:

@@ -18,6 +18,7 @@ from storage_filters.chains import ObjectRequest, Outcome, chain_of
 from storage_filters.request_counters import FIELDS, LATENCY_CLASSES, request_name
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rules import Rule
+from tests.support.manual_clock import ManualClock
 
 
 def rule(text: str, number: int = 7) -> Rule:
@@ -27,16 +28,9 @@ def rule(text: str, number: int = 7) -> Rule:
 HOT = rule("FOR CONTAINER a/b WHEN my_metric > 5 AND OBJECT_SIZE<10M DO SET NOOP")
 
 
-class Clock:
-    now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
 def test_a_switch_is_told_once_with_its_values() -> None:
-    supervisor = Supervisor(Clock())
-    loops = RuleLoops(supervisor, lambda: 5.0)
+    supervisor = Supervisor(ManualClock(100.0))
+    loops = RuleLoops(supervisor, ManualClock(5.0))
     for value in (1.0, 2.0, 6.0, 7.0, 8.0, 3.0):
         loops.judge({7: {"MY_METRIC": value, "GETS_SEC": 1.0}}, [HOT], {})
     switches = loops.take()
@@ -50,8 +44,8 @@ def test_a_switch_is_told_once_with_its_values() -> None:
 
 
 def test_a_dry_run_is_judged_by_its_own_values_and_told_as_such() -> None:
-    supervisor = Supervisor(Clock())
-    loops = RuleLoops(supervisor, lambda: 5.0)
+    supervisor = Supervisor(ManualClock(100.0))
+    loops = RuleLoops(supervisor, ManualClock(5.0))
     loops.judge({}, [HOT], {7: {"MY_METRIC": 6.0}})
     assert [(one.active, one.dry) for one in loops.take()] == [(True, True)]
     assert supervisor.states()[0].last == "would have switched on: MY_METRIC is 6"
@@ -70,8 +64,8 @@ def test_a_dry_run_is_judged_by_its_own_values_and_told_as_such() -> None:
     ],
 )
 def test_who_is_set_on_after_a_dry_run_is_told_as_on(value: float, on: str, dry: str) -> None:
-    supervisor = Supervisor(Clock())
-    loops = RuleLoops(supervisor, lambda: 5.0)
+    supervisor = Supervisor(ManualClock(100.0))
+    loops = RuleLoops(supervisor, ManualClock(5.0))
     values = {7: {"MY_METRIC": value}}
     loops.judge({}, [HOT], {7: {"MY_METRIC": 6.0}})
     loops.judge({}, [HOT], values)
@@ -85,7 +79,7 @@ def test_who_is_set_on_after_a_dry_run_is_told_as_on(value: float, on: str, dry:
 
 
 def test_what_cannot_be_stored_waits_in_order_and_is_bounded() -> None:
-    loops = RuleLoops(Supervisor(Clock()), lambda: 5.0)
+    loops = RuleLoops(Supervisor(ManualClock(100.0)), ManualClock(5.0))
     for number in range(1500):
         loops.judge({7: {"MY_METRIC": 6.0 if number % 2 else 1.0}}, [HOT], {})
     taken = loops.take()
@@ -95,7 +89,7 @@ def test_what_cannot_be_stored_waits_in_order_and_is_bounded() -> None:
 
 
 def test_one_that_crashes_holds_up_no_other_and_is_begun_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock()
+    clock = ManualClock(100.0)
     supervisor = Supervisor(clock)
     loops = RuleLoops(supervisor)
     other = rule("FOR TENANT a WHEN my_metric > 5 DO SET NOOP", 8)
@@ -113,11 +107,11 @@ def test_one_that_crashes_holds_up_no_other_and_is_begun_again_later(monkeypatch
     assert (states["rule-7"].failures, states["rule-7"].waits_s, states["rule-8"].runs) == (1, BACK_OFF_S, 3)
     assert "a defect" in states["rule-7"].problem
     assert loops.active() == {"rule-8": True}
-    clock.now_s += BACK_OFF_S
+    clock.advance(BACK_OFF_S)
     loops.judge({}, [HOT, other], {})
     assert {one.name: one.waits_s for one in supervisor.states()}["rule-7"] == 2 * BACK_OFF_S
     crashes.clear()
-    clock.now_s += 2 * BACK_OFF_S
+    clock.advance(2 * BACK_OFF_S)
     loops.judge({}, [HOT, other], {})
     assert loops.active() == {"rule-7": True, "rule-8": True}
     state = supervisor.states()[0]
@@ -125,7 +119,7 @@ def test_one_that_crashes_holds_up_no_other_and_is_begun_again_later(monkeypatch
 
 
 def test_the_wait_is_bounded() -> None:
-    clock = Clock()
+    clock = ManualClock(100.0)
     supervisor = Supervisor(clock)
     for _ in range(50):
         with supervisor.run("metric-A"):
@@ -133,7 +127,7 @@ def test_the_wait_is_bounded() -> None:
     [state] = supervisor.states()
     assert (state.waits_s, len(state.problem)) == (BACK_OFF_S_MAX, 300)
     assert not supervisor.ready("metric-A")
-    clock.now_s += BACK_OFF_S_MAX
+    clock.advance(BACK_OFF_S_MAX)
     assert supervisor.ready("metric-A")
 
 
@@ -164,9 +158,9 @@ def test_whatever_applies_to_an_object_may_hold(
 
 
 def test_operations_of_a_dry_run_are_those_of_its_target() -> None:
-    clock = Clock()
-    traffic = Traffic(lambda account: account, clock, lambda: 0)
-    clock.now_s += 60
+    clock = ManualClock(0.0)
+    traffic = Traffic(lambda account: account, clock)
+    clock.advance(60)
 
     def numbers(answered: int) -> list[int]:
         return [1, answered, *[0] * (len(FIELDS) + LATENCY_CLASSES - 2)]

@@ -9,8 +9,10 @@ import pytest
 from storage_controller.traffic import COUNTERS_MAX, DIMENSIONS, NO_REQUESTS, Subject, Traffic, grouped
 from storage_controller.traffic_routes import TrafficCollector
 from storage_filters.request_counters import LATENCY_CLASSES, request_name
+from tests.support.manual_clock import ManualClock
 
-BEGAN_NS = 1_000_000
+BEGAN_S = 100.0
+BEGAN_NS = int(BEGAN_S * 1e9)
 GET = request_name("GET", "AUTH_acme", "meters")
 SUBJECT = Subject("acme", "meters", "GET", "p1")
 
@@ -20,29 +22,29 @@ def numbers(born: int, answered: int, read: int = 0) -> list[int]:
 
 
 @pytest.fixture
-def now_s() -> list[float]:
-    return [100.0]
+def clock() -> ManualClock:
+    return ManualClock(BEGAN_S)
 
 
 @pytest.fixture
-def traffic(now_s: list[float]) -> Traffic:
-    return Traffic(lambda account: account.removeprefix("AUTH_"), lambda: now_s[0], lambda: BEGAN_NS)
+def traffic(clock: ManualClock) -> Traffic:
+    return Traffic(lambda account: account.removeprefix("AUTH_"), clock)
 
 
-def test_what_was_counted_before_anybody_listened_is_in_the_totals_only(traffic: Traffic, now_s: list[float]) -> None:
+def test_what_was_counted_before_anybody_listened_is_in_the_totals_only(traffic: Traffic, clock: ManualClock) -> None:
     traffic.hear("p1", {GET: numbers(BEGAN_NS - 1, 50, 5000)})
     assert traffic.recent(10)[1] == {}
-    now_s[0] += 1
+    clock.advance(1)
     traffic.hear("p1", {GET: numbers(BEGAN_NS - 1, 53, 5600)})
     assert traffic.totals()[SUBJECT].answered == 53
     _, recent = traffic.recent(10)
     assert (recent[SUBJECT].answered, recent[SUBJECT].read_bytes) == (3, 600)
 
 
-def test_a_counter_that_begins_anew_counts_from_nothing(traffic: Traffic, now_s: list[float]) -> None:
-    now_s[0] += 1
+def test_a_counter_that_begins_anew_counts_from_nothing(traffic: Traffic, clock: ManualClock) -> None:
+    clock.advance(1)
     traffic.hear("p1", {GET: numbers(BEGAN_NS + 1, 50)})
-    now_s[0] += 5
+    clock.advance(5)
     traffic.hear("p1", {GET: numbers(BEGAN_NS + 9, 2)})
     assert traffic.recent(60)[1][SUBJECT].answered == 52
     assert traffic.totals()[SUBJECT].answered == 2  # Prometheus knows counters that begin anew
@@ -73,26 +75,26 @@ def test_nonsense_is_refused_and_changes_nothing(traffic: Traffic, report: dict[
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_rates_are_those_of_what_was_reported_within_the_time(traffic: Traffic, now_s: list[float], seed: int) -> None:
+def test_rates_are_those_of_what_was_reported_within_the_time(traffic: Traffic, clock: ManualClock, seed: int) -> None:
     """Against a list of all reports: counters that grow, lost reports, windows of any length."""
     draw = random.Random(seed)
     counted, told, reports = [0, 0], [0, 0], []
     for _ in range(300):
-        now_s[0] += draw.choice((0.0, 0.25, 0.25, 1.0, 7.0))
+        clock.advance(draw.choice((0.0, 0.25, 0.25, 1.0, 7.0)))
         which = draw.randrange(2)
         counted[which] += draw.randrange(5)
         if draw.random() < 0.3:
             continue  # lost
         traffic.hear("p1", {request_name("GET", "AUTH_acme", str(which)): numbers(BEGAN_NS, counted[which])})
-        reports.append((now_s[0], counted[which] - told[which]))
+        reports.append((clock.now_s(), counted[which] - told[which]))
         told[which] = counted[which]
     seconds = draw.uniform(1, 60)
     covered_s, recent = traffic.recent(seconds)
     assert covered_s == seconds
     total = sum((one.answered for one in recent.values()), 0)
     # A span has the time of its first report, so the window begins up to a span later or earlier.
-    most = sum(amount for at_s, amount in reports if at_s > now_s[0] - seconds)
-    least = sum(amount for at_s, amount in reports if at_s > now_s[0] - seconds + 1.0)
+    most = sum(amount for at_s, amount in reports if at_s > clock.now_s() - seconds)
+    least = sum(amount for at_s, amount in reports if at_s > clock.now_s() - seconds + 1.0)
     assert least <= total <= most
     assert sum(one.answered for one in traffic.totals().values()) == sum(told)
 
@@ -114,10 +116,10 @@ def test_a_flood_of_containers_is_bounded_and_the_rest_is_added_up(traffic: Traf
     assert (last.labels["le"], last.value) == ("+Inf", COUNTERS_MAX)
 
 
-def test_cpu_time_grows_beside_the_requests_it_was_taken_for(traffic: Traffic, now_s: list[float]) -> None:
-    now_s[0] += 5
+def test_cpu_time_grows_beside_the_requests_it_was_taken_for(traffic: Traffic, clock: ManualClock) -> None:
+    clock.advance(5)
     traffic.hear("p1", {GET: numbers(BEGAN_NS + 5, 2, 600)}, {GET: [BEGAN_NS + 9, 1_500_000, 250_000]})
-    now_s[0] += 2
+    clock.advance(2)
     traffic.hear("p1", {}, {GET: [BEGAN_NS + 9, 4_000_000, 250_000]})
     traffic.hear("p1", {GET: numbers(BEGAN_NS + 5, 3, 900)})
     for total in (traffic.totals()[SUBJECT], traffic.recent(10)[1][SUBJECT]):

@@ -6,16 +6,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from zoe_api import connections
 from zoe_api.connections import AcceptTrouble, Bounds, Connections, Exchange
 from zoe_lib.config import Settings
-
-
-class Clock:
-    now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 class Quiet(Connections):
@@ -25,8 +19,8 @@ class Quiet(Connections):
         return None
 
 
-def made(**bounds: Any) -> tuple[Connections, Clock]:
-    clock = Clock()
+def made(**bounds: Any) -> tuple[Connections, ManualClock]:
+    clock = ManualClock(100.0)
     return Quiet(Bounds(**bounds), clock), clock
 
 
@@ -90,10 +84,10 @@ def test_what_waits_too_long_is_ended(state: dict[str, Any], limit_s: float | No
     one, done = exchange(**state)
     all_of.exchanges.add(one)
     all_of.sweep()
-    clock.now_s += (limit_s or 1e6) - 0.1
+    clock.advance((limit_s or 1e6) - 0.1)
     all_of.sweep()
     assert done == []
-    clock.now_s += 0.2
+    clock.advance(0.2)
     all_of.sweep()
     kind = "end" if "head_since_s" in state or "body_since_s" in state else "abort"
     assert done == ([] if limit_s is None else [kind])
@@ -135,7 +129,7 @@ def test_the_log_has_one_line_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections.log, "warning", lambda *_, **given: lines.append(given))
     all_of, clock = made(in_all=0)
     for after_s in (0.0, 0.5, 0.4, 0.2):
-        clock.now_s += after_s
+        clock.advance(after_s)
         all_of.enter("a")
     assert [one["refused"] for one in lines] == [1, 3]
     all_of._tell()
@@ -145,12 +139,12 @@ def test_the_log_has_one_line_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_failed_accepts_are_told_once_a_second_and_other_errors_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[Any] = []
     monkeypatch.setattr(connections.log, "error", lambda *_, **given: lines.append(given["tries"]))
-    clock = Clock()
+    clock = ManualClock(100.0)
     trouble = AcceptTrouble(clock)
     others: list[Any] = []
     loop: Any = type("Loop", (), {"default_exception_handler": lambda _, context: others.append(context)})()
     for after_s in (0.0, 0.5, 0.4, 0.2):
-        clock.now_s += after_s
+        clock.advance(after_s)
         trouble(loop, {"message": "socket.accept() out of system resource"})
     trouble(loop, {"message": "something else"})
     assert (lines, len(others)) == ([1, 3], 1)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.applications import application, component, execution
 from tests.support.documents import job
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_api import (
     PEER,
     REQUEST_ID,
@@ -27,6 +28,7 @@ from zoe_api import controlling
 from zoe_api.codes import Code
 from zoe_client.vocabulary import Holder, OfferKind
 from zoe_client.wire import ModifyRequest, ScaleRequest
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions.bounds import SERVICES_MAX
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application
@@ -242,8 +244,10 @@ def offered(number: int = 2, ends_in_s: float = DAY_S, **changes: Any) -> Execut
     return after(one, ev.PromiseOffered(at_s=1.0, offers=offers))
 
 
-def accepted(one: Execution, number: int) -> Execution:
-    return controlling.accept(services(one), ADA, one.id, number, request())
+def accepted(one: Execution, number: int, clock: Clock = SYSTEM_CLOCK) -> Execution:
+    made = services(one)
+    made.clock = clock
+    return controlling.accept(made, ADA, one.id, number, request())
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -276,15 +280,13 @@ def test_what_is_not_offered_is_not_accepted(one: Execution, number: int, detail
     assert (found.problem.detail, found.problem.hint) == (detail, hint)
 
 
-def test_an_offer_is_over_at_its_very_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_offer_is_over_at_its_very_end() -> None:
     one = offered()
     assert one.offers is not None
     ends_s = one.offers.ends_s
-    monkeypatch.setattr("zoe_api.controlling.time.time", lambda: ends_s)
     with refusal(Code.ILLEGAL_STATE):
-        accepted(one, 1)
-    monkeypatch.setattr("zoe_api.controlling.time.time", lambda: ends_s - 0.001)
-    assert accepted(one, 1).promise is not None
+        accepted(one, 1, ManualClock(ends_s))
+    assert accepted(one, 1, ManualClock(ends_s - 0.001)).promise is not None
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.support.manual_clock import ManualClock
 from zoe_api.leader_endpoint import LeaderEndpoint
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.values import Leader
@@ -9,7 +10,7 @@ from zoe_lib.store.values import Leader
 
 class Database:
     def __init__(self) -> None:
-        self.now_s = 0.0
+        self.clock = ManualClock(0.0)
         self.reads = 0
         self.leader: Leader | None = None
         self.away = False
@@ -23,17 +24,17 @@ class Database:
 
 def test_the_leader_is_read_at_most_once_a_second_and_kept_while_the_database_is_away() -> None:
     database = Database()
-    endpoint = LeaderEndpoint(database.read, "tcp://default:1", lambda: database.now_s)
+    endpoint = LeaderEndpoint(database.read, "tcp://default:1", database.clock)
     assert endpoint() == "tcp://default:1"
     database.leader = Leader(7, "first", "tcp://first:1", 0)
     assert [endpoint() for _ in range(10_000)] == ["tcp://default:1"] * 10_000
     assert database.reads == 1
-    database.now_s += 1
+    database.clock.advance(1)
     assert endpoint() == "tcp://first:1"
     database.away = True
-    database.now_s += 1
+    database.clock.advance(1)
     assert endpoint() == "tcp://first:1"
     database.away, database.leader = False, Leader(8, "second", "", 0)
-    database.now_s += 1
+    database.clock.advance(1)
     assert endpoint() == "tcp://default:1"
     assert database.reads == 4

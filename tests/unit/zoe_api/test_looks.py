@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_api import Accounts, operator, request
 from zoe_api import looks
 from zoe_api.access import entry
@@ -13,28 +14,19 @@ from zoe_api.looks import AGAIN_S, Looks
 from zoe_lib.store.errors import StoreUnavailable
 
 
-class Clock:
-    now_s = 5.0
-
-    def monotonic(self) -> float:
-        return self.now_s
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(looks, "time", made)
-    return made
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 def look(made: Looks, accounts: Accounts, target: str = "/a", user: str = "olga") -> None:
     made.record(accounts, entry(operator(user), request(), "look", target, 200))
 
 
-def test_the_same_look_is_recorded_again_after_a_quarter_of_an_hour(clock: Clock) -> None:
-    made, accounts = Looks(), Accounts()
+def test_the_same_look_is_recorded_again_after_a_quarter_of_an_hour(clock: ManualClock) -> None:
+    made, accounts = Looks(clock), Accounts()
     for after_s, recorded in ((0.0, 1), (AGAIN_S - 0.1, 1), (0.2, 2)):
-        clock.now_s += after_s
+        clock.advance(after_s)
         look(made, accounts)
         assert len(accounts.entries) == recorded
     look(made, accounts, "/b")
@@ -43,8 +35,8 @@ def test_the_same_look_is_recorded_again_after_a_quarter_of_an_hour(clock: Clock
     assert AGAIN_S == 900
 
 
-def test_a_look_that_could_not_be_recorded_is_recorded_next_time(clock: Clock) -> None:
-    made, accounts = Looks(), Accounts()
+def test_a_look_that_could_not_be_recorded_is_recorded_next_time(clock: ManualClock) -> None:
+    made, accounts = Looks(clock), Accounts()
     accounts.away = True
     with pytest.raises(StoreUnavailable):
         look(made, accounts)
@@ -53,9 +45,9 @@ def test_a_look_that_could_not_be_recorded_is_recorded_next_time(clock: Clock) -
     assert len(accounts.entries) == 1
 
 
-def test_the_oldest_looks_are_forgotten(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_looks_are_forgotten(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looks, "_REMEMBERED_MAX", 2)
-    made, accounts = Looks(), Accounts()
+    made, accounts = Looks(clock), Accounts()
 
     def recorded(target: str) -> Any:
         before = len(accounts.entries)

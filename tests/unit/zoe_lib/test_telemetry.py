@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PROGRAM = """
-import logging, structlog
+import logging, structlog, types
 from zoe_lib.telemetry import configure_logging
 configure_logging("FORM", "info", "test")
 for number in range(2000):
@@ -35,10 +35,10 @@ def test_a_full_disk_costs_logs_and_nothing_else(form: str) -> None:
 
 
 FLOOD = """
-import logging, structlog
+import logging, structlog, types
 from zoe_lib import telemetry
 now_s = [1000.0]
-telemetry.Few.__init__.__defaults__ = (lambda: now_s[0],)
+telemetry.Few.__init__.__defaults__ = (types.SimpleNamespace(now_s=lambda: now_s[0]),)
 telemetry.configure_logging("json", "info", "test", 5)
 for second in range(3):
     now_s[0] += 1

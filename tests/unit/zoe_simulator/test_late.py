@@ -10,7 +10,7 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.simulated import SimulatedController
 from tests.support.promises import required_by
 from zoe_lib.domain.promises import BandwidthGuarantee, Rates
-from zoe_master.backends.simulated import ManualClock
+from zoe_master.backends.simulated import SimulatedClock
 from zoe_master.storage.slo_reconciler import DesiredSlos
 from zoe_master.waker import TickWaker
 from zoe_simulator.faults.late import Lateness, LateStorage
@@ -20,7 +20,7 @@ FIRST, SECOND = required_by({"a": Rates(10)}), required_by({"a": Rates(20)})
 
 class Setting:
     def __init__(self) -> None:
-        self.clock = ManualClock(100.0)
+        self.clock = SimulatedClock(100.0)
         self.order = itertools.count()
         self.due: list[tuple[float, int, Callable[[], None]]] = []
         self.controller = SimulatedController(Capacity(100, {"disk": 100}))
@@ -29,15 +29,15 @@ class Setting:
         self.keeper = LateStorage(self.controller, self.lateness, self.waker)
 
     def after(self, seconds: float, do: Callable[[], None]) -> None:
-        heapq.heappush(self.due, (self.clock() + seconds, next(self.order), do))
+        heapq.heappush(self.due, (self.clock.now_s() + seconds, next(self.order), do))
 
     def never_crash(self, seconds: float) -> None:
-        until_s = self.clock() + seconds
+        until_s = self.clock.now_s() + seconds
         while self.due and self.due[0][0] <= until_s:
             at_s, _, do = heapq.heappop(self.due)
-            self.clock.advance(at_s - self.clock())
+            self.clock.advance(at_s - self.clock.now_s())
             do()
-        self.clock.advance(until_s - self.clock())
+        self.clock.advance(until_s - self.clock.now_s())
 
 
 def test_a_controller_that_is_quick_is_as_wanted_at_once() -> None:

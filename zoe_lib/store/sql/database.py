@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from functools import wraps
 from types import MappingProxyType
@@ -11,6 +10,8 @@ from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, Protocol, Typ
 import psycopg2
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, exc, make_url
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.store import positions
 from zoe_lib.store.errors import StoreError, StoreUnavailable, Unstorable
 from zoe_lib.store.sql.latency import STORE
 from zoe_lib.store.sql.watch import ConnectionWatch
@@ -53,13 +54,14 @@ POOL_WAIT_S_MAX = 10.0
 class Database:
     """Pools of connections to one database."""
 
-    def __init__(self, url: str, pool_size: int = 10, read_only: bool = False) -> None:
+    def __init__(self, url: str, pool_size: int = 10, read_only: bool = False, clock: Clock = SYSTEM_CLOCK) -> None:
         # One pool for each isolation level: if a connection whose level is changed back on return died meanwhile, its
         # pool would lose it. Reads of several statements must see one snapshot.
+        self._clock = clock
         self._reader = _engine(url, "REPEATABLE READ", pool_size, read_only)
         self._writer = _engine(url, "READ COMMITTED", pool_size, read_only, _BY_KEYS)
         self._single = _engine(url, "AUTOCOMMIT", pool_size, read_only, _BY_KEYS)
-        self._watch = ConnectionWatch(self._hangs)
+        self._watch = ConnectionWatch(self._hangs, clock=clock)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one snapshot of the database. It may run twice."""
@@ -104,6 +106,8 @@ class Database:
         """Run once more if the connection turns out to be dead, as all are after a restart; not once a commit began."""
         for last_try in (False, True):
             committing = False
+            if commit:
+                positions.begin()
             try:
                 with self._watch.under_way() as watch, engine.connect() as connection:
                     watch(connection)
@@ -111,6 +115,7 @@ class Database:
                     if commit:
                         committing = True
                         connection.commit()
+                        positions.commit()
                     return result
             except exc.DBAPIError as error:
                 if last_try or committing or not error.connection_invalidated:
@@ -126,11 +131,11 @@ class Database:
 
     def _hangs(self) -> bool:
         """Try a new connection; return True if the server let it wait. One that is refused is no sign of that."""
-        began_s = time.monotonic()
+        began_s = self._clock.monotonic_s()
         try:
             self.dedicated().close()
         except StoreUnavailable:
-            return bool(time.monotonic() - began_s >= 0.9 * CONNECT_ARGUMENTS["connect_timeout"])
+            return bool(self._clock.monotonic_s() - began_s >= 0.9 * CONNECT_ARGUMENTS["connect_timeout"])
         return False
 
 

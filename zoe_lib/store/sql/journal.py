@@ -13,6 +13,7 @@ from zoe_lib.domain.arrays import Array
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.sharing import ALL, Visibility
+from zoe_lib.store import positions
 from zoe_lib.store.array_tables import arrays
 from zoe_lib.store.codec import event_data
 from zoe_lib.store.execution_tables import executions, journal
@@ -40,15 +41,15 @@ _WRITE = text(f"""
         ORDER BY entry.place
         RETURNING id
     )
-    SELECT pg_notify('{CHANNEL}', max(id)::text) FROM written
+    SELECT max(id) AS newest, pg_notify('{CHANNEL}', max(id)::text) FROM written
 """)  # noqa: S608 - made of constants
 
 
 def write_events(connection: Connection, execution: Execution, events: Sequence[Event]) -> None:
     """Write the events that led to this state of the execution; must be the last step before the commit."""
     first_version = execution.version - len(events) + 1
-    connection.execute(
-        _WRITE,
+    _write(
+        connection,
         {
             "execution_id": execution.id,
             "tenant": execution.tenant,
@@ -65,8 +66,8 @@ def write_of_array(
     connection: Connection, array: Array, kind: str, at_s: float, cause_id: str, data: Mapping[str, object]
 ) -> None:
     """Write an entry about a whole array, under its id; must be the last step before the commit."""
-    connection.execute(
-        _WRITE,
+    _write(
+        connection,
         {
             "execution_id": array.id,
             "tenant": array.tenant,
@@ -79,10 +80,14 @@ def write_of_array(
     )
 
 
+def _write(connection: Connection, entries: Mapping[str, Any]) -> None:
+    positions.note(connection.execute(_WRITE, entries).scalar_one())
+
+
 def write_fact(connection: Connection, kind: str, at_s: float, cause_id: str, data: dict[str, Any]) -> None:
     """Write a fact about the installation."""
-    connection.execute(
-        _WRITE,
+    _write(
+        connection,
         {
             "execution_id": None,
             "tenant": None,

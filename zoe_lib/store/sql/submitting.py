@@ -33,7 +33,8 @@ from zoe_lib.store.text import shown_key
 class Submission:
     """A new execution with its key; `written` is false while another one holds its key or its id.
 
-    `bounded`: limits of its tenant may apply to it, so it needs a transaction that checks them.
+    `bounded`: limits of its tenant may apply to it, so it needs a transaction that checks them. `position`: a journal
+    id not before its own; None while it is not written.
     """
 
     execution: Execution  # as it will be stored
@@ -45,6 +46,7 @@ class Submission:
     audit: AuditEntry | None = None
     written: bool = field(default=False)
     bounded: bool = field(default=False)
+    position: int | None = field(default=None)
 
 
 def _columns(table: Table) -> str:
@@ -102,15 +104,17 @@ _SUBMIT = Prepared(
         SELECT fresh.id, fresh.tenant, 1, '{Submitted.kind}', fresh.submitted_at_s,
                :causes ->> fresh.id, coalesce(:events -> fresh.id, '{{}}')
         FROM locked, fresh ORDER BY fresh.submitted_at_s, fresh.id
+        RETURNING id
     ), audited AS (
         INSERT INTO audit ({_AUDITED})
         SELECT {_AUDITED} FROM jsonb_each(:audits) AS entry (execution_id, document),
                                jsonb_populate_record(NULL::audit, document)
         WHERE execution_id IN (SELECT id FROM fresh)
     )
-    SELECT id, NULL AS bounded, NULL AS unused, pg_notify('{CHANNEL}', '') FROM fresh
-    UNION ALL SELECT NULL, name, NULL, NULL FROM bounded
-    UNION ALL SELECT NULL, NULL, execution_id, NULL FROM keyed WHERE execution_id NOT IN (SELECT id FROM fresh)
+    SELECT id, NULL AS bounded, NULL AS unused, (SELECT max(entries.id) FROM entries) AS newest,
+           pg_notify('{CHANNEL}', '') FROM fresh
+    UNION ALL SELECT NULL, name, NULL, NULL, NULL FROM bounded
+    UNION ALL SELECT NULL, NULL, execution_id, NULL, NULL FROM keyed WHERE execution_id NOT IN (SELECT id FROM fresh)
     """,  # noqa: S608 - made of names of tables and constants
 )
 
@@ -147,11 +151,12 @@ def write(connection: Connection, submissions: Sequence[Submission], within: boo
     texts = {name: json.dumps(value) for name, value in parameters.items()}
     owners = sorted({one.execution.tenant for one in ordered})
     rows = _SUBMIT.rows(connection, **texts, within=within, tenants=owners)
-    written, bounded = {row.id for row in rows}, {row.bounded for row in rows}
+    written, bounded = {row.id: row.newest for row in rows}, {row.bounded for row in rows}
     if unused := {row.unused for row in rows} - {None}:
         _remove_keys(connection, [one for one in ordered if one.execution.id in unused])
     for submission in submissions:
         submission.written = submission.execution.id in written
+        submission.position = written.get(submission.execution.id)
         submission.bounded = submission.execution.tenant in bounded
 
 

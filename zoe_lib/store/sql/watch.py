@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from dataclasses import dataclass
 import psycopg2
 import structlog
 from sqlalchemy import Connection
+
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +34,8 @@ class _Work:
 class ConnectionWatch:
     """Looks at the connections of one process. `hangs` tries a new one, and says whether the server left it waiting."""
 
-    def __init__(self, hangs: Callable[[], bool]) -> None:
+    def __init__(self, hangs: Callable[[], bool], clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._hangs = hangs
         self._lock = threading.Lock()
         self._under_way: set[_Work] = set()
@@ -43,7 +45,7 @@ class ConnectionWatch:
     @contextmanager
     def under_way(self) -> Iterator[Callable[[Connection], None]]:
         """Watch the connection that is handed to the function, until the block ends."""
-        work = _Work(time.monotonic())
+        work = _Work(self._clock.monotonic_s())
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._look, name="database-watch", daemon=True)
@@ -66,12 +68,12 @@ class ConnectionWatch:
             self._thread.join()
 
     def _look(self) -> None:
-        while not self._closed.wait(_LOOK_S):
+        while not self._clock.wait(self._closed, _LOOK_S):
             if self._waiting() and self._hangs():
                 self._cut()
 
     def _waiting(self) -> list[_Work]:
-        long_ago_s = time.monotonic() - PATIENCE_S
+        long_ago_s = self._clock.monotonic_s() - PATIENCE_S
         with self._lock:
             return [work for work in self._under_way if work.since_s < long_ago_s and work.connection is not None]
 

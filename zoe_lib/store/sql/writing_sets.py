@@ -10,6 +10,7 @@ from sqlalchemy import Connection, TextClause, text
 from sqlalchemy.dialects import postgresql
 
 from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.store import positions
 from zoe_lib.store.codec import event_data
 from zoe_lib.store.execution_tables import executions, services
 from zoe_lib.store.rows import changed_columns, changed_services, changing_values
@@ -45,6 +46,7 @@ def append_all(connection: Connection, changes: Sequence[ExecutionChange]) -> se
             "data": [json.dumps(event_data(event)) for _, _, event in entries],
         },
     ).one()
+    positions.note(row.newest)
     return set(row.written or ())
 
 
@@ -96,5 +98,6 @@ def _statement(columns: tuple[str, ...]) -> TextClause:
             RETURNING id
         )
         SELECT (SELECT array_agg(id) FROM changed) AS written,
-               (SELECT pg_notify('{CHANNEL}', max(id)::text) FROM entries HAVING count(*) > 0) AS told
+               (SELECT pg_notify('{CHANNEL}', max(id)::text) FROM entries HAVING count(*) > 0) AS told,
+               (SELECT max(id) FROM entries) AS newest
     """)  # noqa: S608 - made of names of columns and constants

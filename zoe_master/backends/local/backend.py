@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.platform import BackendCapabilities
@@ -69,7 +69,8 @@ class LocalBackend:
     read, keys included.
     """
 
-    def __init__(self, settings: LocalSettings, waker: TickWaker) -> None:
+    def __init__(self, settings: LocalSettings, waker: TickWaker, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         if not settings.nodes:
             settings = replace(settings, nodes=(default_node(),))
         self._settings = settings = settings.absolute()
@@ -77,16 +78,16 @@ class LocalBackend:
         self._waker = waker
         self._lock = threading.RLock()
         self._layout = StatePaths(settings)
-        self._kept = KeptOutputs(self._layout.kept_dir)
+        self._kept = KeptOutputs(self._layout.kept_dir, clock)
         self._capabilities = _capabilities(settings)
         self._hints = SupervisorHints(self._layout.hint)
         self._terminals = TerminalRequests(HOST, settings.terminals_max)
-        self._worker = ServiceWorker(self._layout)
-        self._files = FileProcesses(self._layout.files_dir, settings, self._layout.around.users)
+        self._worker = ServiceWorker(self._layout, clock)
+        self._files = FileProcesses(self._layout.files_dir, settings, self._layout.around.users, clock)
         self._moves = WorkspaceMoves()
         self._records: dict[ServiceId, Record] = {}
         self._whole_uses: deque[Usage] = deque(maxlen=_WHOLE_USES_MAX)
-        self._environments = EnvironmentSweeper(settings)
+        self._environments = EnvironmentSweeper(settings, clock)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-local")
         self._closing = threading.Event()
         self._adopt()
@@ -113,7 +114,7 @@ class LocalBackend:
         with self._lock:
             if start.service_id in self._records or self._layout.kept(start.service_id).exists():
                 return
-            record = new_record(start, self._layout.service(start.service_id))
+            record = new_record(start, self._layout.service(start.service_id), self._clock)
             self._records[start.service_id] = record
         self._pool.submit(self._do_start, record, start)
 
@@ -293,7 +294,7 @@ class LocalBackend:
         next_look_s = 0.0
         next_prune_s = 0.0
         while not self._closing.is_set():
-            now_s = time.monotonic()
+            now_s = self._clock.monotonic_s()
             try:
                 if now_s >= next_look_s:
                     next_look_s = now_s + self._settings.look_interval_s
@@ -302,12 +303,12 @@ class LocalBackend:
                     next_prune_s = now_s + PRUNE_INTERVAL_S
                     self.prune_logs()
                     self._pool.submit(self._do_sweep)
-                pause_s = max(0.0, next_look_s - time.monotonic())
+                pause_s = max(0.0, next_look_s - self._clock.monotonic_s())
                 hinted = self._hints.wait(min(pause_s, ARCHIVE_INTERVAL_S) if self._archive() else pause_s)
                 self._look_at(hinted)
             except Exception:  # a defect in one directory must not hide the others
                 _log.exception("polling local services failed")
-                self._closing.wait(self._settings.look_interval_s)
+                self._clock.wait(self._closing, self._settings.look_interval_s)
 
     def _look_at(self, services: set[ServiceId]) -> None:
         with self._lock:

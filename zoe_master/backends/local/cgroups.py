@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.local.supervisor.spec import CgroupSpec
 
 # A supervisor removes its group within milliseconds of its last report.
@@ -38,12 +38,12 @@ class CgroupParent:
             "cpu": str(self.cpu / name) if self.cpu else None,
         }
 
-    def remove(self, timeout_s: float = REMOVE_S_MAX) -> None:
+    def remove(self, timeout_s: float = REMOVE_S_MAX, clock: Clock = SYSTEM_CLOCK) -> None:
         """Remove the parents unless a service continues in them; supervisors may still be removing theirs."""
-        give_up_s = time.monotonic() + timeout_s
+        give_up_s = clock.monotonic_s() + timeout_s
         for directory in {self.memory, self.pids or self.memory, self.cpu or self.memory}:
-            while not _removed(directory) and not _inhabited(directory) and time.monotonic() < give_up_s:
-                time.sleep(0.01)
+            while not _removed(directory) and not _inhabited(directory) and clock.monotonic_s() < give_up_s:
+                clock.sleep(0.01)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ import select
 import signal
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any
 import structlog
 
 from zoe_files import HOME
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import BackendError, Endpoint, SystemUser
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.file_task import UMASK_OF_ALL, UMASK_OF_ITS_OWN, task_of
@@ -45,7 +45,10 @@ _ANSWER_BYTES_MAX = 1000
 class FileProcesses:
     """Finds or starts the process of a user. Thread-safe."""
 
-    def __init__(self, directory: Path, settings: LocalSettings, users: ComponentUsers) -> None:
+    def __init__(
+        self, directory: Path, settings: LocalSettings, users: ComponentUsers, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._clock = clock
         self._directory = directory
         self._settings = settings
         self._users = users
@@ -129,12 +132,12 @@ class FileProcesses:
         return Endpoint(HOST, int(rest), secret)
 
     def _reap(self, wait_s: float = 0.0) -> None:
-        until_s = time.monotonic() + wait_s
+        until_s = self._clock.monotonic_s() + wait_s
         while True:
             self._started = {pid for pid in self._started if not reap(pid)}
-            if not self._started or time.monotonic() >= until_s:
+            if not self._started or self._clock.monotonic_s() >= until_s:
                 return
-            time.sleep(0.01)
+            self._clock.sleep(0.01)
 
 
 def _launched(task: Mapping[str, Any]) -> tuple[int, str]:
@@ -168,10 +171,10 @@ def _launched(task: Mapping[str, Any]) -> tuple[int, str]:
                 os.close(descriptor)
 
 
-def _line(descriptor: int) -> str:
-    until_s, text = time.monotonic() + _START_TIMEOUT_S, b""
+def _line(descriptor: int, clock: Clock = SYSTEM_CLOCK) -> str:
+    until_s, text = clock.monotonic_s() + _START_TIMEOUT_S, b""
     while not text.endswith(b"\n") and len(text) < _ANSWER_BYTES_MAX:
-        ready, _, _ = select.select([descriptor], [], [], max(until_s - time.monotonic(), 0.0))
+        ready, _, _ = select.select([descriptor], [], [], max(until_s - clock.monotonic_s(), 0.0))
         piece = os.read(descriptor, _ANSWER_BYTES_MAX) if ready else b""
         if not piece:
             break

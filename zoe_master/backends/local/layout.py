@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import ServiceId
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local import cgroups, directories
@@ -154,8 +154,8 @@ class StatePaths:
             self._cgroups.remove()
 
 
-def _is_old(path: Path) -> bool:
+def _is_old(path: Path, clock: Clock = SYSTEM_CLOCK) -> bool:
     try:
-        return path.stat().st_mtime < time.time() - _BEGIN_S
+        return path.stat().st_mtime < clock.now_s() - _BEGIN_S
     except OSError:
         return False

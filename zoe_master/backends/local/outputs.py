@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import OutputChunk
 from zoe_master.backends.kept_logs import KeptOutput, beyond, bytes_of
 from zoe_master.backends.local import directories
@@ -45,7 +45,8 @@ def read_output(directory: Path, offset: int, limit: int) -> OutputChunk:
 class KeptOutputs:
     """Output of forgotten services, which does not change any more: each is measured once."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._directory = directory
         self._kept: dict[str, KeptOutput] = {}
 
@@ -55,7 +56,7 @@ class KeptOutputs:
         for path in self._directory.iterdir():
             with suppress(FileNotFoundError):
                 there[path.name] = self._kept.get(path.name) or KeptOutput(path.stat().st_mtime, bytes_of(path))
-        gone = beyond(there, bytes_max, time.time() - age_max_s)
+        gone = beyond(there, bytes_max, self._clock.now_s() - age_max_s)
         for name in gone:
             directories.remove(self._directory / name)
             del there[name]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart, Usage
 from zoe_master.backends.local.supervisor import files, processes
@@ -83,24 +83,24 @@ class Record:
         used, peak = float(self.status["cpu_s"]), int(self.status["memory_bytes_max"])
         return Usage(self.service_id, self.execution_id, self.node, used, peak, self.observation.at_s)
 
-    def lose(self, message: str) -> None:
-        """Mark the service as lost: its end cannot be known."""
+    def lose(self, message: str, now_s: float) -> None:
+        """Mark the service as lost since now: its end cannot be known."""
         self.stage = RecordStage.FINISHED
         self.observation = Observation(
-            self.service_id, self.execution_id, ObservedState.LOST, time.time(), self.node, message=message
+            self.service_id, self.execution_id, ObservedState.LOST, now_s, self.node, message=message
         )
 
 
-def new_record(start: ServiceStart, directory: Path) -> Record:
+def new_record(start: ServiceStart, directory: Path, clock: Clock = SYSTEM_CLOCK) -> Record:
     """Return the record of a service that was just handed over."""
-    observation = Observation(start.service_id, start.execution_id, ObservedState.STARTING, time.time(), start.node)
+    observation = Observation(start.service_id, start.execution_id, ObservedState.STARTING, clock.now_s(), start.node)
     owner = start.tenant, start.user
     return Record(
         start.service_id, start.execution_id, start.node, directory, observation, owner=owner, promised=start.promised
     )
 
 
-def found_record(directory: Path) -> Record | None:
+def found_record(directory: Path, clock: Clock = SYSTEM_CLOCK) -> Record | None:
     """Return the record of a service from an earlier back-end; None if it has no `start.json`."""
     spec = files.read_json(str(directory / files.START))
     if spec is None:
@@ -117,7 +117,7 @@ def found_record(directory: Path) -> Record | None:
     record.look()
     if spec["boot_id"] != files.boot_id():
         if not record.final:
-            record.lose("the machine was restarted")
+            record.lose("the machine was restarted", clock.now_s())
         return record
     record.stage = RecordStage.SUPERVISED
     record.stop_asked = (directory / files.STOP).exists()
@@ -149,7 +149,9 @@ def observation_of(status: files.Document) -> Observation:
     )
 
 
-def ended_status(record: Record, cause: Cause, message: str, exit_code: int | None) -> files.Document:
+def ended_status(
+    record: Record, cause: Cause, message: str, exit_code: int | None, clock: Clock = SYSTEM_CLOCK
+) -> files.Document:
     """Return the status of a service whose end the back-end itself reports."""
     return {
         "service_id": record.service_id,
@@ -158,7 +160,7 @@ def ended_status(record: Record, cause: Cause, message: str, exit_code: int | No
         "boot_id": files.boot_id(),
         **(record.status or {}),
         "state": str(ObservedState.ENDED),
-        "at_s": time.time(),
+        "at_s": clock.now_s(),
         "cause": str(cause),
         "message": message,
         "exit_code": exit_code,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import time
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import ServiceId
 from zoe_master.backends.local.specification import BACKEND_VARIABLE, SERVICE_VARIABLE
 from zoe_master.backends.local.supervisor import files, processes
@@ -32,15 +32,17 @@ def end_leftovers(service_id: ServiceId, directory: Path, timeout_s: float = 30.
     return gone
 
 
-def _kill_all(marks: set[bytes], status: files.Document, cgroup: Cgroup | None, timeout_s: float) -> bool:
-    deadline_s = time.monotonic() + timeout_s
+def _kill_all(
+    marks: set[bytes], status: files.Document, cgroup: Cgroup | None, timeout_s: float, clock: Clock = SYSTEM_CLOCK
+) -> bool:
+    deadline_s = clock.monotonic_s() + timeout_s
     while left := leftovers(marks, status, cgroup):
-        if time.monotonic() >= deadline_s:
+        if clock.monotonic_s() >= deadline_s:
             return False
         for pid in left:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        time.sleep(0.02)
+        clock.sleep(0.02)
     return True
 
 

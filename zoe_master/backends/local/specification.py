@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.application import Component, Volume
 from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
 from zoe_master.backends.base import PeerService, ServiceStart, joined_modules
@@ -74,7 +74,7 @@ class _Places:
         }
 
 
-def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
+def specify(start: ServiceStart, around: BackendContext, clock: Clock = SYSTEM_CLOCK) -> ProcessSpec:
     """Return everything that the supervisor needs; creates directories and allocates ports. Raises CannotStartError."""
     component = start.component
     if start.node not in {node.name for node in around.settings.nodes}:
@@ -107,7 +107,7 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         "execution_id": start.execution_id,
         "node": start.node,
         "boot_id": files.boot_id(),
-        "created_at_s": time.time(),
+        "created_at_s": clock.now_s(),
         "owner": [start.tenant, start.user],
         "cause_id": start.cause_id,
         "argv": argv,

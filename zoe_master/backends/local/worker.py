@@ -7,6 +7,7 @@ import logging
 import os
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
@@ -26,7 +27,8 @@ _log = logging.getLogger(__name__)
 class ServiceWorker:
     """Each method keeps the record equal to the service's directory, and raises nothing."""
 
-    def __init__(self, layout: StatePaths) -> None:
+    def __init__(self, layout: StatePaths, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._layout = layout
 
     def start(self, record: Record, start: ServiceStart) -> None:
@@ -36,7 +38,7 @@ class ServiceWorker:
             if self._layout.kept(record.service_id).exists():
                 self._leave(record)
                 return
-            spec = specify(start, self._layout.around)
+            spec = specify(start, self._layout.around, self._clock)
             owner = self._layout.around.users.of(start.system_user)
             if owner is not None and spec["user"] and write_accounts(record.directory, start, owner, spec["scratch"]):
                 spec["user"]["accounts"] = str(record.directory)
@@ -61,7 +63,7 @@ class ServiceWorker:
         creating the first, we therefore have to look for the second.
         """
         directories.remove(record.directory)
-        record.lose("another master ran it")
+        record.lose("another master ran it", self._clock.now_s())
         record.forgotten = True
 
     def launch(self, record: Record) -> None:
@@ -93,7 +95,7 @@ class ServiceWorker:
             record.stage = RecordStage.FINISHED
             return None
         if not record.directory.is_dir():
-            record.lose("its state directory was removed")
+            record.lose("its state directory was removed", self._clock.now_s())
             return None
         lock = files.take_lock(str(record.directory / files.LOCK))
         if lock is None:
@@ -146,7 +148,7 @@ class ServiceWorker:
 
     def _end(self, record: Record, cause: Cause, message: str, exit_code: int | None = None) -> None:
         """Report an end that no supervisor reports; if it cannot be written, keep it in memory."""
-        status = ended_status(record, cause, message, exit_code)
+        status = ended_status(record, cause, message, exit_code, self._clock)
         directories.remove(self._layout.scratch(record.service_id))
         try:
             start = record.directory / files.START

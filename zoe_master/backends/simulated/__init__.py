@@ -1,7 +1,7 @@
 """A back-end without processes: services follow a Behaviour in the time of an injected clock."""
 
 from zoe_master.backends.simulated.backend import SimulatedBackend
-from zoe_master.backends.simulated.behaviour import ManualClock, ServiceBehaviour
+from zoe_master.backends.simulated.behaviour import ServiceBehaviour, SimulatedClock
 from zoe_master.backends.simulated.faults import (
     BackendForgetsStarts,
     BackendRefusesStarts,
@@ -17,10 +17,10 @@ __all__ = [
     "BackendRefusesStarts",
     "BackendUnreachable",
     "IgnoresTerminate",
-    "ManualClock",
     "NeverReady",
     "RunsOutOfMemory",
     "ServiceBehaviour",
     "SimulatedBackend",
+    "SimulatedClock",
     "StartFails",
 ]

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from zoe_lib.clock import Clock
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_lib.domain.platform import BackendCapabilities
@@ -68,7 +69,7 @@ class SimulatedBackend:
     def __init__(
         self,
         nodes: Iterable[Node],
-        clock: Callable[[], float],
+        clock: Clock,
         waker: TickWaker | None = None,
         behave: Callable[[ServiceStart], ServiceBehaviour] = lambda _: _RUNS_FOR_EVER,
         images: frozenset[str] | None = None,
@@ -107,7 +108,7 @@ class SimulatedBackend:
         if start.service_id in self._services or start.service_id in self._forgotten:
             return
         behaviour = self._behaviour_of(start)
-        steps = timeline(start, behaviour, self._clock())
+        steps = timeline(start, behaviour, self._clock.now_s())
         service = _Simulated(start, behaviour, steps[0])
         self._services[start.service_id] = service
         self._schedule(service, steps[1:])
@@ -116,7 +117,7 @@ class SimulatedBackend:
     def stop(self, services: Sequence[ServiceId]) -> None:
         """Stop services; unknown ones and those already ending are left alone."""
         self._catch_up()
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         for service_id in services:
             service = self._services.get(service_id)
             if service is None or service.present.state in FINAL_STATES | {ObservedState.STOPPING}:
@@ -180,7 +181,7 @@ class SimulatedBackend:
     def usage(self) -> Sequence[Usage]:
         """Return samples in which every running service uses exactly its reservation."""
         self._catch_up()
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         return [
             Usage(
                 service_id=service_id,
@@ -227,7 +228,7 @@ class SimulatedBackend:
         ended = observation(
             simulated.start,
             ObservedState.ENDED,
-            self._clock(),
+            self._clock.now_s(),
             exit_code=exit_code,
             cause=cause,
             message=message,
@@ -246,7 +247,7 @@ class SimulatedBackend:
         self._nodes[name] = replace(self._nodes[name], ready=False, message=message)
         for service in self._services.values():
             if service.start.node == name and service.present.state not in FINAL_STATES:
-                lost = replace(service.present, state=ObservedState.LOST, at_s=self._clock(), message=message)
+                lost = replace(service.present, state=ObservedState.LOST, at_s=self._clock.now_s(), message=message)
                 self._replan(service, [lost])
         self._changed()
 
@@ -293,7 +294,7 @@ class SimulatedBackend:
         return service is None or service.generation != entry[3]
 
     def _catch_up(self) -> None:
-        now_s = self._clock()
+        now_s = self._clock.now_s()
         while self._due and self._due[0][0] <= now_s:
             entry = heapq.heappop(self._due)
             if not self._stale(entry):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.values import value
@@ -12,21 +13,38 @@ SIGTERM_EXIT_CODE = 143
 SIGKILL_EXIT_CODE = 137
 
 
-class ManualClock:
-    """A clock that stands still until it is advanced."""
+class SimulatedClock:
+    """A clock that stands still until it is advanced, for one thread: to wait is to advance it.
+
+    It implements `zoe_lib.clock.Clock`; both of its clocks tell the same number.
+    """
 
     def __init__(self, now_s: float = 0.0) -> None:
-        self.now_s = now_s
+        self._now_s = now_s
 
-    def __call__(self) -> float:
+    def now_s(self) -> float:
         """Return seconds since the epoch."""
-        return self.now_s
+        return self._now_s
+
+    def monotonic_s(self) -> float:
+        """Return the same number."""
+        return self._now_s
+
+    def sleep(self, seconds: float) -> None:
+        """Advance by that many seconds."""
+        self.advance(seconds)
+
+    def wait(self, event: threading.Event, timeout_s: float) -> bool:
+        """Return whether the event is set; if it is not, advance by `timeout_s`."""
+        if not event.is_set():
+            self.advance(timeout_s)
+        return event.is_set()
 
     def advance(self, seconds: float) -> None:
         """Advance the clock by that many seconds; time never goes back."""
         if seconds < 0:
             raise ValueError(f"time cannot go back, here by {-seconds} s")
-        self.now_s += seconds
+        self._now_s += seconds
 
 
 @value(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_lib.domain.platform import BackendCapabilities
@@ -78,30 +78,36 @@ class SwarmBackend:
     installation.
     """
 
-    def __init__(self, settings: SwarmSettings, waker: TickWaker) -> None:
+    def __init__(self, settings: SwarmSettings, waker: TickWaker, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._settings = settings
         self._waker = waker
         self._next_prune_s = 0.0
         self._silent = False
         self._registry = ServiceRegistry(
-            ServiceFiles(settings.state_dir), waker, lambda service: output.position_of(self._place(service)).complete
+            ServiceFiles(settings.state_dir, clock),
+            waker,
+            lambda service: output.position_of(self._place(service)).complete,
+            clock,
         )
         engines = [Engine(url, settings.tls_dir, settings.engine_timeout_s) for url in settings.managers]
-        self._managers = Managers(engines)
+        self._managers = Managers(engines, clock)
         self._watches = EngineWatches(settings, self)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-swarm")
         self._pulls = ImagePulls(self._watches, self._pool, settings, waker)
         shared = AttemptInfrastructure(self._managers, settings)
         self._secrets = GatewaySecrets(settings.state_dir)
-        self._gateways = Gateways(self._managers, shared, self._secrets, settings, self._pulls.want, self._discard)
-        self._fences = NodeFences(settings, waker)
+        self._gateways = Gateways(
+            self._managers, shared, self._secrets, settings, self._pulls.want, self._discard, clock
+        )
+        self._fences = NodeFences(settings, waker, clock)
         self._reconciler = Reconciler(
-            self._managers, self._registry, self._watches, self._gateways, self._fences, settings
+            self._managers, self._registry, self._watches, self._gateways, self._fences, settings, clock
         )
         self._capabilities = CapabilitiesView(
             self._watches, self._pulls, lambda: self._reconciler.network_addresses, settings
         )
-        self._exposure = NodeExposure(settings, waker)
+        self._exposure = NodeExposure(settings, waker, clock)
         self._view = NodeView(
             self._managers,
             self._reconciler,
@@ -112,17 +118,17 @@ class SwarmBackend:
             self._exposure,
             settings,
         )
-        self._sampling = UsageSampling(self._registry, self._watches, self._pool, settings)
+        self._sampling = UsageSampling(self._registry, self._watches, self._pool, settings, clock)
         self._copies = OutputCopies(self._registry, self._watches, settings)
-        self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings)
-        self._paths = PathChecks(self._watches, settings, self._nudge)
-        self._volumes = VolumeOwners(self._watches, settings, self._nudge)
+        self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings, clock)
+        self._paths = PathChecks(self._watches, settings, self._nudge, clock)
+        self._volumes = VolumeOwners(self._watches, settings, self._nudge, clock)
         self._terminals = TerminalRequests(settings.terminals_host, settings.terminals_max)
         self._files = FileContainers(self._watches, self._paths, self._address_of, settings)
         self._giving = WorkspaceGiving(self._watches, self._paths, settings)
         self._moves = WorkspaceMoves()
         launcher = ServiceLauncher(
-            self._managers, self._registry, shared, self._paths, self._volumes, self._watches, settings
+            self._managers, self._registry, shared, self._paths, self._volumes, self._watches, settings, clock
         )
         self._loop = ManagerLoop(
             self._registry,
@@ -132,6 +138,7 @@ class SwarmBackend:
             self._gateways,
             shared,
             settings,
+            clock,
         )
         self._closing = threading.Event()
         self._intervals = threading.Thread(target=self._watch_intervals, name="zoe-swarm-intervals", daemon=True)
@@ -323,9 +330,9 @@ class SwarmBackend:
 
     def _watch_intervals(self) -> None:
         """Start recurring work, whether managers answer or not; this also detects engines that have fallen silent."""
-        while not self._closing.wait(self._settings.look_interval_s):
+        while not self._clock.wait(self._closing, self._settings.look_interval_s):
             try:
-                self._at_intervals(time.monotonic())
+                self._at_intervals(self._clock.monotonic_s())
                 if self._managers.silent is not self._silent:
                     self._silent = self._managers.silent
                     self._waker.wake()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.config import Settings
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
@@ -25,4 +24,4 @@ def rehearsal(settings: Settings, waker: TickWaker) -> Backend:
     def behave(_start: ServiceStart) -> ServiceBehaviour:
         return ServiceBehaviour(run_s=run_s)
 
-    return SimulatedBackend(nodes, time.time, waker, behave)
+    return SimulatedBackend(nodes, SYSTEM_CLOCK, waker, behave)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_api import TENANT, USER, person, request, run
 from zoe_api.apps import access
 from zoe_api.apps.access import Accesses, entrance, host_of, ticket_for
@@ -93,16 +94,15 @@ def test_of_several_cookies_that_of_the_port_admits() -> None:
 
 
 def test_a_cookie_is_remembered_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    now_s = [5.0]
-    monkeypatch.setattr("zoe_api.apps.access.time.monotonic", lambda: now_s[0])
+    clock = ManualClock()
     stored = Stored(app_access(FIRST))
-    accesses = Accesses(stored, 1.0)
+    accesses = Accesses(stored, 1.0, clock)
     for after_s, lookups in ((0.0, 1), (1.9, 1), (0.2, 2)):
-        now_s[0] += after_s
+        clock.advance(after_s)
         assert admitted(stored, FIRST, accesses=accesses) is not None
         assert len(stored.looked_up) == lookups
     stored.found.clear()
-    now_s[0] += 2.1
+    clock.advance(2.1)
     assert admitted(stored, FIRST, accesses=accesses) is None
     monkeypatch.setattr(access, "_REMEMBERED_MAX", 1)
     stored.found = {one.id: one for one in (app_access(FIRST), app_access(SECOND))}

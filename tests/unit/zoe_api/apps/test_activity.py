@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_api import request, run
 from zoe_api.apps import activity
 from zoe_api.apps.activity import EVERY_S, Activity, is_use
@@ -41,11 +42,10 @@ class Store:
 
 
 def test_use_is_written_at_most_once_a_minute_for_each_application(monkeypatch: pytest.MonkeyPatch) -> None:
-    store, now_s = Store(), [5.0]
-    monkeypatch.setattr("zoe_api.apps.activity.time.monotonic", lambda: now_s[0])
-    made = Activity(store)
+    store, clock = Store(), ManualClock()
+    made = Activity(store, clock)
     for after_s, execution_id in ((0.0, "a"), (EVERY_S - 0.1, "a"), (0.0, "b"), (0.2, "a")):
-        now_s[0] += after_s
+        clock.advance(after_s)
         run(made.seen(execution_id))
     assert store.uses == ["a", "b", "a"]
     store.away = True

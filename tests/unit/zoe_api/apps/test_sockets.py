@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_api import run
 from zoe_api.apps import sockets
 from zoe_lib.store.errors import StoreUnavailable
@@ -14,10 +15,10 @@ from zoe_lib.store.errors import StoreUnavailable
 
 def watched(monkeypatch: pytest.MonkeyPatch, *answers: Any) -> tuple[int | None, float]:
     """The close code after these answers about access, and how long the watch took."""
-    now_s, given = [0.0], list(answers)
+    clock, given = ManualClock(0.0), list(answers)
 
     async def sleep(seconds: float) -> None:
-        now_s[0] += seconds
+        clock.advance(seconds)
 
     async def allowed() -> object:
         answer = given.pop(0)
@@ -25,15 +26,14 @@ def watched(monkeypatch: pytest.MonkeyPatch, *answers: Any) -> tuple[int | None,
             raise answer
         return answer
 
-    monkeypatch.setattr("zoe_api.apps.sockets.time.monotonic", lambda: now_s[0])
     monkeypatch.setattr("zoe_api.apps.sockets.asyncio.sleep", sleep)
 
     async def go() -> int | None:
-        task = asyncio.create_task(sockets._watch(allowed))
+        task = asyncio.create_task(sockets._watch(allowed, clock))
         await asyncio.wait([task])
         return sockets._code(task)
 
-    return run(go()), now_s[0]
+    return run(go()), clock.now_s()
 
 
 AWAY = StoreUnavailable("away")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import application, component, execution
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_api import Master, after, run, services
 from tests.support.scheduling import started
 from zoe_api.apps import targets
@@ -30,12 +31,11 @@ AWAY = MasterUnreachable("away")
 class Told:
     """Targets of a store and a master, at a time that a test sets."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, one: Execution = ONE) -> None:
-        self.now_s = 1000.0
-        monkeypatch.setattr("zoe_api.apps.targets.time.monotonic", lambda: self.now_s)
+    def __init__(self, one: Execution = ONE) -> None:
+        self.clock = ManualClock()
         self.master = Master(address={"host": "10.0.0.1", "port": 31000, "headers": {"a": "b"}})
         self.services = services(one)
-        self.targets = Targets(self.services.store, self.master)
+        self.targets = Targets(self.services.store, self.master, self.clock)
 
     def of(self, execution_id: str = "e1", number: int = 0) -> Target | None:
         found: Target | None = run(self.targets.of(execution_id, number))
@@ -43,8 +43,8 @@ class Told:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Told:
-    return Told(monkeypatch)
+def told() -> Told:
+    return Told()
 
 
 def test_the_master_tells_an_address_which_is_kept_for_five_seconds(told: Told) -> None:
@@ -52,7 +52,7 @@ def test_the_master_tells_an_address_which_is_kept_for_five_seconds(told: Told) 
     assert found == Target("10.0.0.1", 31000, "/lab", {"a": "b"})
     assert found.authority == "10.0.0.1:31000"
     for after_s, questions in ((4.9, 1), (0.2, 2)):
-        told.now_s += after_s
+        told.clock.advance(after_s)
         told.of()
         assert len(told.master.asked) == questions
     assert told.master.asked[0][1] == {"service_id": ONE.services[0].id, "port": "web"}
@@ -68,14 +68,14 @@ def test_what_does_not_run_has_no_address(told: Told) -> None:
 def test_while_the_master_is_away_its_last_report_counts_for_an_hour(told: Told) -> None:
     told.of()
     told.master.answers["address"] = AWAY
-    told.now_s += 6
+    told.clock.advance(6)
     assert told.of() is not None
-    told.now_s += 4.9
+    told.clock.advance(4.9)
     told.of()
     assert len(told.master.asked) == 2
-    told.now_s += 3600 - 10.9 - 0.1
+    told.clock.advance(3600 - 10.9 - 0.1)
     assert told.of() is not None
-    told.now_s += 5.1
+    told.clock.advance(5.1)
     with pytest.raises(MasterUnreachable):
         told.of()
 
@@ -83,7 +83,7 @@ def test_while_the_master_is_away_its_last_report_counts_for_an_hour(told: Told)
 def test_a_report_of_another_service_does_not_count(told: Told) -> None:
     told.of()
     told.master.answers["address"] = AWAY
-    told.now_s += 6
+    told.clock.advance(6)
     key = ("e1", 0)
     told.targets._told[key] = replace(told.targets._told[key], service_id="other")
     with pytest.raises(MasterUnreachable):
@@ -103,7 +103,7 @@ def test_what_is_remembered_is_bounded(told: Told, monkeypatch: pytest.MonkeyPat
     told.of()
     other: Any = ("other", 0)
     told.targets._told[other] = told.targets._told["e1", 0]
-    told.now_s += 6
+    told.clock.advance(6)
     told.of()
     assert list(told.targets._told) == [("e1", 0)]
 

@@ -14,6 +14,7 @@ from zoe_api.codes import Code
 from zoe_api.routers import billing
 from zoe_client.documents.diagnostics import DescriptionError, Diagnostic
 from zoe_client.wire import BudgetChange, PriceListRequest
+from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.domain.metering import HOUR_US, ONE, Meter
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import Line
@@ -193,13 +194,13 @@ def test_only_the_list_that_began_last_holds() -> None:
     made = services()
     for from_us, replaced in ((0, None), (5 * 10**6, None), (4 * 10**6, 3.0), (10**18, None)):
         made.store.billing.add_prices(PriceList("EUR", "UTC", from_us), replaced)
-    told = billing.list_price_lists(admin(), made.store)
+    told = billing.list_price_lists(SYSTEM_CLOCK, admin(), made.store)
     assert [(one.id, one.holds, one.from_s) for one in told.price_lists] == [
         (1, False, 0),
         (2, True, 5.0),
         (4, False, 1e12),
     ]
-    whole = billing.list_price_lists(admin(), made.store, history=True).price_lists
+    whole = billing.list_price_lists(SYSTEM_CLOCK, admin(), made.store, history=True).price_lists
     assert [(one.id, one.holds, one.replaced_at_s) for one in whole][2] == (3, False, 3.0)
 
 
@@ -217,7 +218,7 @@ def test_a_bad_list_is_refused_with_all_its_errors() -> None:
     body = PriceListRequest(document={})
     for work in (
         lambda: billing.set_price_list(body, admin(), made, request()),
-        lambda: billing.check_price_list(body, admin(), made.store),
+        lambda: billing.check_price_list(SYSTEM_CLOCK, body, admin(), made.store),
     ):
         with refusal(Code.INVALID_PRICE_LIST) as found:
             work()

@@ -26,6 +26,7 @@ from zoe_api.codes import Code
 from zoe_api.routers import cluster
 from zoe_api.wire_forms import policy_view
 from zoe_client.wire import ReplayRequest
+from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import Policy
@@ -45,7 +46,7 @@ def there() -> Any:
 
 @pytest.mark.parametrize(("principal", "message"), [(person(), ""), (operator(), "10.0.0.1")])
 def test_nodes_are_shown_with_what_zoe_reserves_there(principal: Any, message: str) -> None:
-    first, second = cluster.list_nodes(principal, there().store).nodes
+    first, second = cluster.list_nodes(SYSTEM_CLOCK, principal, there().store).nodes
     assert (first.name, first.message, first.services) == ("n1", message, 3)
     assert (first.reserved_cores, first.reserved_memory_bytes, first.elastic_cores) == (3.0, 3 * GIB, 1.0)
     assert (second.services, second.reserved_cores) == (0, 0.0)
@@ -57,7 +58,7 @@ def test_nodes_are_shown_with_what_zoe_reserves_there(principal: Any, message: s
 def set_policy(principal: Any, if_match: str | None = None, **changes: Any) -> tuple[Any, Any, Any]:
     made, asked, answer = there(), request("PUT"), Response()
     body = policy_view(replace(made.store.policy(), **changes))
-    told = cluster.set_policy(body, principal, made.store, made.master, asked, answer, if_match)
+    told = cluster.set_policy(SYSTEM_CLOCK, body, principal, made.store, made.master, asked, answer, if_match)
     return told, asked, (made, answer)
 
 

@@ -138,7 +138,7 @@ def test_a_token_of_a_machine_always_ends(lifetime_s: float | None, ends_in_s: f
 
 
 def decide(made: Any, code: str, allow: bool) -> None:
-    machines.decide_on_machine(code, MachineDecision(allow=allow), BROWSER, made.accounts)
+    machines.decide_on_machine(code, MachineDecision(allow=allow), BROWSER, made.accounts, made.clock)
 
 
 def test_a_user_allows_or_refuses() -> None:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, Master, operator, person, refusal, request, services
 from zoe_api.codes import Code
 from zoe_api.routers import storage
+from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.domain.promises import Rates, TenantBandwidth
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import BandwidthPoint
@@ -51,7 +52,7 @@ def over_time(principal: Principal, **given: Any) -> tuple[Any, list[Any]]:
     made, asked = services(), list[Any]()
     point = BandwidthPoint(5.0, TENANT, TenantBandwidth(Rates(1, 2), None, Rates(3, 4)))
     made.store.bandwidth_over_time = lambda *found: asked.append(found) or [point]
-    return storage.storage_over_time(principal, made.store, 0.0, 6000.0, **given), asked
+    return storage.storage_over_time(SYSTEM_CLOCK, principal, made.store, 0.0, 6000.0, **given), asked
 
 
 def test_means_over_time_are_those_of_the_store() -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.support.applications import execution
 from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, Master, operator, person, request, services
 from zoe_api.routers import usage
+from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds
 from zoe_lib.store.people import Principal
@@ -55,7 +56,9 @@ def daily(principal: Principal, from_s: float = 0.0, to_s: float | None = None, 
         DayOfUser(2, TENANT, "amy"): ResourceSeconds(),
     }
     made.store.daily_use = lambda *of: asked.append(of) or found
-    return usage.daily_usage(principal, made.store, request(headers={"accept": accept}), from_s, to_s, **given), asked
+    return usage.daily_usage(
+        SYSTEM_CLOCK, principal, made.store, request(headers={"accept": accept}), from_s, to_s, **given
+    ), asked
 
 
 def test_days_are_in_order_and_amounts_in_hours() -> None:

@@ -14,11 +14,11 @@ from zoe_master.backends.simulated import (
     BackendRefusesStarts,
     BackendUnreachable,
     IgnoresTerminate,
-    ManualClock,
     NeverReady,
     RunsOutOfMemory,
     ServiceBehaviour,
     SimulatedBackend,
+    SimulatedClock,
     StartFails,
 )
 from zoe_master.waker import TickWaker
@@ -39,11 +39,11 @@ def start_of(service_id: str = "e.web.0.1", component: Component = PROBED, node:
 
 
 def backend_of(kind: type[SimulatedBackend] = SimulatedBackend, **behaviour: object) -> SimulatedBackend:
-    return kind([NODE], ManualClock(100.0), TickWaker(), lambda _: ServiceBehaviour(**behaviour))  # type: ignore[arg-type]
+    return kind([NODE], SimulatedClock(100.0), TickWaker(), lambda _: ServiceBehaviour(**behaviour))  # type: ignore[arg-type]
 
 
-def clock_of(backend: SimulatedBackend) -> ManualClock:
-    assert isinstance(backend._clock, ManualClock)
+def clock_of(backend: SimulatedBackend) -> SimulatedClock:
+    assert isinstance(backend._clock, SimulatedClock)
     return backend._clock
 
 
@@ -57,7 +57,7 @@ def test_states_follow_the_clock_with_exact_times() -> None:
     backend.start(start_of())
     seen = [(o.state, o.at_s) for o in backend.observe()]
     while (change_s := backend.next_change_s()) is not None:
-        clock_of(backend).advance(change_s - clock_of(backend).now_s)
+        clock_of(backend).advance(change_s - clock_of(backend).now_s())
         seen += [(o.state, o.at_s) for o in backend.observe()]
     assert seen == [
         (ObservedState.STARTING, 100),
@@ -110,7 +110,7 @@ def test_a_lost_node_loses_its_services_and_takes_no_more() -> None:
 def test_the_same_calls_give_the_same_answers() -> None:
     def run() -> list[object]:
         backend = SimulatedBackend(
-            [NODE], ManualClock(), behave=lambda s: ServiceBehaviour(start_s=s.index, run_s=5, output=b"x")
+            [NODE], SimulatedClock(), behave=lambda s: ServiceBehaviour(start_s=s.index, run_s=5, output=b"x")
         )
         seen: list[object] = []
         for index in range(5):
@@ -169,5 +169,5 @@ def test_an_unreachable_backend_says_so() -> None:
 
 def test_time_does_not_go_back() -> None:
     with pytest.raises(ValueError, match="back"):
-        ManualClock(5).advance(-1)
-    assert math.isclose(ManualClock(5)(), 5)
+        SimulatedClock(5).advance(-1)
+    assert math.isclose(SimulatedClock(5).now_s(), 5)

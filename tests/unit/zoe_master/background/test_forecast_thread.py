@@ -46,7 +46,7 @@ def master() -> Scripted:
 def foretelling(master: Any) -> ForecastThread:
     made = ForecastThread.__new__(ForecastThread)  # without its thread: the test is the thread
     made.__dict__ |= {"_master": master, "_waker": SimpleNamespace(wake=lambda: None), "_asked": set()}
-    made.__dict__["_clock"] = lambda: master.now_s
+    made.__dict__["_cpu_s"] = lambda: master.now_s
     return made
 
 

@@ -7,27 +7,19 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.support.waiting import until
+from tests.support.manual_clock import ManualClock
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.values import Leader
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.crash_points import CrashPoint
 
-LEASE_S = 5.0
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 1000.0
-
-    def __call__(self) -> float:
-        return self.now_s
+LEASE_S, RENEWED_EACH_S = 5.0, 1.0
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @dataclass
@@ -47,30 +39,32 @@ def masters() -> Masters:
     return Masters(leading, leading.another(), epoch)
 
 
-def test_a_loop_stands_still_from_its_last_step(clock: Clock) -> None:
+def test_a_loop_stands_still_from_its_last_step(clock: ManualClock) -> None:
     progress = LeaderProgress(clock)
-    clock.now_s += 1e6
+    clock.advance(1e6)
     assert progress.stands_s() < 0  # it has not begun
     progress.note()
-    clock.now_s += 3
+    clock.advance(3)
     assert progress.stands_s() == 3
     points: list[CrashPoint] = []
     progress.noted_at(points.append)(CrashPoint.QUEUED)
     assert (progress.stands_s(), points) == (0, [CrashPoint.QUEUED])
 
 
-def test_a_lease_is_renewed_only_while_the_loop_goes_on(clock: Clock, masters: Masters) -> None:
+def test_a_lease_is_renewed_only_while_the_loop_goes_on(clock: ManualClock, masters: Masters) -> None:
     store, epoch = masters.leading, masters.epoch
     progress = LeaderProgress(clock)
     progress.note()
-    lease = LeaderLease(store, epoch, 0.05, 60, progress)
+    lease = LeaderLease(store, epoch, LEASE_S, 60, progress, clock)
     try:
-        until(lambda: renewals(store) >= 3)
-        clock.now_s += 60
-        until(lambda: stands(store))
+        for _ in range(3):
+            clock.step(RENEWED_EACH_S)
+        assert renewals(store) == 3
+        clock.step(60)
+        assert renewals(store) == 3
         progress.note()
-        before = renewals(store)
-        until(lambda: renewals(store) > before)
+        clock.step(RENEWED_EACH_S)
+        assert renewals(store) == 4
     finally:
         lease.close()
     assert "zoe-lease" not in {thread.name for thread in threading.enumerate()}
@@ -82,47 +76,40 @@ def renewals(store: ExecutionStore) -> int:
     return leader.renewals
 
 
-def stands(store: ExecutionStore) -> bool:
-    """Whether ten intervals pass without a renewal."""
-    before = renewals(store)
-    threading.Event().wait(0.1)
-    return renewals(store) == before
-
-
-def test_a_leader_that_renews_is_left_alone(clock: Clock, masters: Masters) -> None:
+def test_a_leader_that_renews_is_left_alone(clock: ManualClock, masters: Masters) -> None:
     leading, standby, epoch = masters.leading, masters.standby, masters.epoch
     watch = LeaderWatch(standby, LEASE_S, clock)
     for _ in range(100):
         watch.look()
-        clock.now_s += LEASE_S - 0.1
+        clock.advance(LEASE_S - 0.1)
         leading.renew_lead(epoch)
     assert leading.still_leading(epoch)
 
 
-def test_a_leader_that_stands_still_is_deposed_after_its_lease(clock: Clock, masters: Masters) -> None:
+def test_a_leader_that_stands_still_is_deposed_after_its_lease(clock: ManualClock, masters: Masters) -> None:
     leading, standby, epoch = masters.leading, masters.standby, masters.epoch
     watch = LeaderWatch(standby, LEASE_S, clock)
     watch.look()
-    clock.now_s += LEASE_S - 0.1
+    clock.advance(LEASE_S - 0.1)
     watch.look()
     assert leading.still_leading(epoch)
-    clock.now_s += 0.1
+    clock.advance(0.1)
     watch.look()
     assert not leading.still_leading(epoch)
     assert standby.try_lead("second") == epoch + 1
 
 
-def test_a_standby_that_was_paused_itself_deposes_nobody(clock: Clock, masters: Masters) -> None:
+def test_a_standby_that_was_paused_itself_deposes_nobody(clock: ManualClock, masters: Masters) -> None:
     leading, standby, epoch = masters.leading, masters.standby, masters.epoch
     watch = LeaderWatch(standby, LEASE_S, clock)
     watch.look()
-    clock.now_s += 3600  # the standby slept; the leader renewed meanwhile
+    clock.advance(3600)  # the standby slept; the leader renewed meanwhile
     leading.renew_lead(epoch)
     watch.look()
     assert leading.still_leading(epoch)
 
 
-def test_a_renewal_between_reading_and_deposing_counts(clock: Clock, masters: Masters) -> None:
+def test_a_renewal_between_reading_and_deposing_counts(clock: ManualClock, masters: Masters) -> None:
     leading, standby, epoch = masters.leading, masters.standby, masters.epoch
 
     depose = standby.depose
@@ -134,6 +121,6 @@ def test_a_renewal_between_reading_and_deposing_counts(clock: Clock, masters: Ma
     standby.depose = renewed_first  # type: ignore[method-assign]
     watch = LeaderWatch(standby, LEASE_S, clock)
     watch.look()
-    clock.now_s += LEASE_S
+    clock.advance(LEASE_S)
     watch.look()
     assert leading.still_leading(epoch)

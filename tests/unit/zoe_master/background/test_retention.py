@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from tests.support.waiting import until
+from tests.support.manual_clock import ManualClock
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.background.retention import ExecutionRetention, removal_interval_s
@@ -32,10 +32,14 @@ class CountingStore(MemoryStore):
 
 
 def test_batches_follow_each_other_until_nothing_is_left() -> None:
-    store = CountingStore()
-    with closing(ExecutionRetention(store, interval_s=3600.0, rest_s=0.0, sum_up_s=0.01)):
-        until(lambda: store.pruned >= 3 and store.summed >= 6)
-    assert store.pruned == 3
+    store, clock = CountingStore(), ManualClock()
+    with closing(ExecutionRetention(store, interval_s=3600.0, rest_s=1.0, sum_up_s=300.0, clock=clock)):
+        clock.step(300.0)  # the first look failed
+        for _ in range(4):
+            clock.step(1.0)
+        assert (store.pruned, store.summed) == (3, 6)
+        clock.step(300.0)
+        assert (store.pruned, store.summed) == (3, 7)
     # What is removed is summed up in one transaction: nothing is, before the bounded steps have come to their end.
     assert store.summed_before_pruning == 4
 

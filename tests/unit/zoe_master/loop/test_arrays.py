@@ -16,7 +16,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.memory_state import State
 from zoe_lib.store.values import ArrayChange, StoreLimits
-from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
+from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.crash_points import CrashPoint, never_crash
 from zoe_master.loop.master import Master
 from zoe_master.state.arrays import WINDOW_MAX
@@ -31,7 +31,7 @@ class World:
     """Masters, one after another, over one cluster with room for some services."""
 
     def __init__(self, cores: int = 10**7) -> None:
-        self.clock = ManualClock(1000.0)
+        self.clock = SimulatedClock(1000.0)
         self.store = MemoryStore(StoreLimits(), State())
         self.failing: set[int] = set()
         self.started: list[str] = []
@@ -65,7 +65,7 @@ class World:
             tenant="red",
             user="ada",
             application=application(component("main", readiness=None)),
-            submitted_at_s=self.clock(),
+            submitted_at_s=self.clock.now_s(),
             indices=numbers,
             at_once=at_once,
             **more,  # type: ignore[arg-type]
@@ -81,7 +81,7 @@ class World:
                 self.lead()
                 continue
             if not again_at_once:
-                due_s = self.master.next_due_s(self.clock())
+                due_s = self.master.next_due_s(self.clock.now_s())
                 if due_s is None and not self.store.active() and not self.waiting():
                     return number
                 self.clock.advance(0.5)
@@ -159,7 +159,7 @@ def test_indices_run_again_while_others_still_run() -> None:
     world.store.change_array(
         array.id,
         lambda one, states: ArrayChange(again(one, states), ArrayEventKind.AGAIN, {}),
-        world.clock(),
+        world.clock.now_s(),
         "request",
     )
     world.lead()  # one that has not seen the first run
@@ -211,9 +211,9 @@ def test_indices_that_wait_at_the_deadline_are_one_event_of_the_array() -> None:
     for _ in range(40):
         world.master.tick()
         world.clock.advance(0.5)
-    assert world.clock() < 1030.5 == world.master.next_due_s(1029.5), "time alone wakes the master"
+    assert world.clock.now_s() < 1030.5 == world.master.next_due_s(1029.5), "time alone wakes the master"
     assert world.store.array(array.id).late_count is None
-    world.clock.advance(1030.5 - world.clock())
+    world.clock.advance(1030.5 - world.clock.now_s())
     world.master.tick()
     late = world.store.array(array.id).late_count
     assert late is not None
@@ -230,7 +230,7 @@ def test_indices_that_wait_at_the_deadline_are_one_event_of_the_array() -> None:
 
 def test_each_index_is_told_once_by_itself_or_with_the_others() -> None:
     world = World()
-    array = world.submit("0-5%2", deadline_s=world.clock() + 0.5)
+    array = world.submit("0-5%2", deadline_s=world.clock.now_s() + 0.5)
     world.rest()
     entries = [entry for start in range(0, 5_000, 1000) for entry in world.store.journal(start, 1000)]
     of_their_own = {entry.execution_id for entry in entries if entry.kind == "deadline_missed"}
@@ -245,7 +245,7 @@ def test_each_index_is_told_once_by_itself_or_with_the_others() -> None:
 
 def test_an_array_in_time_says_nothing() -> None:
     world = World()
-    array = world.submit("0-9", deadline_s=world.clock() + 1e6)
+    array = world.submit("0-9", deadline_s=world.clock.now_s() + 1e6)
     world.rest()
     world.clock.advance(2e6)
     world.master.tick()

@@ -16,7 +16,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.memory_state import State
 from zoe_lib.store.values import StoreLimits
-from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
+from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.loop.master import Master
 from zoe_master.waker import TickWaker
 
@@ -28,7 +28,7 @@ class World:
     """A master over a simulated cluster of one large node; executions whose name is in `failing` exit with 1."""
 
     def __init__(self) -> None:
-        self.clock = ManualClock(1000.0)
+        self.clock = SimulatedClock(1000.0)
         self.store = MemoryStore(StoreLimits(), State())
         self.failing: set[str] = set()
         nodes = (Node("n1", Resources(10**7, 2**60)),)
@@ -49,7 +49,7 @@ class World:
     def submit(self, number: int, *after: Dependency, **conditions: object) -> Execution:
         wanted = execution(
             number,
-            submitted_at_s=self.clock(),
+            submitted_at_s=self.clock.now_s(),
             application=application(component("main", readiness=None)),
             conditions=Conditions(after=after, **conditions),  # type: ignore[arg-type]
         )
@@ -61,7 +61,7 @@ class World:
             tick = self.master.tick()
             if tick.again:
                 continue
-            now_s, due_s = self.clock(), self.master.next_due_s(self.clock())
+            now_s, due_s = self.clock.now_s(), self.master.next_due_s(self.clock.now_s())
             coming = [at_s for at_s in (due_s, self.backend.next_change_s()) if at_s is not None]
             if not coming:
                 return number
@@ -185,4 +185,4 @@ def test_a_tick_costs_nothing_for_those_that_wait_for_nothing_new() -> None:
     conditional = world.master.cache.conditional
     assert len(conditional) == 20_000
     assert not conditional.unfinished
-    assert conditional.take_changed(world.clock(), 10) == []
+    assert conditional.take_changed(world.clock.now_s(), 10) == []

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -23,6 +23,7 @@ AT_ONCE = None
 LANES = {
     "hint": AT_ONCE,
     "status": AT_ONCE,
+    "position": AT_ONCE,
     "plugins": AT_ONCE,
     "usage": AT_ONCE,
     "storage": AT_ONCE,
@@ -41,7 +42,10 @@ LANES = {
 }
 # What every back-end answers from memory. All else may wait for an engine, a disk or the network.
 FROM_MEMORY = {"usage", "address"}
-BODIES: dict[str, dict[str, Any]] = {"address": {"service_id": "x.c.0", "port": "web"}}
+BODIES: dict[str, dict[str, Any]] = {
+    "address": {"service_id": "x.c.0", "port": "web"},
+    "position": {"wanted": 1},
+}
 
 
 class HangingEngines:
@@ -109,6 +113,18 @@ def test_what_is_answered_at_once_asks_the_back_end_for_what_it_has_in_memory(
     assert backend.waiting == []
     methods = {name for name in vars(Backend) if not name.startswith("_")}
     assert methods >= FROM_MEMORY
+
+
+@pytest.mark.parametrize(("latest", "wanted", "reached", "ticks"), [(None, 1, 0, 1), (7, 8, 7, 1), (7, 7, 7, 0)])
+def test_a_position_that_no_tick_has_seen_wakes_the_loop(
+    latest: int | None, wanted: int, reached: int, ticks: int
+) -> None:
+    wakes, nothing = list[None](), cast(Any, None)
+    master: Any = SimpleNamespace(latest=None if latest is None else SimpleNamespace(read_to=latest))
+    waker: Any = SimpleNamespace(wake=lambda: wakes.append(None))
+    answers = RpcHandlers(master, nothing, waker, "test", 1)
+    assert answers.handlers()["position"]({"wanted": wanted}) == {"reached": reached}
+    assert len(wakes) == ticks
 
 
 def refused(answers: RpcHandlers, kind: str, body: dict[str, Any]) -> str:

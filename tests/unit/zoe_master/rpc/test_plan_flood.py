@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.api import in_threads
+from tests.support.manual_clock import ManualClock
 from tests.support.scheduling import component, node, queued, started
 from zoe_lib.descriptions.bounds import COMPONENTS_MAX, SERVICES_MAX
 from zoe_lib.domain.execution import Execution
@@ -74,7 +75,7 @@ def master() -> Master:
     """One that has seen the cluster, without a store."""
     made = Master.__new__(Master)
     made.latest = Tick(Snapshot(10.0, NODES, (), BUSY), Plan(), "plan-1", 0.0, raced=False)
-    made._clock = lambda: 10.0
+    made._clock = ManualClock(10.0)
     made.waits_for_credential = lambda _: None
     made.run_times = RunTimesKept()
     return made

@@ -3,6 +3,7 @@ from __future__ import annotations
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.model import StorageRefusedError, StorageUnavailableError, View
 from storage_bridge.simulated import SimulatedController
+from tests.support.manual_clock import ManualClock
 from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.storage import located
 from zoe_master.storage.input_places import PlaceFinder, Told
@@ -18,23 +19,23 @@ class Store(SimulatedController):
     def __init__(self) -> None:
         super().__init__(Capacity(100, {"disk": 100}), places={("acme", "swift2d://c.s/x"): KNOWN})
         self.asked: list[tuple[str, str]] = []
-        self.now_s = 0.0
+        self.clock = ManualClock(0.0)
         self.takes_s = 0.01
         self.slow: set[str] = set()
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
         self.asked.append((uri.rpartition("/")[2], token))
-        self.now_s += self.takes_s
+        self.clock.advance(self.takes_s)
         if uri.endswith("secret"):
             raise StorageRefusedError("GET answers 403", "the source cannot be read")
         if tenant in self.slow:
-            self.now_s += 3.0
+            self.clock.advance(3.0)
         if self.down or tenant in self.slow:
             raise StorageUnavailableError("it does not answer")
         return super().locality(tenant, uri, token)
 
     def looks(self) -> PlaceFinder:
-        return PlaceFinder(self, lambda view: f"token of {view.tenant}", lambda: self.now_s)
+        return PlaceFinder(self, lambda view: f"token of {view.tenant}", self.clock)
 
 
 def test_places_are_asked_for_once_with_the_tenants_token_and_forgotten_when_nobody_wants_to_know() -> None:
@@ -53,10 +54,10 @@ def test_whatever_was_told_is_asked_again_after_half_a_minute() -> None:
     store = Store()
     looks = store.looks()
     looks.look(frozenset({X, Y}))
-    store.now_s = 25.0
+    store.clock.set(25.0)
     looks.look(frozenset({X, Y}))
     assert [name for name, _ in store.asked] == ["x", "y"]
-    store.now_s = 40.0
+    store.clock.set(40.0)
     looks.look(frozenset({X, Y}))
     assert [name for name, _ in store.asked] == ["x", "y", "x", "y"]
 
@@ -67,14 +68,14 @@ def test_one_that_does_not_answer_is_left_alone_and_all_else_is_not_known() -> N
     looks = store.looks()
     assert looks.look(frozenset({X})) == {X: KNOWN}
     store.down = True
-    store.now_s = 400.0
+    store.clock.set(400.0)
     others = frozenset(located("acme", f"swift2d://c.s/{n}") for n in range(50))
     assert looks.look(others | {X}) == {X: KNOWN, **dict.fromkeys(others)}
     assert len(store.asked) == 2
     assert looks.look(frozenset({Y})) == {Y: None}
     assert len(store.asked) == 2
     store.down = False
-    store.now_s += 60.0
+    store.clock.advance(60.0)
     assert looks.look(frozenset({X})) == {X: KNOWN}
 
 
@@ -105,7 +106,7 @@ def test_a_tenant_whose_listing_is_slow_is_left_alone_and_others_are_asked() -> 
     assert looks.look(frozenset({Y, min(slow)})) == {Y: None, min(slow): None}
     assert len(store.asked) == 3
     store.slow = set()
-    store.now_s += 60.0
+    store.clock.advance(60.0)
     looks.look(frozenset({min(slow)}))
     assert len(store.asked) == 4
 
@@ -117,7 +118,7 @@ def test_a_look_ends_though_every_tenant_is_slow() -> None:
     looks = store.looks()
     wanted = frozenset(located(one, "swift2d://c.s/x") for one in tenants)
     looks.look(wanted)
-    assert store.now_s < 10.0
+    assert store.clock.now_s() < 10.0
 
 
 def test_a_credential_that_is_refused_costs_one_sign_in_and_no_other_tenants_places() -> None:
@@ -130,7 +131,7 @@ def test_a_credential_that_is_refused_costs_one_sign_in_and_no_other_tenants_pla
         return ""
 
     bad = frozenset(located("bad", f"swift2d://c.s/{n}") for n in range(5))
-    looks = PlaceFinder(store, sign_in, lambda: store.now_s)
+    looks = PlaceFinder(store, sign_in, store.clock)
     assert looks.look(bad | {X}) == {X: KNOWN, **dict.fromkeys(bad)}
     assert sorted(signed_in) == ["acme", "bad"]
 

@@ -8,11 +8,11 @@ import re
 import shutil
 import stat
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.kept_logs import KeptOutput, beyond, bytes_of
 from zoe_master.backends.local.settings import LocalSettings
 
@@ -24,7 +24,8 @@ _BEGUN, _BEGUN_S_MAX = ".pip-*-*", 3600.0
 class EnvironmentSweeper:
     """Measures each environment once, and removes those beyond the bounds. Users own what it walks through."""
 
-    def __init__(self, settings: LocalSettings) -> None:
+    def __init__(self, settings: LocalSettings, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         assert settings.environments_dir is not None
         self._settings = settings
         self._base = settings.environments_dir
@@ -42,14 +43,14 @@ class EnvironmentSweeper:
 
     def _swept(self, used: Collection[Path]) -> int:
         for path in self._base.glob(_BEGUN):
-            if path.stat().st_mtime < time.time() - _BEGUN_S_MAX:
+            if path.stat().st_mtime < self._clock.now_s() - _BEGUN_S_MAX:
                 shutil.rmtree(path, ignore_errors=True)
         for path in used:
             with suppress(OSError):
                 os.utime(f"{path}.lock", follow_symlinks=False)
         there = {str(path): self._measured(path) for path in self._found()}
         bytes_max, age_s = self._settings.environments_bytes_max, self._settings.environments_age_max_s
-        gone = [Path(name) for name in beyond(there, bytes_max, time.time() - age_s) if Path(name) not in used]
+        gone = [Path(name) for name in beyond(there, bytes_max, self._clock.now_s() - age_s) if Path(name) not in used]
         return sum(_removed(path) for path in gone)
 
     def _found(self) -> Iterator[Path]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -13,6 +12,7 @@ from typing import Any, Protocol
 from docker.errors import APIError
 from docker.types import CancellableStream
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.platform import ImageFacts
 from zoe_lib.domain.resources import NOTHING, Resources
@@ -72,7 +72,9 @@ class EngineEvents:
         hardening: EngineHardening,
         images: EngineImages,
         retry_s: float,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self.node = node
         self.engine = engine
         self.images: Mapping[str, ImageFacts] | None = None
@@ -118,7 +120,7 @@ class EngineEvents:
         samples: dict[ServiceId, tuple[float, int]] = {}
         try:
             self.engine.api.ping()
-            if time.monotonic() >= self._sweep_due_s:
+            if self._clock.monotonic_s() >= self._sweep_due_s:
                 self._sweep()
             for container_id, service in running.items():
                 stats = self._stats(container_id)
@@ -148,10 +150,10 @@ class EngineEvents:
                 _log.exception("watching the engine of %s failed", self.node)
             first = False
             self.first_look.set()
-            self._closing.wait(self._retry_s)
+            self._clock.wait(self._closing, self._retry_s)
 
     def _watch(self, after_gap: bool) -> None:
-        since_s = time.time() - _OVERLAP_S
+        since_s = self._clock.now_s() - _OVERLAP_S
         api = self.engine.api
         self._look_at_images()
         own = f"{labels.INSTALLATION}={self._installation}"
@@ -182,9 +184,9 @@ class EngineEvents:
 
     def _sweep(self) -> None:
         """Remove what a master left that was killed; what is young may belong to a check or a start of now."""
-        self._sweep_due_s = time.monotonic() + _SWEEP_INTERVAL_S
-        sweep_probes(self.engine.api, self._installation)
-        sweep_scratch(self.engine.api, self._installation)
+        self._sweep_due_s = self._clock.monotonic_s() + _SWEEP_INTERVAL_S
+        sweep_probes(self.engine.api, self._installation, self._clock)
+        sweep_scratch(self.engine.api, self._installation, self._clock)
 
     def _hear(self, event: Mapping[str, Any]) -> None:
         action = event["Action"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 import docker
 from docker.tls import TLSConfig
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve
 
 API_VERSION = "1.41"
@@ -55,7 +55,8 @@ class Engine:
 class Managers:
     """The managers of the swarm: requests go to one that answers, until it does not."""
 
-    def __init__(self, engines: Sequence[Engine]) -> None:
+    def __init__(self, engines: Sequence[Engine], clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._engines = engines
         self._current = 0
         self._silent_since_s: float | None = None
@@ -64,13 +65,13 @@ class Managers:
     def silent(self) -> bool:
         """Return whether requests have gone unanswered for longer than a single one may take."""
         since_s = self._silent_since_s
-        return since_s is not None and time.monotonic() > since_s + _SILENT_S
+        return since_s is not None and self._clock.monotonic_s() > since_s + _SILENT_S
 
     def ask(self, question: Callable[[Any], _Answer]) -> _Answer:
         """Return the first answer; raise the last error if none answers. Refusals of the request itself are raised at
         once.
         """
-        begun_s = time.monotonic()
+        begun_s = self._clock.monotonic_s()
         for attempt in range(len(self._engines)):
             try:
                 answer = question(self._engines[self._current].api)

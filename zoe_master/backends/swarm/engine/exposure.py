@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from docker.errors import APIError, NotFound
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents
 from zoe_master.backends.swarm.engine.probe_containers import ImageProgram, ask, candidates
 from zoe_master.backends.swarm.errors import UNREACHABLE
@@ -55,7 +55,8 @@ wait
 class NodeExposure:
     """Checks nodes at intervals, in a pool of its own; the last result stands until the next one."""
 
-    def __init__(self, settings: SwarmSettings, waker: TickWaker) -> None:
+    def __init__(self, settings: SwarmSettings, waker: TickWaker, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._settings = settings
         self._waker = waker
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-swarm-exposure")
@@ -71,7 +72,7 @@ class NodeExposure:
         """Begin to check the nodes that are due."""
         if not self._settings.check_closed:
             return
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         for watch in watches:
             if watch.reachable and watch.images and now_s >= self._next_s.get(watch.node, 0.0):
                 self._next_s[watch.node] = float("inf")  # until the result is there
@@ -93,7 +94,7 @@ class NodeExposure:
             _log.info("%s cannot check what its containers reach: %s", watch.node, error)
         except Exception:  # a failed check loses a warning, not the node
             _log.exception("checking on %s what its containers reach failed", watch.node)
-        self._next_s[watch.node] = time.monotonic() + pause_s
+        self._next_s[watch.node] = self._clock.monotonic_s() + pause_s
 
     def _asked(self, watch: EngineEvents) -> dict[str, frozenset[str]]:
         """Return what a container could connect to through each bridge, except those that no image can test."""

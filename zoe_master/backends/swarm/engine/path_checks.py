@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 from docker.errors import APIError
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ServiceStart
@@ -52,7 +52,10 @@ class _Look(NamedTuple):
 class PathChecks:
     """A result holds for a minute: only root on the node can invalidate it."""
 
-    def __init__(self, watches: EngineWatches, settings: SwarmSettings, notify: Callable[[], None]) -> None:
+    def __init__(
+        self, watches: EngineWatches, settings: SwarmSettings, notify: Callable[[], None], clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._clock = clock
         self._watches = watches
         self._settings = settings
         self._told = notify
@@ -94,7 +97,7 @@ class PathChecks:
             return self._asked[key]
 
     def _drop_old(self) -> None:
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         for key in [key for key, until_s in self._until_s.items() if until_s <= now_s]:
             del self._until_s[key]
             self._asked.pop(key, None)
@@ -107,7 +110,7 @@ class PathChecks:
             refused = _silent(node, *error_text_of("the check failed, and Zoe tries again", error))
         with self._lock:
             good_for_s = _BAD_FOR_S if refused is not None and not refused.passes else _SILENT_FOR_S
-            self._until_s[key] = time.monotonic() + (_GOOD_FOR_S if refused is None else good_for_s)
+            self._until_s[key] = self._clock.monotonic_s() + (_GOOD_FOR_S if refused is None else good_for_s)
         self._told()
         return refused
 

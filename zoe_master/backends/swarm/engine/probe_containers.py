@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from docker.types import Mount
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ImageState
 from zoe_master.backends.swarm.errors import UNREACHABLE
@@ -84,11 +84,11 @@ def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tupl
                 api.remove_container(made, v=True, force=True)
 
 
-def sweep_probes(api: Any, installation: str) -> None:
+def sweep_probes(api: Any, installation: str, clock: Clock = SYSTEM_CLOCK) -> None:
     """Remove containers left by a master that was killed during a check; those of running checks are younger."""
     marks = [f"{labels.INSTALLATION}={installation}", labels.OF_A_MOMENT]
     for one in api.containers(all=True, filters={"label": marks}):
-        if one["Created"] < time.time() - _ABANDONED_S:
+        if one["Created"] < clock.now_s() - _ABANDONED_S:
             with contextlib.suppress(*UNREACHABLE):
                 api.remove_container(one["Id"], v=True, force=True)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from datetime import datetime
 from typing import Any
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.spec import labels
 
@@ -19,9 +19,9 @@ def remove_scratch(api: Any, name: str) -> None:
         api.remove_volume(name)
 
 
-def sweep_scratch(api: Any, installation: str) -> None:
+def sweep_scratch(api: Any, installation: str, clock: Clock = SYSTEM_CLOCK) -> None:
     """Remove volumes whose container was removed unnoticed, or was never created."""
     wanted = {"label": [f"{labels.INSTALLATION}={installation}", labels.SCRATCH], "dangling": True}
     for volume in api.volumes(filters=wanted)["Volumes"] or []:
-        if datetime.fromisoformat(volume["CreatedAt"]).timestamp() < time.time() - _ABANDONED_S:
+        if datetime.fromisoformat(volume["CreatedAt"]).timestamp() < clock.now_s() - _ABANDONED_S:
             remove_scratch(api, volume["Name"])

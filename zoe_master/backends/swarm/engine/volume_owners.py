@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 
 from docker.errors import APIError
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.path_checks import asked_images
@@ -57,7 +57,10 @@ class _Place:
 class VolumeOwners:
     """Checks the owner of a place, at most once a minute; if no image can check it, the start continues."""
 
-    def __init__(self, watches: EngineWatches, settings: SwarmSettings, notify: Callable[[], None]) -> None:
+    def __init__(
+        self, watches: EngineWatches, settings: SwarmSettings, notify: Callable[[], None], clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._clock = clock
         self._watches = watches
         self._settings = settings
         self._told = notify
@@ -81,7 +84,7 @@ class VolumeOwners:
         self._pool.shutdown(cancel_futures=True)
 
     def _passed(self, place: _Place) -> bool:
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         with self._lock:
             old = [one for one, (until_s, future) in self._asked.items() if future.done() and until_s <= now_s]
             for one in old:

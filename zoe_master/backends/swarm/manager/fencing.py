@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import subprocess
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.waker import TickWaker
 
@@ -29,7 +29,8 @@ class NodeFences:
     node is back.
     """
 
-    def __init__(self, settings: SwarmSettings, waker: TickWaker) -> None:
+    def __init__(self, settings: SwarmSettings, waker: TickWaker, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._command = settings.fence_command
         self._timeout_s = settings.fence_timeout_s
         self._retry_s = settings.fence_retry_s
@@ -45,7 +46,7 @@ class NodeFences:
         with self._lock:
             last = self._tries.get(node)
             if last is not None and (
-                last.done or last.ended_at_s is None or time.monotonic() < last.ended_at_s + self._retry_s
+                last.done or last.ended_at_s is None or self._clock.monotonic_s() < last.ended_at_s + self._retry_s
             ):
                 return last.done
             begun = self._tries[node] = _Try(failure=last.failure if last is not None else "")
@@ -76,7 +77,7 @@ class NodeFences:
         with self._lock:
             # An earlier program does not fence a node that came back and was lost again meanwhile.
             if self._tries.get(node) is begun:
-                self._tries[node] = _Try(not failure, failure, time.monotonic())
+                self._tries[node] = _Try(not failure, failure, self._clock.monotonic_s())
         self._waker.wake()
 
     def _failure(self, node: str) -> str:

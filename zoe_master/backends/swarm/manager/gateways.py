@@ -5,12 +5,12 @@ them.
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import BackendError
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.engine.docker_facts import TaskFacts, seconds
@@ -56,7 +56,9 @@ class Gateways:
         settings: SwarmSettings,
         fetch: Callable[[str], None],
         discard: Callable[[str, Sequence[str]], None],
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._managers = managers
         self._shared = shared
         self._secrets = secrets
@@ -102,17 +104,17 @@ class Gateways:
     @property
     def settling(self) -> bool:
         """Return whether a recently created one does not run yet."""
-        now_s = time.time()
+        now_s = self._clock.now_s()
         return any(one.port is None and now_s < one.made_at_s + _HASTE_S for one in self._known.values())
 
     def _try(self, record: Record, node_id: str) -> None:
-        attempt, now_s = record.attempt, time.monotonic()
+        attempt, now_s = record.attempt, self._clock.monotonic_s()
         last_s, last = self._failures.get(attempt, (float("-inf"), NOTHING))
         if now_s < last_s + self._settings.engine_retry_s:
             return
         self._fetch(self._settings.gateway_image)
         try:
-            gateway = self._make(record, node_id, time.time())
+            gateway = self._make(record, node_id, self._clock.now_s())
         except (CannotStartError, *UNREACHABLE) as error:
             why = (
                 ErrorText(str(error))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from docker.errors import APIError
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ServiceStart
@@ -55,7 +55,9 @@ class ServiceLauncher:
         volumes: VolumeOwners,
         watches: EngineWatches,
         settings: SwarmSettings,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._managers = managers
         self._registry = registry
         self._shared = shared
@@ -183,7 +185,7 @@ class ServiceLauncher:
     def _may_wait(self, group: Sequence[RenderedService]) -> bool:
         """Managers without a leader fail for a while, but a request that a manager cannot serve fails for ever."""
         record = self._registry.get(group[0].start.service_id)
-        return record is not None and time.time() <= record.created_at_s + self._settings.place_timeout_s
+        return record is not None and self._clock.now_s() <= record.created_at_s + self._settings.place_timeout_s
 
     def _refuse(self, group: Sequence[RenderedService], error: CannotStartError) -> None:
         for one in group:

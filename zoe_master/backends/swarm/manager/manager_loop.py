@@ -6,8 +6,8 @@ import logging
 import math
 import queue
 import threading
-import time
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import ObservedState, ServiceStart
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.manager.gateways import Gateways
@@ -41,7 +41,9 @@ class ManagerLoop:
         gateways: Gateways,
         shared: AttemptInfrastructure,
         settings: SwarmSettings,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._registry = registry
         self._launcher = launcher
         self._reconciler = reconciler
@@ -83,10 +85,10 @@ class ManagerLoop:
                 self._pass()
             except UNREACHABLE as error:
                 _log.warning("no manager of the swarm answers: %s", error)
-                self._next_look_s = time.monotonic() + self._settings.engine_retry_s
+                self._next_look_s = self._clock.monotonic_s() + self._settings.engine_retry_s
             except Exception:
                 _log.exception("a pass over the swarm failed")
-                self._next_look_s = time.monotonic() + self._settings.engine_retry_s
+                self._next_look_s = self._clock.monotonic_s() + self._settings.engine_retry_s
             if closing:
                 return
 
@@ -98,11 +100,11 @@ class ManagerLoop:
         if starts:
             self._retried = self._launcher.launch(starts, nodes)
         self._gateways.keep(self._registry.all(), ids)
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         looked = now_s >= self._next_look_s
         if looked:
             self._reconciler.look()
-            done_s = time.monotonic()
+            done_s = self._clock.monotonic_s()
             self._next_look_s = done_s + max(self._interval_s(), _REST * (done_s - now_s))
         for record in self._registry.all():
             self._tending.tend(record)
@@ -131,22 +133,22 @@ class ManagerLoop:
         attempts = self._registry.attempts()
         ended = self._attempts is None or self._shared.sharing(self._attempts - attempts)
         if ended:
-            self._hasty_until_s = time.monotonic() + _HASTE_S
-        if ended or (self._shared.left and (looked or self._sweep_due_s() <= time.monotonic())):
+            self._hasty_until_s = self._clock.monotonic_s() + _HASTE_S
+        if ended or (self._shared.left and (looked or self._sweep_due_s() <= self._clock.monotonic_s())):
             self._shared.sweep(attempts)
-            self._next_sweep_s = time.monotonic() + self._settings.busy_look_interval_s
+            self._next_sweep_s = self._clock.monotonic_s() + self._settings.busy_look_interval_s
         self._attempts = attempts
 
     def _pause_s(self) -> float:
         if self._closing.is_set():
             return 0.0
-        now_s = time.monotonic()
+        now_s = self._clock.monotonic_s()
         dues = (due for record in self._registry.all() if (due := self._tending.due_in_s(record)) is not None)
         return max(min([self._next_look_s - now_s, self._sweep_due_s() - now_s, *dues]), 0.0)
 
     def _sweep_due_s(self) -> float:
         """Return when to retry the removal of what was in use: soon, since that costs less than a look at all tasks."""
-        hasty = self._shared.left > 0 and time.monotonic() < self._hasty_until_s
+        hasty = self._shared.left > 0 and self._clock.monotonic_s() < self._hasty_until_s
         return self._next_sweep_s if hasty else math.inf
 
     def _interval_s(self) -> float:
@@ -154,6 +156,6 @@ class ManagerLoop:
             record.observation.state in _CHANGING or (record.mark.forgotten and record.group is not None)
             for record in self._registry.all()
         )
-        hasty = self._shared.left > 0 and time.monotonic() < self._hasty_until_s
+        hasty = self._shared.left > 0 and self._clock.monotonic_s() < self._hasty_until_s
         busy = changing or hasty or self._gateways.settling
         return self._settings.busy_look_interval_s if busy else self._settings.look_interval_s

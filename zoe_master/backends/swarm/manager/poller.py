@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts, TaskFacts, node_facts, task_facts
@@ -33,7 +33,9 @@ class Reconciler:
         gateways: Gateways,
         fences: NodeFences,
         settings: SwarmSettings,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._managers = managers
         self._registry = registry
         self._watches = watches
@@ -81,7 +83,7 @@ class Reconciler:
 
     def _look_at_others(self) -> None:
         """Only at rest: there may be many tasks, and their reservations change seldom."""
-        if (now_s := time.monotonic()) < self._others_due_s:
+        if (now_s := self._clock.monotonic_s()) < self._others_due_s:
             return
         self._others_due_s = now_s + self._settings.look_interval_s
         tasks = self._managers.ask(lambda api: api.tasks(filters={"desired-state": "running"}))
@@ -139,7 +141,7 @@ class Reconciler:
         since_s = max(record.created_at_s, task.created_at_s)
         if record.mark.stop_cause is not None or not node.available:
             return
-        if time.time() > since_s + self._settings.place_timeout_s:
+        if self._clock.now_s() > since_s + self._settings.place_timeout_s:
             error = error_text(f"Swarm finds no room on {record.node}", task.message)
             self._registry.end_unstarted(record.service_id, Cause.ENGINE_FAULT, *error)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.application import Probe
 from zoe_master.backends.base import BackendError, Left, ObservedState, nobody_left
 from zoe_master.backends.swarm.engine import output
@@ -24,17 +24,17 @@ _PATIENCE_S = 300.0
 _GONE = (404, 409)  # the container is gone, or does not run any more
 
 
-def terminate(engine: Engine, record: Record) -> None:
+def terminate(engine: Engine, record: Record, clock: Clock = SYSTEM_CLOCK) -> None:
     """Ask the container to end; `kill` follows after the grace period."""
     assert record.container is not None
-    record.kill_at_s = time.monotonic() + record.stop_grace_s
+    record.kill_at_s = clock.monotonic_s() + record.stop_grace_s
     if not _signal(engine, record, record.container.stop_signal):
         record.stop_sent = False  # tried again when the engine is back
 
 
-def kill(engine: Engine, record: Record) -> None:
+def kill(engine: Engine, record: Record, clock: Clock = SYSTEM_CLOCK) -> None:
     """Kill the container now; retried after another grace period if the engine does not answer."""
-    record.kill_at_s = time.monotonic() + max(record.stop_grace_s, 1.0)
+    record.kill_at_s = clock.monotonic_s() + max(record.stop_grace_s, 1.0)
     _signal(engine, record, "SIGKILL")
 
 
@@ -81,12 +81,12 @@ def output_of(record: Record, left: Left) -> Iterator[None]:
         record.output_lock.release()
 
 
-def has_more(record: Record) -> bool:
+def has_more(record: Record, clock: Clock = SYSTEM_CLOCK) -> bool:
     """Return whether to wait for its engine, which has the rest of its output; not if the node is lost."""
     end = record.mark.end
     if end is None or end.state is not ObservedState.ENDED or not record.container_id:
         return False
-    return time.time() < end.at_s + _PATIENCE_S
+    return clock.now_s() < end.at_s + _PATIENCE_S
 
 
 def copy_output(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine
@@ -24,8 +24,14 @@ class ServiceDriver:
     """Examines records and hands their work to the pool; safe to call repeatedly, from any thread."""
 
     def __init__(
-        self, registry: ServiceRegistry, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings
+        self,
+        registry: ServiceRegistry,
+        watches: EngineWatches,
+        pool: ThreadPoolExecutor,
+        settings: SwarmSettings,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._registry = registry
         self._watches = watches
         self._pool = pool
@@ -42,15 +48,15 @@ class ServiceDriver:
                 self._tend_running(record, engine)
 
     def _tend_running(self, record: Record, engine: Engine) -> None:
-        container, probe, now_s = record.container, record.probe, time.time()
+        container, probe, now_s = record.container, record.probe, self._clock.now_s()
         assert container is not None
         if record.mark.stop_cause is not None:
             if not record.stop_sent:
                 record.stop_sent = True
-                self._submit(containers.terminate, engine, record)
-            elif record.kill_at_s is not None and time.monotonic() >= record.kill_at_s:
+                self._submit(containers.terminate, engine, record, self._clock)
+            elif record.kill_at_s is not None and self._clock.monotonic_s() >= record.kill_at_s:
                 record.kill_at_s = None
-                self._submit(containers.kill, engine, record)
+                self._submit(containers.kill, engine, record, self._clock)
         elif probe is not None and record.mark.ready_at_s is None and container.started_at_s is not None:
             if now_s > container.started_at_s + probe.timeout_s:
                 self._registry.stopping(record.service_id, Cause.NEVER_READY)
@@ -60,7 +66,7 @@ class ServiceDriver:
                 self._submit(containers.ask_readiness, engine, record, probe, self._registry)
 
     def _copy(self, record: Record, engine: Engine | None) -> None:
-        if engine is None and containers.has_more(record):
+        if engine is None and containers.has_more(record, self._clock):
             return
         if not record.collected and record.service_id not in self._copying:
             self._copying.add(record.service_id)
@@ -79,11 +85,11 @@ class ServiceDriver:
         if not record.running or record.container is None:
             return None
         if record.kill_at_s is not None:
-            return record.kill_at_s - time.monotonic()
+            return record.kill_at_s - self._clock.monotonic_s()
         started_at_s = record.container.started_at_s
         if record.probe is None or record.mark.ready_at_s is not None or started_at_s is None:
             return None
-        return started_at_s + record.probe.timeout_s - time.time()
+        return started_at_s + record.probe.timeout_s - self._clock.now_s()
 
     def removable(self, group: ServiceGroup) -> bool:
         """Return whether the Swarm service can go: everything is known and kept, or nothing else can end its tasks."""
@@ -91,7 +97,7 @@ class ServiceDriver:
             return False
         members = [record for service in group.members if (record := self._registry.get(service)) is not None]
         if all(record.mark.forgotten and record.collected for record in members):
-            return all(map(_known_to_managers, members))
+            return all(_known_to_managers(one, self._clock.now_s()) for one in members)
         return all(record.final or self._out_of_reach(record) for record in members) and not all(
             record.final for record in members
         )
@@ -114,10 +120,10 @@ class ServiceDriver:
             return  # closing: the next back-end does it
 
 
-def _known_to_managers(record: Record) -> bool:
+def _known_to_managers(record: Record, now_s: float) -> bool:
     """Return whether the managers know that its task is over, or have had time to learn it.
 
     An engine that is told to remove a task that still counts as running waits two seconds for its network.
     """
     end = record.mark.end
-    return record.task is None or record.task.over or end is None or time.time() > end.at_s + _MANAGERS_HEAR_S
+    return record.task is None or record.task.over or end is None or now_s > end.at_s + _MANAGERS_HEAR_S

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.kept_logs import KeptOutput, beyond, bytes_of
@@ -31,7 +31,8 @@ class Mark:
 class ServiceFiles:
     """A directory for each service, which also holds its output. Losing them costs details, never a container."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._directory = directory
         self._kept: dict[str, KeptOutput] = {}
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -70,7 +71,7 @@ class ServiceFiles:
             log = self._kept.get(place.name) or self._forgotten(place)
             if log is not None:
                 kept[place.name] = log
-        for name in beyond(kept, bytes_max, time.time() - age_max_s):
+        for name in beyond(kept, bytes_max, self._clock.now_s() - age_max_s):
             shutil.rmtree(self._directory / name, ignore_errors=True)
             del kept[name]
         self._kept = kept

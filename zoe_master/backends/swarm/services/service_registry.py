@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts
@@ -22,7 +22,14 @@ from zoe_master.waker import TickWaker
 class ServiceRegistry:
     """Every change passes through here: it keeps marks, and wakes the master if an observation changes."""
 
-    def __init__(self, marks: ServiceFiles, waker: TickWaker, output_kept: Callable[[ServiceId], bool]) -> None:
+    def __init__(
+        self,
+        marks: ServiceFiles,
+        waker: TickWaker,
+        output_kept: Callable[[ServiceId], bool],
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._clock = clock
         self.lock = threading.RLock()
         self.marks = marks
         self._waker = waker
@@ -37,7 +44,7 @@ class ServiceRegistry:
             mark = self.marks.read(start.service_id) or Mark()
             if start.service_id in self._records or mark.forgotten:
                 return False
-            now_s = time.time()
+            now_s = self._clock.now_s()
             first = Observation(start.service_id, start.execution_id, ObservedState.STARTING, now_s, start.node)
             host = host_name(start.component.name, start.index)
             self._records[start.service_id] = handed_over(start, host, mark, now_s, first)
@@ -160,7 +167,7 @@ class ServiceRegistry:
             record = self._records.get(service)
             if record is None or record.final or record.mark.stop_cause is not None:
                 return None
-            self._mark(record, replace(record.mark, stop_cause=cause, stop_at_s=time.time()))
+            self._mark(record, replace(record.mark, stop_cause=cause, stop_at_s=self._clock.now_s()))
             return record
 
     def end_by_task(self, record: Record, why: str = "its engine does not answer") -> None:
@@ -181,14 +188,15 @@ class ServiceRegistry:
             record = self._records.get(service)
             if record is not None and not record.final:
                 self._mark(
-                    record, replace(record.mark, end=never_ran(record, time.time(), cause, ErrorText(message, detail)))
+                    record,
+                    replace(record.mark, end=never_ran(record, self._clock.now_s(), cause, ErrorText(message, detail))),
                 )
 
     def lose(self, record: Record, message: str) -> None:
         """Mark a service as lost, with its node."""
         with self.lock:
             if not record.final:
-                self._mark(record, replace(record.mark, end=lost(record, time.time(), message)))
+                self._mark(record, replace(record.mark, end=lost(record, self._clock.now_s(), message)))
 
     def forget(self, service: ServiceId) -> Record | None:
         """Forget a service whose end the journal has; return the record if it had ended."""

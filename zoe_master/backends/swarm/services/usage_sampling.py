@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import ServiceId
 from zoe_master.backends.base import Usage
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents
@@ -19,8 +19,14 @@ class UsageSampling:
     """The last sample of every known service."""
 
     def __init__(
-        self, registry: ServiceRegistry, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings
+        self,
+        registry: ServiceRegistry,
+        watches: EngineWatches,
+        pool: ThreadPoolExecutor,
+        settings: SwarmSettings,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._registry = registry
         self._watches = watches
         self._pool = pool
@@ -50,7 +56,7 @@ class UsageSampling:
         records = [record for record in self._registry.all() if record.node == watch.node and record.running]
         running = {record.container.container_id: record.service_id for record in records if record.container}
         sample = watch.sample(running)
-        now_s = time.time()
+        now_s = self._clock.now_s()
         sampled = {
             record.service_id: Usage(
                 record.service_id, record.execution_id, record.node, *sample[record.service_id], now_s

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from zoe_master.backends.local import cgroups
 from zoe_master.backends.local.supervisor.cgroup import Cgroup, cpu_weight
 
@@ -128,8 +129,9 @@ def test_parents_go_once_the_last_supervisor_has_tidied_up(tmp_path: Path, monke
         procs.unlink()
         procs.parent.rmdir()
 
-    monkeypatch.setattr("zoe_master.backends.local.cgroups.time.sleep", meanwhile)
-    cgroups.CgroupParent(1, memory, pids).remove()
+    clock = ManualClock()
+    monkeypatch.setattr(clock, "sleep", meanwhile)
+    cgroups.CgroupParent(1, memory, pids).remove(clock=clock)
     assert not memory.exists()
     assert not pids.exists()
 
@@ -138,8 +140,9 @@ def test_parents_stay_while_a_service_goes_on(tmp_path: Path, monkeypatch: pytes
     parent = tmp_path / "zoe"
     (parent / "service").mkdir(parents=True)
     (parent / "service" / "cgroup.procs").write_text("12\n")
-    monkeypatch.setattr("zoe_master.backends.local.cgroups.time.sleep", pytest.fail)
-    cgroups.CgroupParent(2, parent, parent, parent).remove()
+    clock = ManualClock()
+    monkeypatch.setattr(clock, "sleep", pytest.fail)
+    cgroups.CgroupParent(2, parent, parent, parent).remove(clock=clock)
     assert parent.exists()
 
 
