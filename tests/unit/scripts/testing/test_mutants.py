@@ -163,8 +163,10 @@ class StubTree:
     @contextmanager
     def changed(self, name: str, source: bytes) -> Iterator[None]:
         self._changed = {name: source}
-        yield
-        self._changed = {}
+        try:
+            yield
+        finally:
+            self._changed = {}
 
     def run(self, tests: list[str], within_s: float, to_the_end: bool = False) -> Outcome:
         return self._run(tests, self._changed)
