@@ -46,7 +46,7 @@ def test_a_command_becomes_a_description(zoe: Zoe, here: Path) -> None:
     assert component["command"] == ["python3", "{files}/sums.py", "--epochs", "3", "{{x}}"]
     assert component["resources"] == {"memory": "2GiB", "cores": 0.5}
     assert component["files"] == {"sums.py": (here / "sums.py").read_text()}
-    assert component["environment"] == {"A": "b"}
+    assert component["environment"] == {"HOME": "{workspace}", "A": "b"}
 
 
 def test_scripts_know_their_interpreter(zoe: Zoe, here: Path) -> None:

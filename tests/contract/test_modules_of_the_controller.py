@@ -19,6 +19,7 @@ from storage_controller.rewrite_ledger import Counts, RewriteJob, RewriteLedger
 from storage_controller.rule_checks import TRIALS_MAX
 from storage_controller.rule_ledger import RuleLedger
 from storage_filters.module_engine import MODULE_BYTES_MAX
+from tests.support.manual_clock import ManualClock
 from tests.support.modules import EMPTY, FLIPPING, READING, entry, module
 from tests.support.storage_controller import Served, served_controller
 from zoe_embedded.runtime import CLONE
@@ -137,7 +138,7 @@ def test_a_version_goes_when_neither_a_rule_nor_an_object_needs_it(served: Serve
 
 def applied(served: Served, at_s: float, tenant: str = "acme", container: str = "", **counts: int) -> None:
     """A job that stored the objects of a tenant again at that time."""
-    jobs = RewriteLedger(served.ledger, lambda: at_s)
+    jobs = RewriteLedger(served.ledger, ManualClock(at_s))
     job = jobs.begin(RewriteJob(tenant, container, plain=False, dry_run=False, bytes_per_s=10**6), "ann")
     jobs.note(job["id"], "c", "o", Counts(looked=1, **counts))
     jobs.end(job["id"])
