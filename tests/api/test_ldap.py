@@ -271,5 +271,5 @@ def test_a_user_who_leaves_the_directory_is_signed_out_and_a_group_that_is_left_
         assert changes.delete(f"uid=leah,ou=people,{BASE}")
         watch.look(time.time() + 4 * ASK_EVERY_S)
     assert problem(http.get("/api/v1/session"))["code"] == "session_over"
-    newest = api.store.accounts.audit(None, 1)[0]
-    assert (newest.user, newest.action, newest.by) == ("lea", "end_unknown_user", "corp")
+    told = [(one.user, one.action, one.by) for one in api.store.accounts.audit(None, 5)]
+    assert ("lea", "end_unknown_user", "corp") in told

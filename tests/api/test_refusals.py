@@ -430,6 +430,26 @@ def check_busy(api: Api, _: Raise) -> httpx.Response:
     return api.http().post("/api/v1/validate", json={"application": job()})
 
 
+def position_unknown(api: Api, _: Raise) -> httpx.Response:
+    return api.http().get("/api/v1/executions", headers={"Zoe-No-Older-Than": str(10**15)})
+
+
+def position_not_reached(api: Api, _: Raise) -> httpx.Response:
+    api.client().submit(job())
+    api.master_client.ask = lambda *_, **__: {"reached": 0}  # type: ignore[method-assign]
+    return api.http().get("/api/v1/executions", headers={"Zoe-No-Older-Than": str(api.store.last_journal_id())})
+
+
+def position_busy(api: Api, _: Raise) -> httpx.Response:
+    its = api.app.state.services
+    who = api.http().get("/api/v1/me").json()["user"]
+    for _place in range(4):
+        its.positions._places.take("position", who, Bounds(4, 4, "position_busy"))
+    answer = api.http().get("/api/v1/executions", headers={"Zoe-No-Older-Than": "1"})
+    assert answer.headers["retry-after"] == "1"
+    return answer
+
+
 def refusing(code: str) -> Callable[..., dict[str, Any]]:
     def refuse(*_: object) -> dict[str, Any]:
         raise MasterRefused(code, "as many as may be")

@@ -183,6 +183,7 @@ def test_everything_that_is_wrong_is_said_at_once(api: Api) -> None:
     assert found == {
         ("/colour", "unknown_key"),
         ("/params", "unknown_reference"),
+        ("/steps/4/needs/0", "conflict"),
         ("/params/rows/default", "wrong_type"),
         ("/params/day", "missing"),
         ("/params/hour", "wrong_type"),
