@@ -119,6 +119,16 @@ MEMBERS: tuple[SharedBound, ...] = (
         ("check_busy",),
         (f"{_OF_TENANTS}test_one_user_leaves_places_of_each_kind_of_question_to_others",),
     ),
+    SharedBound(
+        "requests that wait for a position, of an API process",
+        "{0} of a user, {1} in all",
+        ("zoe_api.positions:_PLACES.of_asker_max", "zoe_api.positions:_PLACES.in_all_max"),
+        "a user, a quarter; four users together, all",
+        "others that wait for a position, for two seconds",
+        "when the master has seen it, or after two seconds",
+        ("position_busy",),
+        ("tests/unit/zoe_api/test_positions.py::test_four_requests_of_a_user_wait_at_a_time_and_others_go_on",),
+    ),
     *(
         SharedBound(
             what,

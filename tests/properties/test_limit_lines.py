@@ -22,7 +22,7 @@ from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
-CASES = of_checks(0.4, 3_000)
+CASES = of_checks(0.2, 3_000)
 PER_CASE = 100
 NODES = (node("n", cores=1000, memory_gib=1000),)  # room is never short
 CORES_MILLI, MEMORY_BYTES = 8000, 8 * GIB

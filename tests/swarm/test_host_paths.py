@@ -94,7 +94,7 @@ def test_what_a_tenant_could_replace_between_check_and_mount_is_refused(director
         directories.reads(str(directories.allowed.joinpath(*PARTS)))
 
 
-@pytest.mark.parametrize("spelled", ["{}/a/b/c", "{}//a/./b/c/", "/{}/a/b/../b/c", "{}"])
+@pytest.mark.parametrize("spelled", ["{}//a/./b/c/", "{}"])
 def test_a_path_whose_parts_are_roots_is_mounted(directories: Directories, spelled: str) -> None:
     (directories.allowed / "file").write_text("mine\n")
     directories.allowed.joinpath("a").chmod(0o700)  # the tenant cannot enter it, the engine can
