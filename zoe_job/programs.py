@@ -15,8 +15,8 @@ _BYTES_MAX = 1 << 20
 def programs_of(name: str, ntasks: int) -> dict[str, list[str]]:
     """Return rank -> program and arguments, for each task; BadOptionError.
 
-    In arguments, `%t` is the rank, and `%o` its place among those of the line. Ranks beyond the tasks of the step are
-    passed over, as in Slurm.
+    `*` stands for all tasks that no line before names. In arguments, `%t` is the rank, and `%o` its place among those
+    of the line. Ranks beyond the tasks of the step are passed over, as in Slurm.
     """
     try:
         with Path(name).open(encoding="utf-8") as file:
@@ -33,7 +33,8 @@ def programs_of(name: str, ntasks: int) -> dict[str, list[str]]:
             continue
         if not words:
             raise BadOptionError(f"{name}, line {number}: no program is given")
-        for place, rank in enumerate(_ranks(ranks, ntasks, f"{name}, line {number}")):
+        left = [rank for rank in range(ntasks) if str(rank) not in found]
+        for place, rank in enumerate(left if ranks == "*" else _ranks(ranks, ntasks, f"{name}, line {number}")):
             if str(rank) in found:
                 raise BadOptionError(f"{name}, line {number}: task {rank} has a program already")
             if rank < ntasks:
@@ -44,8 +45,6 @@ def programs_of(name: str, ntasks: int) -> dict[str, list[str]]:
 
 
 def _ranks(text: str, ntasks: int, where: str) -> list[int]:
-    if text == "*":
-        return list(range(ntasks))
     ranks: list[int] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part)

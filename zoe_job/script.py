@@ -42,9 +42,10 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
     node = Node(0, own, Ledger([job.tasks_on_each * job.cpus_per_task] * job.nodes))
     node.serve(listen(own, None, None))
     environment = _environment(job, files, addresses, own)
-    _enter(job, environment)
-    _mention(job, environment)
     try:
+        _enter(job, environment)
+        _mention(job, environment)
+        outputs = _open_outputs(job, environment)
         process = _start(job, files, arguments, environment)
     except _NotStarted as error:
         print(f"zoe: {error}", file=sys.stderr, flush=True)
@@ -52,7 +53,7 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
         signal.signal(number, lambda got, _: process.send_signal(got))
     _warn_before_the_end(job, process, node)
-    pumps = _copy_output(job, process, environment)
+    pumps = _copy_output(process, outputs)
     code = process.wait()
     for pump in pumps:
         pump.join(5)  # a process that the script left behind may keep the pipe open
@@ -106,7 +107,7 @@ def _enter(job: Job, environment: dict[str, str]) -> None:
     try:
         os.chdir(wanted)
     except OSError as error:
-        print(f"zoe: cannot enter {wanted}: {error.strerror}; the job runs in {Path.cwd()}", file=sys.stderr)
+        raise _NotStarted(f"cannot enter {wanted}: {error.strerror}", _FAILED) from None
     environment["PWD"] = str(Path.cwd())
 
 
@@ -157,27 +158,29 @@ def _start(job: Job, files: Path, arguments: list[str], environment: dict[str, s
         os.close(given)
 
 
-def _copy_output(job: Job, process: subprocess.Popen[bytes], environment: dict[str, str]) -> list[threading.Thread]:
+def _open_outputs(job: Job, environment: dict[str, str]) -> list[IO[bytes]]:
+    """Return the files of standard output and, if it has one, of errors. As in Slurm, no job runs without them."""
     default = "slurm-%A_%a.out" if "SLURM_ARRAY_JOB_ID" in environment else "slurm-%j.out"
-    pairs = [(process.stdout, job.output or default, sys.stdout.buffer)]
-    if process.stderr is not None:
-        pairs.append((process.stderr, job.error or "", sys.stderr.buffer))
+    patterns = [job.output or default]
+    if job.error is not None and job.error != job.output:
+        patterns.append(job.error)
+    files: list[IO[bytes]] = []
+    for name in (fill(pattern, environment) for pattern in patterns):
+        try:
+            files.append(Path(name).open("ab" if job.append else "wb", buffering=0))  # noqa: SIM115 - open as long as the job
+        except OSError as error:
+            raise _NotStarted(f"cannot open {name}: {error.strerror}", _FAILED) from None
+    return files
+
+
+def _copy_output(process: subprocess.Popen[bytes], files: list[IO[bytes]]) -> list[threading.Thread]:
     threads = []
-    for stream, pattern, own in pairs:
+    streams = ((process.stdout, sys.stdout.buffer), (process.stderr, sys.stderr.buffer))
+    for (stream, own), file in zip(streams, files, strict=False):
         assert stream is not None
-        file = _open(fill(pattern, environment), job.append)
         threads.append(threading.Thread(target=_copy, args=(stream, own, file), daemon=True))
         threads[-1].start()
     return threads
-
-
-def _open(name: str, append: bool) -> IO[bytes] | None:
-    """Return the file of this name. Slurm runs no job without it; here the output is kept in any case."""
-    try:
-        return Path(name).open("ab" if append else "wb", buffering=0)
-    except OSError as error:
-        print(f"zoe: no file {name}: {error.strerror}; see `zoe logs`", file=sys.stderr, flush=True)
-        return None
 
 
 def _copy(stream: IO[bytes], own: IO[bytes], file: IO[bytes] | None) -> None:

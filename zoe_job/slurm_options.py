@@ -27,7 +27,8 @@ task-epilog = task-prolog = threads T= unbuffered u. wait W= whole . x11 ?
 """
 SRUN_MISSING = {
     **dict.fromkeys(("epilog", "prolog", "task-epilog", "task-prolog"), "programs around tasks are not run"),
-    **dict.fromkeys(("bcast", "container", "container-id", "launch-cmd", "pty", "x11", "uid", "gid"), ""),
+    **dict.fromkeys(("bcast", "container", "container-id", "launch-cmd", "pty", "x11", "uid", "gid", "test-only"), ""),
+    "wait": "the tasks of a step end by themselves, or with -K",
 }
 """Options of srun without which a step would do something else: name -> why they are not there, if it helps."""
 HETEROGENEOUS = "heterogeneous jobs and steps (`:`) are not supported"

@@ -11,6 +11,8 @@ from zoe_job.programs import programs_of
 from zoe_job.slurm_options import SRUN, BadOptionError, Given, MissingOptionError, missing_of, read
 from zoe_job.times import seconds
 
+_GPUS = frozenset(("gpus", "gpus-per-node", "gpus-per-task"))
+
 
 @dataclass
 class Settings:
@@ -49,6 +51,8 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     last = {one.name: one for one in given}
     if "jobid" in last and last["jobid"].value != environment.get("SLURM_JOB_ID"):
         raise MissingOptionError("--jobid of another job is not supported")
+    if (gpus := _GPUS & last.keys()) and "SLURM_GPUS_ON_NODE" not in environment:
+        raise BadOptionError(f"--{min(gpus)}: the job has no GPUs")
     nodes = _number(last, "nodes")
     per_node = _number(last, "ntasks-per-node") or _of(environment, "SLURM_NTASKS_PER_NODE")
     job_nodes = _of(environment, "SLURM_NNODES") or 1

@@ -513,3 +513,12 @@ def test_a_hand_over_gives_schedules_and_applications_under_free_names(api: Api,
     api.store.schedules.hand_over("red", "ada", "bob")
     assert [one["name"] for one in bob.get(SCHEDULES).json()["schedules"]] == ["nightly", "nightly-2"]
     assert [one["name"] for one in bob.get(APPS).json()["applications"]] == ["report", "report-2"]
+
+
+@pytest.mark.parametrize("day", ["{scheduled:nope}", "{scheduled:date"])
+def test_a_parameter_is_no_unknown_part_of_a_time(http: httpx.Client, day: str) -> None:
+    put(http)
+    body = {"expression": "@daily", "application": "report", "parameters": {"day": day}}
+    found = problem(http.put(f"{SCHEDULES}/nightly", json=body))
+    assert (found["code"], "is no time of this run" in found["detail"]) == ("invalid_request", True)
+    assert http.post(f"{APPS}/report/dispatch", json={"parameters": {"day": day}}).status_code == 422

@@ -149,6 +149,14 @@ def test_what_cannot_begin_says_why(stack: Stack, zoe: Zoe, job: Path) -> None:
         1,
         "zoe: cannot read nothing: No such file or directory\n",
     )
+    for words, why in (
+        (("-o", "nodir/a.out"), "cannot open nodir/a.out"),
+        (("-o", "/dev/null", "-e", "nodir/a.err"), "cannot open nodir/a.err"),
+        (("-o", "/dev/null", "-D", "nodir"), "cannot enter nodir"),
+    ):
+        done = zoe("sbatch", "--parsable", "--wait", "--mem=64M", *words, "--wrap", "touch ran")
+        assert (done.code, zoe("logs", done.out.strip()).out) == (1, f"zoe: {why}: No such file or directory\n")
+    assert not (stack.workspace / "ran").exists()
     job.write_text("#!/no/such/shell\n#SBATCH --mem=64M -o /dev/null\n")
     _, output, code = output_of(stack, zoe, str(job))
     assert code == 127

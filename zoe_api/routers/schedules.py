@@ -35,7 +35,6 @@ from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.values import changed
-from zoe_lib.schedules.run_times import with_times
 from zoe_lib.schedules.times import BadTimes
 from zoe_lib.schedules.turns import first_after
 from zoe_lib.schedules.values import RunOptions, Schedule
@@ -43,7 +42,7 @@ from zoe_lib.store.people import Principal
 from zoe_lib.submission import making
 from zoe_lib.submission.backfilling import Backfill, backfill
 from zoe_lib.submission.refusal import SubmissionRefused
-from zoe_lib.submission.scheduling import document_of, run_now, times_of, why_refused
+from zoe_lib.submission.scheduling import document_of, run_now, timed, times_of, why_refused
 from zoe_lib.workflows.applications import check_stored
 
 router = api_router("/schedules", tag="schedules")
@@ -257,7 +256,7 @@ def _checked(schedule: Schedule, services: Services, principal: Principal) -> li
     document = document_of(services, schedule)
     try:
         times = times_of(schedule, schedule.due_s, services.clock)
-        document, parameters = (with_times(one, times) for one in (document, schedule.parameters))
+        document, parameters = timed(document, schedule.parameters, times)
         if schedule.document is not None:
             check_stored(document)
         begins_s = None if schedule.due_s is None or not schedule.ahead_s else schedule.begins_s(schedule.due_s)

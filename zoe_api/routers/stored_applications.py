@@ -30,6 +30,7 @@ from zoe_lib.schedules.run_times import RunTimes, with_times
 from zoe_lib.schedules.values import RunOptions, StoredApplication
 from zoe_lib.store.people import Principal
 from zoe_lib.submission import making
+from zoe_lib.submission.scheduling import timed
 from zoe_lib.workflows.applications import check_stored, is_workflow
 
 router = api_router("/applications", tag="applications")
@@ -111,7 +112,7 @@ def dispatch_application(
         under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
         (conditions,) = conditions_of([under], [""], services, principal)
         times = RunTimes(float(int(services.clock.now_s())), None, "UTC")
-        document, parameters = (with_times(one, times) for one in (found.document, body.parameters))
+        document, parameters = timed(found.document, body.parameters, times)
         run = making.prepare(document, parameters, options, services, principal, conditions, clock=services.clock)
         run_id = making.stored(run, services, request.state.request_id, idempotency_key, fingerprint)
     services.master.hint()

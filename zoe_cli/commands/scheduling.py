@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zoe_cli.commands.dates import coming
+from zoe_cli.commands.dates import coming, now_s
 from zoe_cli.commands.dates import duration as seconds_of
 from zoe_cli.commands.dispatching import show_run
 from zoe_cli.commands.promising import Budget, Confidence, FinishBy, checked_budget, share_of
@@ -193,20 +193,26 @@ def backfill(
         zone = client.schedules.one(name).zone
         body = BackfillRequest(
             from_s=_moment(since, zone, of_day=time.min),
-            to_s=_moment(until, zone, of_day=time.max),
+            to_s=_last(until, zone),
             at_once=at_once,
             newest_first=newest_first,
         )
         made = client.schedules.backfill(name, body)
     for text in made.notes:
         note(f"note: {text}")
-    rows = [(clock(one.due_s) if one.due_s else "", _came(one)) for one in made.runs]
-    emit(made, options(context).output, Rows(("due", "outcome"), rows))
+    rows = [(one.run_id or "", clock(one.due_s) if one.due_s else "", _came(one)) for one in made.runs]
+    emit(made, options(context).output, Rows(("run", "due", "outcome"), rows))
     if not made.runs:
         note("All times there have run, or there is none.")
     elif made.runs[-1].run_id is None:
         note("The times from the refused one on were not run; the same command goes on with them.")
         raise typer.Exit(Exit.USAGE)
+
+
+def _last(text: str, zone: str) -> float:
+    """Return the end of a range: of today, the present moment."""
+    end_s, begin_s = (_moment(text, zone, of_day=one) for one in (time.max, time.min))
+    return max(min(end_s, now_s()), begin_s) if len(text.strip()) <= _DATE_LENGTH else end_s
 
 
 def _moment(text: str, zone: str, of_day: time) -> float:
@@ -217,7 +223,10 @@ def _moment(text: str, zone: str, of_day: time) -> float:
         raise typer.BadParameter(f"{text!r} is not a date; use 2026-11-01 or '2026-11-01 08:30'") from None
     if len(text.strip()) <= _DATE_LENGTH:
         found = datetime.combine(found.date(), of_day)
-    return (found if found.tzinfo is not None else found.replace(tzinfo=zone_of(zone))).timestamp()
+    at_s = (found if found.tzinfo is not None else found.replace(tzinfo=zone_of(zone))).timestamp()
+    if at_s < 0:
+        raise typer.BadParameter(f"{text!r} is before 1970")
+    return at_s
 
 
 def remove(context: typer.Context, name: Name, user: OfUser = None) -> None:

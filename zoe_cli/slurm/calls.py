@@ -1,6 +1,7 @@
 """Calls in a script of what Slurm has and a job of Zoe has not, as far as their words are literal.
 
-What a script puts together as it runs is found then, and fails the job (`zoe_job/missing.py`).
+What a script puts together as it runs is found then, and fails the job (`zoe_job/missing.py`). So a doubtful place is
+passed over here: a text, a here-document that no shell reads, a name that the script looks for or defines itself.
 """
 
 from __future__ import annotations
@@ -13,22 +14,74 @@ from collections.abc import Iterator
 from zoe_job.missing import PROGRAMS
 from zoe_job.slurm_options import SRUN, BadOptionError, missing_of, read
 
-# At the beginning of a command, also within a substitution, a function, a here-document or the text of a trap.
+_NAMES = f"srun|scontrol|{'|'.join(PROGRAMS)}"
+# At the beginning of a command, also within a substitution or a function; with a path, too.
 _CALL = re.compile(
-    r"(?:^|[;&|(`{'\"]|\$\(|\b(?:then|do|else|time|exec|eval|if|while|until)\s|!\s)\s*"
-    rf"(srun|scontrol|{'|'.join(PROGRAMS)})(?=\s|$|[;)&|`'\"])"
+    r"(?:^|[;&|`{]|(?<!=)\(|\b(?:then|do|else|time|exec|eval|if|while|until)\s|!\s)\s*"
+    rf"(?:/[\w./-]*/)?({_NAMES})(?=\s|$|[;)&|`])"
 )
+_LABEL = re.compile(rf"\s*(?:{_NAMES})(?:\s*\|\s*[\w*-]+)*\)")  # of a `case`
+_OWN = re.compile(
+    rf"(?:\bfunction\s+|^\s*)({_NAMES})\s*\(\)|\b(?:command\s+-[vV]|which|type|hash)\s+({_NAMES})\b", re.M
+)
+# Texts that a shell runs.
+_RUN_TEXT = re.compile(r"\b(?:trap|eval|(?:ba|da|k|z)?sh\s+(?:-\w+\s+)*?-\w*c)\s+(?:'([^']*)'|\"([^\"]*)\")")
+_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
+_HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
+_SHELL = re.compile(r"\b(?:ba|da|k|z)?sh\b")
 
 
 def refused_calls(script: str) -> Iterator[tuple[int, str, str]]:
     """Yield line number, text and reason of each call."""
+    own = {name for found in _OWN.finditer(script) for name in found.groups() if name}
+    for number, line in _commands(script):
+        texts = [line, *(text for found in _RUN_TEXT.finditer(line) for text in found.groups() if text)]
+        for text in texts:
+            for found in _CALL.finditer(_TEXT.sub(_blank, text)):
+                words = _words(text[found.end() :])
+                why = None if found[1] in own or _LABEL.match(text) else _why(found[1], words)
+                if why:
+                    yield number, " ".join([found[1], *words])[:80], why
+
+
+def _commands(script: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that begin with a command: no comments, no texts, no here-documents that no shell reads."""
+    until, read_by_shell, mark = "", False, ""
     for number, line in _joined(script):
-        if line.lstrip().startswith("#"):
+        if until:
+            if line.strip() == until:
+                until = ""
+            elif read_by_shell:
+                yield number, line
             continue
-        for found in _CALL.finditer(line):
-            words = _words(line[found.end() :])
-            if why := _why(found[1], words):
-                yield number, " ".join([found[1], *words])[:80], why
+        begins_in_text, mark = bool(mark), _open_mark(line, mark)
+        if begins_in_text or line.lstrip().startswith("#"):
+            continue
+        if here := _HERE.search(line):
+            until, read_by_shell = here[2], bool(_SHELL.search(line))
+        yield number, line
+
+
+def _blank(text: re.Match[str]) -> str:
+    """Return blanks for a text, unless a command runs in it."""
+    return text[0] if text[0][0] == '"' and ("$(" in text[0] or "`" in text[0]) else " " * len(text[0])
+
+
+def _open_mark(line: str, mark: str) -> str:
+    """Return the quotation mark that is open after a line."""
+    escaped = False
+    for letter in line:
+        if escaped:
+            escaped = False
+        elif letter == "\\" and mark != "'":
+            escaped = True
+        elif mark:
+            mark = "" if letter == mark else mark
+        elif letter in "'\"":
+            mark = letter
+        elif letter == "#":
+            break
+    return mark
 
 
 def _words(rest: str) -> list[str]:

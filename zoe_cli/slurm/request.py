@@ -102,6 +102,12 @@ def _export(text: str) -> dict[str, str]:
     return found
 
 
+def _appends(text: str) -> bool:
+    if text not in ("append", "a", "truncate", "t"):
+        raise BadValueError("use append or truncate")
+    return text.startswith("a")
+
+
 def _memory(text: str) -> int | None:
     """Return MiB; 0, all memory of a node, cannot be asked for."""
     mib = values.size_mib(text)
@@ -132,7 +138,7 @@ _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "output": ("output", _text),
     "error": ("error", _text),
     "input": ("input", _text),
-    "open-mode": ("append", lambda text: text.startswith("a")),
+    "open-mode": ("append", _appends),
     "chdir": ("chdir", _text),
     "mail-type": ("notify", values.mail),
     "priority": ("priority", _priority),

@@ -9,7 +9,7 @@ from zoe_client.vocabulary import NotificationKind
 from zoe_job.times import seconds
 
 _UNITS_MIB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
-_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _BEGIN = re.compile(r"now(?:\+(\d{1,7})\s*(seconds?|minutes?|hours?|days?|weeks?)?)?", re.IGNORECASE)
 _DATE = re.compile(r"(\d{2})/(\d{2})/(\d{2})(?:-(\d{2}:\d{2}(?::\d{2})?))?")  # month, day, year
 _CLOCKS = {
@@ -39,9 +39,11 @@ class BadValueError(ValueError):
 
 def count(text: str) -> int:
     """Return a number above 0, the lower end of a range such as 2-4; BadValueError."""
-    found = re.fullmatch(r"(\d{1,6})(?:-\d{1,6})?", text.strip())
+    found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text.strip())
     if found is None or int(found[1]) == 0:
         raise BadValueError("not a number above 0")
+    if found[2] and int(found[2]) < int(found[1]):
+        raise BadValueError("the end of the range is below its beginning")
     return int(found[1])
 
 

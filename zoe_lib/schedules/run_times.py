@@ -26,6 +26,7 @@ PARTS: dict[str, Callable[[datetime], str]] = {
     "epoch": lambda at: f"{at.timestamp():.0f}",
 }
 _UNFILLED = "files"
+_UNFILLED_TOKEN = re.compile(r"(?<!\{)\{(?:scheduled|previous)\b[^{}]{0,40}\}?")
 _TOKEN = re.compile(r"\{\{|\}\}|\{(scheduled|previous)(?::([a-z]*))?\}")
 
 
@@ -66,6 +67,14 @@ def with_times(document: Mapping[str, Any], times: RunTimes) -> dict[str, Any]:
         return _TOKEN.sub(of, one) if isinstance(one, str) else one
 
     return {name: part if name == _UNFILLED else fill(part, name) for name, part in document.items()}
+
+
+def without_time(values: Mapping[str, Any]) -> str | None:
+    """Return the first template of a time that was not filled, in values of parameters, which nobody checks later."""
+    for one in values.values():
+        if isinstance(one, str) and (found := _UNFILLED_TOKEN.search(one)):
+            return found[0]
+    return None
 
 
 def _given(component: Any, variables: Mapping[str, str]) -> Any:

@@ -40,6 +40,8 @@ def backfill_times(schedule: Schedule, wanted: Backfill, now_s: float, runs: Seq
 
     runs: what came of all times that are still known.
     """
+    if wanted.to_s < wanted.from_s:
+        raise SubmissionRefused("invalid_request", "the end is before the beginning")
     if wanted.to_s > now_s:
         raise SubmissionRefused("invalid_request", "the end is in the future, when the times run by themselves")
     known = [one.due_s for one in runs if one.due_s is not None]

@@ -12,7 +12,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.values import changed
-from zoe_lib.schedules.run_times import RunTimes, with_times
+from zoe_lib.schedules.run_times import PARTS, RunTimes, with_times, without_time
 from zoe_lib.schedules.turns import ScheduleTurn, turn_of
 from zoe_lib.schedules.values import Schedule, ScheduleRun
 from zoe_lib.store.errors import AlreadyMade, NotFound
@@ -104,6 +104,17 @@ def times_of(schedule: Schedule, due_s: float | None = None, clock: Clock = SYST
     return RunTimes(scheduled_s, before[0] if before else None, schedule.zone)
 
 
+def timed(
+    document: Mapping[str, Any], parameters: Mapping[str, Any], times: RunTimes
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return both with the times in place of their templates; SubmissionRefused for a parameter with another one."""
+    filled = with_times(parameters, times)
+    if wrong := without_time(filled):
+        parts = ", ".join(filter(None, PARTS))
+        raise SubmissionRefused("invalid_request", f"{wrong} is no time of this run; the parts of a time are {parts}")
+    return with_times(document, times), filled
+
+
 def why_refused(refused: SubmissionRefused) -> str:
     """Return a sentence: what was refused, or the first finding."""
     found = refused.errors[0] if refused.errors else None
@@ -147,8 +158,7 @@ def prepared_run(
     """Return the run of a time of a schedule (due_s; None: of this moment); SubmissionRefused, NotFound. from_s: since
     when its deadlines count.
     """
-    times = times_of(schedule, due_s, clock)
-    document, parameters = (with_times(one, times) for one in (document_of(place, schedule), schedule.parameters))
+    document, parameters = timed(document_of(place, schedule), schedule.parameters, times_of(schedule, due_s, clock))
     return prepare(document, parameters, schedule.run_options, place, principal, conditions, from_s, clock)
 
 

@@ -38,7 +38,17 @@ def test_bad_words_are_refused(words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["-n1 a : -n1 b", "--het-group=0 a", "--pty bash", "--task-prolog=x a", "--jobid=7 a", "--bcast=x a"]
+    "words",
+    [
+        "-n1 a : -n1 b",
+        "--het-group=0 a",
+        "--pty bash",
+        "--task-prolog=x a",
+        "--jobid=7 a",
+        "--bcast=x a",
+        "-W 2 a",
+        "--test-only a",
+    ],
 )
 def test_what_would_be_another_step_is_not_run(words: str) -> None:
     with pytest.raises(MissingOptionError):
@@ -55,6 +65,9 @@ def test_each_task_may_have_a_program_of_its_own(tmp_path: Path) -> None:
     found = settings_of(["-n4", "--multi-prog", str(file)], JOB).programs
     assert found == {"0": ["sh", "-c", "echo 0", "0"], "2": ["sh", "-c", "echo 2", "1"], "1": ["hostname"],
                      "3": ["sleep", "1"]}  # fmt: skip
+    file.write_text("0 echo master\n* echo worker %t %o\n")
+    mixed = settings_of(["-n3", "--multi-prog", str(file)], JOB).programs
+    assert list(mixed.values()) == [["echo", "master"], ["echo", "worker", "1", "0"], ["echo", "worker", "2", "1"]]
     file.write_text("* true\n")
     assert settings_of(["-n2", "--multi-prog", str(file)], JOB).programs == {"0": ["true"], "1": ["true"]}
 

@@ -55,6 +55,9 @@ def test_lines_up_to_the_first_command_are_read() -> None:
         "srun -N1 \\\n  --pty bash",
         "x=`sacct -n`",
         "[ -f done ] && sbatch $0",
+        "/opt/slurm/bin/sbatch next.sh",
+        "bash -c 'cd x; sbatch next.sh'",
+        "[ $n = 0 ] || { sacct; }",
     ],
 )
 def test_calls_that_do_not_exist_are_refused_with_their_line(line: str) -> None:
@@ -78,6 +81,17 @@ def test_calls_that_do_not_exist_are_refused_with_their_line(line: str) -> None:
         "srun -n1 true; program --pty",
         "SBATCH_TIMELIMIT=1 true",
         "command -v sbatch",
+        'x="sbatch foo"',
+        "printf '%s\\n' \"squeue -u me\" 'sacct'",
+        'echo "first\nsqueue -u $USER\nlast"',
+        "cat <<EOF\nsbatch a.sh\nEOF",
+        ": <<'END'\nsqueue\nEND",
+        "case $1 in\nsbatch) true;;\nsqueue|sacct) true;;\nesac",
+        "names=(sbatch squeue)",
+        "alias sq='squeue'",
+        "squeue() { true; }\nsqueue",
+        'python3 -c "\nsbatch = 3\n"',
+        "if command -v squeue > /dev/null; then squeue; fi",
     ],
 )
 def test_other_lines_pass(line: str) -> None:

@@ -47,6 +47,8 @@ def test_a_request_has_a_bound_and_no_future() -> None:
     assert len(times(to_s=(TIMES_MAX - 1) * HOUR)) == TIMES_MAX
     with pytest.raises(SubmissionRefused, match="more than 100 times"):
         times(to_s=TIMES_MAX * HOUR)
+    with pytest.raises(SubmissionRefused, match="before the beginning"):
+        times(from_s=2 * HOUR, to_s=HOUR)
     with pytest.raises(SubmissionRefused, match="in the future"):
         times(to_s=1000 * HOUR + 1)
 

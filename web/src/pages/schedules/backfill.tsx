@@ -3,6 +3,8 @@ import { type FormEvent, useState } from "react";
 import { api, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
 
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** Run past times of a schedule, each once and with its own time. */
 export function Backfill({ name }: { name: string }) {
   const queries = useQueryClient();
@@ -54,6 +56,7 @@ export function Backfill({ name }: { name: string }) {
       <button type="submit" disabled={run.isPending}>
         Run past times
       </button>
+      <span className="faint">Times are of the zone {ZONE}, in which this page shows all times.</span>
       <ErrorBox error={run.error} />
       {run.data && <p>{submitted(run.data.runs)}</p>}
     </form>
