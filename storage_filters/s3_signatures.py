@@ -59,6 +59,7 @@ _ADDED_ON_THE_WAY = frozenset(
 _ADDED_FAMILIES = ("x-forwarded-", "x-amzn-", "x-b3-", "x-datadog-", "x-envoy-")
 _SIGNING_DATE = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 _AUTHORIZATION = re.compile(r"(Credential|SignedHeaders|Signature)=([^\s,]+)")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _LENGTH = re.compile(r"[0-9]{1,19}")
 # As s3api has it, which then compares the host without its port.
 _WITHOUT_PORT = re.compile(r"Boto/2.[0-9].[0-2]")
@@ -137,7 +138,11 @@ def why_refused(request: SignedRequest, now_s: float, plain: frozenset[str] = fr
         in_query, version4 = "AWSAccessKeyId" in parameters, False
     else:
         return None
-    if refusal := _doubled(request) or _second_authorization(request, parameters, in_query, version4):
+    if (
+        refusal := _unprintable(request)
+        or _doubled(request)
+        or _second_authorization(request, parameters, in_query, version4)
+    ):
         return refusal
     if not version4:
         signature: _Signature | Refusal = _Signature(in_query, None)
@@ -153,6 +158,13 @@ def why_refused(request: SignedRequest, now_s: float, plain: frozenset[str] = fr
         or _values(request)
         or _unsigned_port(request, signature)
     )
+
+
+def _unprintable(request: SignedRequest) -> Refusal | None:
+    """Refuse headers with control characters: a folded line becomes a header of its own where it is sent again."""
+    if any(_CONTROL.search(name) or _CONTROL.search(value.strip(" \t\r\n")) for name, value in request.headers):
+        return Refusal("InvalidRequest", "A header has a control character or a folded line. Send it in one line.")
+    return None
 
 
 def _doubled(request: SignedRequest) -> Refusal | None:

@@ -16,9 +16,11 @@ from tests.support.api import Api, problem
 from tests.support.modules import FLIPPING, READING, entry, module
 from tests.support.people import make_token
 from tests.support.storage_controller import served_controller
+from tests.support.waiting import until
 from zoe_cli.main import app
 from zoe_client import Client
 from zoe_client.wire import StorageFilterRequest
+from zoe_lib.store.people import AuditEntry
 
 FLIP = module(*FLIPPING)
 
@@ -121,7 +123,11 @@ def test_an_upload_of_a_user_changes_no_rule_and_a_move_is_in_the_audit_log(
     assert f"mask {first[:12]} (not the newest)" in " ".join(listed.output.split())
     moved = CliRunner().invoke(app, ["storage", "policy", "move", str(rule.id), "mask"])
     assert (moved.exit_code, f"mask {second[:12]}" in moved.output) == (0, True), moved.output
-    entries = [one for one in api.store.accounts.audit(None, 10) if one.action == "move_storage_rule"]
+
+    def moves() -> list[AuditEntry]:
+        return [one for one in api.store.accounts.audit(None, 10) if one.action == "move_storage_rule" and one.changes]
+
+    entries = until(moves)
     assert (entries[0].target, entries[0].changes) == (path, {"mask": [first, second]})
 
 

@@ -13,6 +13,7 @@ from tests.support.api import Api, problem
 from tests.support.lying_provider import LyingProvider
 from tests.support.oidc import Provider, provider
 from tests.support.serving import Served
+from tests.support.waiting import until
 from zoe_lib.store.sql.waiting import WaitingBounds
 
 OIDC = "/api/v1/session/oidc"
@@ -91,7 +92,7 @@ def test_a_provider_that_lies_gets_no_code_of_the_honest_one(api: Api, liar: Lyi
     refused = victim.get(back)
     assert problem(refused)["code"] == "sign_in_mixed_up"
     assert liar.sent == []
-    entry = api.store.accounts.audit(None, 1)[0]
+    [entry] = until(lambda: api.store.accounts.audit(None, 1))  # it is written beside the answer
     assert (entry.action, entry.by, entry.status) == ("sign_in", "liar", 401)
     assert "arrived at the redirect URI of 'honest'" in str(entry.changes["refused"][1])
     page = victim.get(back, headers={"Accept": "text/html"})
@@ -116,7 +117,16 @@ def test_an_answer_with_the_issuer_of_another_provider_is_refused(api: Api, hone
     answer = {"state": query_of(url)["state"], "code": "stolen", "iss": honest.url}
     refused = browser.get(f"{OIDC}/callback/liar", params=answer)
     assert problem(refused)["code"] == "sign_in_mixed_up"
-    assert honest.url in str(api.store.accounts.audit(None, 1)[0].changes["refused"][1])
+    [entry] = until(lambda: api.store.accounts.audit(None, 1))
+    assert honest.url in str(entry.changes["refused"][1])
+
+
+def test_an_answer_gives_each_parameter_once(api: Api, honest: Provider) -> None:
+    browser = api.http(None)
+    state = query_of(started(browser, "liar"))["state"]
+    answer = [("state", state), ("code", "c"), ("iss", "https://elsewhere.example"), ("iss", honest.url)]
+    refused = problem(browser.get(f"{OIDC}/callback/liar", params=answer))
+    assert (refused["code"], "twice" in refused["detail"]) == ("sign_in_failed", True)
 
 
 def test_sign_ins_that_a_stranger_begins_are_bounded(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,6 +104,8 @@ async def oidc_callback_of_provider(
 
 async def _returned(request: Request, services: Services, answer: Answer) -> Response:
     try:
+        if any(len(request.query_params.getlist(name)) > 1 for name in ("state", "code", "error", "iss")):
+            raise ApiProblem(Code.SIGN_IN_FAILED, "the answer of the provider gives a parameter twice")
         attempt = await run_in_threadpool(_taken, request, services, answer)
         return await _in_its_lane(
             services, request, attempt.provider, lambda: _signed_in(request, services, attempt, answer)

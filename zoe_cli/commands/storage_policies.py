@@ -90,12 +90,19 @@ def move_rule(
 def restore_rule(
     context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of a removed rule.")]
 ) -> None:
-    """Add a removed rule again, under a new number; one that was not on comes back in a dry run."""
+    """Add a removed rule again, under a new number; one that was not on comes back in a dry run.
+
+    It runs the newest versions of its filters, not those that it ran before.
+    """
     with options(context).client() as client:
         found = next((one for one in client.storage_rules(removed=True).rules if one.id == number), None)
         if found is None:
             raise not_found(f"no removed rule has the number {number}; see zoe storage policy ls --removed")
         answer = client.add_storage_rules(found.rule, dry_run=found.mode != "on")
+    if any(one.modules for one in answer.rules):
+        note(
+            "note: it runs the newest versions of its filters (RUNS below), which need not be those of the removed rule"
+        )
     emit(answer, options(context).output, _rows(answer.rules))
 
 

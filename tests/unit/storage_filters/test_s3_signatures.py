@@ -89,6 +89,17 @@ def test_what_is_stored_with_an_object_must_be_signed_where_it_is_stored() -> No
     assert version2(("Content-Encoding", "gzip")) is not None
 
 
+@pytest.mark.parametrize(
+    "header",
+    [("Cache-Control", "a\r\n Set-Cookie: b"), ("x-\x1b[31mred", "a"), ("x-amz-copy-source\x00", "a"), ("x-a", "a\x0bb")],
+)
+def test_control_characters_and_folded_lines_are_refused_without_their_text(header: tuple[str, str]) -> None:
+    for refusal in (presigned("PUT", header), by_header(header), version2(header)):
+        assert refusal is not None
+        assert (refusal.code, refusal.names, refusal.sentence.isprintable()) == ("InvalidRequest", (), True)
+    assert presigned("PUT", ("User-Agent", "a\tb\r\n")) is None
+
+
 def test_chunks_of_a_body_are_no_encoding_that_is_stored() -> None:
     def streamed(encoding: str, digest: str, *more: tuple[str, str]) -> Refusal | None:
         line = (
