@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def report(call: str) -> None:
-    """Tell the node on which this runs, which fails the job at its end; without a node, nobody needs to know."""
+    """Tell the node on which this runs, which fails the job at its end. Outside of a job, do nothing."""
     if "ZOE_SRUN" not in os.environ:
         return
     try:

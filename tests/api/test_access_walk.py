@@ -339,6 +339,7 @@ class Walk:
             ("PUT", "/applications/{name}"): lambda: {"document": long_job("walk")},
             ("POST", "/applications/{name}/dispatch"): dict,
             ("PUT", "/schedules/{name}"): lambda: {"expression": "@daily", "document": long_job("walk")},
+            ("POST", "/schedules/{name}/backfill"): lambda: {"from_s": 1.0, "to_s": 86400.0},
             ("PUT", "/admin/limits"): lambda: {"amounts": {"executions": 500}, "tenant": OURS},
             ("POST", "/admin/price-lists"): lambda: {"document": {**PRICES, "from": f"20{50 + number % 40}-01-01"}},
             ("POST", "/admin/price-lists:check"): lambda: {"document": {**PRICES, "from": "2090-01-01"}},

@@ -44,7 +44,7 @@ class RunTimes:
 def with_times(document: Mapping[str, Any], times: RunTimes) -> dict[str, Any]:
     """Return a description or a workflow with the times in place of their templates, except in `files`.
 
-    What is no such time or part stays, so that the description is refused for it.
+    An unknown time or part is left as it is, and the description is refused.
     """
     zone = zone_of(times.zone)
     at = {"scheduled": datetime.fromtimestamp(times.scheduled_s, zone)}

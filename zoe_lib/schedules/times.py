@@ -85,7 +85,8 @@ class CronTimes:
         start_s = to_s + (_AROUND_S if self._changes_near(to_s) else 60)
         for wall in islice(self._walls(start_s, True), _AROUND_MAX + most):
             moments = self._moments(wall)
-            if max(moments, default=from_s) < from_s - _AROUND_S:
+            oldest_s = from_s if len(found) < most else sorted(found)[-most]
+            if max(moments, default=oldest_s) < oldest_s - _AROUND_S:
                 break
             found.update(one for one in moments if from_s <= one <= to_s)
         return sorted(found)[-most:]

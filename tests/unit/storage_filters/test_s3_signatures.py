@@ -91,7 +91,12 @@ def test_what_is_stored_with_an_object_must_be_signed_where_it_is_stored() -> No
 
 @pytest.mark.parametrize(
     "header",
-    [("Cache-Control", "a\r\n Set-Cookie: b"), ("x-\x1b[31mred", "a"), ("x-amz-copy-source\x00", "a"), ("x-a", "a\x0bb")],
+    [
+        ("Cache-Control", "a\r\n Set-Cookie: b"),
+        ("x-\x1b[31mred", "a"),
+        ("x-amz-copy-source\x00", "a"),
+        ("x-a", "a\x0bb"),
+    ],
 )
 def test_control_characters_and_folded_lines_are_refused_without_their_text(header: tuple[str, str]) -> None:
     for refusal in (presigned("PUT", header), by_header(header), version2(header)):

@@ -21,7 +21,7 @@ def test_names_and_addresses_of_the_nodes(
     secret = tmp_path / "secret"
     monkeypatch.setattr(script, "SECRET", secret)
     monkeypatch.setenv("ZOE_JOB_USER", "ada")
-    monkeypatch.setenv("ZOE_JOB_WORKSPACE", "/home/ada")
+    monkeypatch.setenv("ZOE_JOB_WORKSPACE", "/workspaces/ada")
     if between_containers:
         secret.write_text("s")
     found = _environment(Job("sums", nodes=2, ntasks=2), tmp_path, ["main.x:own-1", "node.x:6818"], "own-1")
@@ -30,7 +30,7 @@ def test_names_and_addresses_of_the_nodes(
     names = "main.x,node.x" if between_containers else "127.0.1.1,127.0.1.2"
     assert (found["SLURM_JOB_NODELIST"], found["SLURM_TASKS_PER_NODE"]) == (names, "1(x2)")
     assert (found["SLURM_JOB_USER"], "ZOE_JOB_USER" in found) == ("ada", False)
-    assert (found["USER"], found["LOGNAME"], found["HOME"]) == ("ada", "ada", "/home/ada")
+    assert (found["USER"], found["LOGNAME"], found["HOME"]) == ("ada", "ada", "/workspaces/ada")
     # Also where the script gives no number of tasks and no time limit.
     assert (found["SLURM_NPROCS"], "SLURM_NTASKS" in found, found["SLURM_JOB_QOS"]) == ("2", False, "normal")
     assert int(found["SLURM_JOB_END_TIME"]) - int(found["SLURM_JOB_START_TIME"]) == 365 * 24 * 3600
