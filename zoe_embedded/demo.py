@@ -31,6 +31,8 @@ from zoe_embedded.stack import Stack, StackError
 from zoe_lib.domain.execution import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, Mark
 
 _REFRESH_S = 0.25
+_CORES_BESIDE = 0.6
+"""What master and driver of the demo take, with a little to spare."""
 _STATE_STYLES = {"ready": "green", "ended": "dim", "starting": "yellow", "created": "dim", "stopping": "magenta"}
 
 
@@ -66,6 +68,8 @@ def _run(console: Console, stack: Stack, rows: int) -> bool:
     console.print("[bold]3[/bold] Submit app_descriptions/energy-report.json and follow it")
     document = json.loads((CLONE / "app_descriptions" / "energy-report.json").read_text())
     with Client(stack.url, stack.token) as client:
+        for text in fit(document, max((node.cores for node in client.nodes().nodes), default=0)):
+            console.print(f"  {text}")
         submitted = client.submit(document)
         execution = follow(console, client, submitted.id)
         _timeline(console, execution)
@@ -73,6 +77,16 @@ def _run(console: Console, stack: Stack, rows: int) -> bool:
             _failure(console, client, execution)
             return False
     return judge(console, data, execution.id)
+
+
+def fit(document: dict[str, Any], cores: float) -> list[str]:
+    """Make the worker smaller if no node has room for it beside master and driver; return what was changed."""
+    parameters = document["frameworks"][0]["parameters"]
+    fitting = max(0.1, round(cores - _CORES_BESIDE, 1))
+    if fitting >= parameters["worker_cores"]:
+        return []
+    parameters["worker_cores"] = fitting
+    return [f"the worker gets {fitting:g} cores, since the largest node has {cores:g}"]
 
 
 def prepare(console: Console, data: Dataset) -> None:

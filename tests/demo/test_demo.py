@@ -13,8 +13,10 @@ import pytest
 from rich.console import Console
 
 from tests.support.run_through import run_through
-from zoe_embedded.demo import judge
+from tests.support.runtimes import runtimes_of_the_clone
+from zoe_embedded.demo import fit, judge
 from zoe_embedded.demo_data import Dataset
+from zoe_embedded.runtime import CLONE
 
 _WITHIN_S = 600
 
@@ -29,7 +31,8 @@ def home() -> Iterator[Path]:
 
 def run_demo(home: Path) -> str:
     rows = ("--rows", "200000")  # `make demo` makes ten times as many
-    done = run_through("zoe_embedded.demo", *rows, within_s=_WITHIN_S, environment={"ZOE_HOME": str(home)})
+    environment = {**runtimes_of_the_clone(), "ZOE_HOME": str(home)}
+    done = run_through("zoe_embedded.demo", *rows, within_s=_WITHIN_S, environment=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -39,10 +42,18 @@ def test_the_demo_gives_the_right_answer_twice_and_leaves_nothing_running(home: 
     assert "The answer is right" in first
     for mark in ("queued", "admitted", "placed", "started", "ready", "ended"):
         assert f"  {mark} " in first
-    assert first.count("(elastic)") == 2
+    assert first.count("(core)") == 3
     second = run_demo(home)
     assert "200,000 rows are already there" in second
     assert [p for p in psutil.process_iter(["cmdline"]) if str(home) in " ".join(p.info["cmdline"] or [])] == []
+
+
+@pytest.mark.parametrize(("cores", "worker"), [(1, 0.4), (1.9, 1.3), (2, 1.4), (64, 1.4), (0, 0.1)])
+def test_the_worker_fits_the_machine(cores: float, worker: float) -> None:
+    document = json.loads((CLONE / "app_descriptions" / "energy-report.json").read_text())
+    told = fit(document, cores)
+    assert document["frameworks"][0]["parameters"]["worker_cores"] == worker
+    assert bool(told) == (worker < 1.4)
 
 
 def test_a_wrong_or_missing_answer_is_not_right(tmp_path: Path) -> None:

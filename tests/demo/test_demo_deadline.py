@@ -11,7 +11,7 @@ import psutil
 from tests.demo.test_demo import home
 from tests.support.needs import need_program
 from tests.support.run_through import run_through
-from tests.support.runtimes import runtimes_of_the_clone, spark_from_the_archive
+from tests.support.runtimes import runtimes_of_the_clone
 
 __all__ = ["home"]
 
@@ -34,8 +34,7 @@ def _is_of(home: Path, process: psutil.Process) -> bool:
 
 def test_the_short_demo_keeps_a_promise_and_an_offer(home: Path) -> None:
     need_program("memcached")
-    with spark_from_the_archive():
-        told = run_demo(home, "--short", "--rows", "24000")
+    told = run_demo(home, "--short", "--rows", "24000")
     assert re.search(r"^  late, in \d+ s: \d worker", told, re.MULTILINE)
     assert re.search(r"^  impossible, in \d+ s: .+\.$", told, re.MULTILINE)
     assert re.search(r"^    offer 1 \(earliest\): in \d+ s", told, re.MULTILINE)

@@ -10,10 +10,10 @@ import pytest
 from tests.support.installation import Installation
 from tests.support.object_store import ADMIN, Person, empty, logged_in, object_store
 from tests.support.postgres import PostgresServer, postgres_server, postgres_url, store
-from tests.support.runtimes import spark_runtime
 from tests.support.whole_storage import Whole, client_of, installation_with, keyring, whole_storage
 from zoe_client import Client
-from zoe_embedded.runtime import Runtime
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import CLONE, Runtime, ensure_notebook
 from zoe_embedded.swift.store import ObjectStore
 
 __all__ = ["postgres_server", "postgres_url", "store"]
@@ -47,7 +47,7 @@ def admin(swift: ObjectStore, ann: Person) -> Iterator[Person]:
 
 @pytest.fixture(scope="session")
 def spark() -> Runtime:
-    return spark_runtime()
+    return ensure_notebook(Home.find(CLONE).create())
 
 
 @pytest.fixture(scope="session")

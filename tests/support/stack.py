@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.forked import Forked
 from tests.support.postgres import make_home, remove_leftovers
-from tests.support.runtimes import home_with_runtimes, spark_from_the_archive
+from tests.support.runtimes import home_with_runtimes
 from tests.support.secrets_in_logs import check_logs
 from tests.support.waiting import until
 from zoe_embedded.binaries import find_wheel
@@ -61,10 +61,7 @@ def running_stack(
     try:
         if mpi:
             ensure_mpi(home)
-        with (
-            spark_from_the_archive() if notebook else nullcontext(),
-            (ForkedStack if forked else Stack)(home, spark=notebook, settings=settings) as stack,
-        ):
+        with (ForkedStack if forked else Stack)(home, spark=notebook, settings=settings) as stack:
             yield stack
         check_logs(home.secrets, [*home.logs.glob("*.log*"), *(home.postgres / "log").glob("*.log*")])
     finally:

@@ -1,10 +1,11 @@
 """Arithmetic in framework files: `$(core_workers + elastic_workers)` over the framework's parameters.
 
-Numbers, texts, names, + - * / // and min, max: enough for counts and heap sizes, and always bounded."""
+Numbers, texts, names, + - * / // and ceil, min, max: enough for counts and heap sizes, and always bounded."""
 
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
 }
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {"min": min, "max": max}
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {"ceil": math.ceil, "min": min, "max": max}
 
 
 class ExpressionError(ValueError):

@@ -47,7 +47,7 @@ def test_a_distributed_batch_application_takes_at_most_25_lines(name: str) -> No
 def test_the_energy_report_is_small_enough_for_a_laptop() -> None:
     application = parse(load_json((ROOT / "energy-report.json").read_bytes()))
     assert all(c.reservation.memory_bytes <= GIB for c in application.components)
-    assert application.total_resources().cores_milli <= 2000
+    assert application.core_resources().cores_milli <= 2000
     counts = {c.name: (c.essential_count, c.total_count) for c in application.components}
     assert counts == {"spark-master": (1, 1), "spark-worker": (1, 3), "driver": (1, 1)}
 

@@ -50,7 +50,7 @@ def test_spark_heaps_are_below_the_reservation(reserved: str, heap: int) -> None
     assert (heap + daemon) * MIB < worker.reservation.memory_bytes
 
 
-@pytest.mark.parametrize(("cores", "slots"), [(0.5, "1"), (1, "1"), (2.5, "2"), (4, "4")])
+@pytest.mark.parametrize(("cores", "slots"), [(0.5, "1"), (1, "1"), (2.5, "3"), (4, "4")])
 def test_spark_workers_run_at_least_one_task(cores: float, slots: str) -> None:
     worker = component(spark(parameters={"worker_cores": cores}), "spark-worker")
     assert argument(worker, "--cores") == slots

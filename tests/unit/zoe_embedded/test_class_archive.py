@@ -1,0 +1,138 @@
+"""Java for Spark: which options are added to which programs, and when there is no archive of classes."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from zoe_embedded.class_archive import Parts, java_home
+from zoe_embedded.runtime import CLONE
+
+IMAGE = CLONE / "app_descriptions" / "images" / "spark"
+PRINTS = '#!/bin/sh\nprintf "%s\\n" "$@"\n'
+DUMPS = """#!/bin/sh
+echo dump >> {log}
+for option in $SPARK_SUBMIT_OPTS; do
+    case $option in -XX:ArchiveClassesAtExit=*) echo classes > "${{option#*=}}" ;; esac
+done
+"""
+SERIAL, ONE_TIER = "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"
+
+
+def _program(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Parts:
+    java = tmp_path / "jvm"
+    _program(java / "bin" / "java", PRINTS)
+    _program(java / "bin" / "jps", PRINTS)
+    (java / "release").write_text("17")
+    _program(tmp_path / "spark" / "bin" / "spark-submit", DUMPS.format(log=tmp_path / "dumps"))
+    return Parts(java, tmp_path / "spark", tmp_path / "bin" / "python", IMAGE)
+
+
+def _added(home: Path, *words: str, **variables: str) -> set[str]:
+    done = subprocess.run([home / "bin" / "java", *words], env=variables, capture_output=True, text=True, check=True)
+    given = done.stdout.splitlines()
+    assert given[-len(words) :] == list(words)  # in front, so that whatever is given later wins
+    return set(given[: -len(words)])
+
+
+MASTER, LAUNCHER = "org.apache.spark.deploy.master.Master", "org.apache.spark.launcher.Main"
+EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+
+
+@pytest.mark.parametrize(
+    ("words", "added", "archive"),
+    [
+        (("-Xmx256m", MASTER), {SERIAL, ONE_TIER}, True),
+        (("-Xmx1536M", EXECUTOR), {SERIAL}, True),
+        (("-Xmx1g", EXECUTOR), {SERIAL}, True),
+        (("-Xmx1792M", EXECUTOR), set(), True),
+        (("-Xmx8g", EXECUTOR), set(), True),
+        (("-Xmx512m", "-XX:+UseG1GC", EXECUTOR), set(), True),
+        (("-Xmx512m", "-XX:-TieredCompilation", MASTER), {SERIAL}, True),
+        (("-Xmx512m", "-XX:SharedArchiveFile=mine", EXECUTOR), {SERIAL}, False),
+        (("-Xmx512m", "-Xshare:off", EXECUTOR), {SERIAL}, False),
+        (("-Xmx128m", LAUNCHER, EXECUTOR), {SERIAL, ONE_TIER}, False),
+        (("-Xmx512m", "-jar", "mine.jar"), set(), True),
+    ],
+)
+def test_options_are_added_unless_they_are_given(
+    words: tuple[str, ...], added: set[str], archive: bool, parts: Parts, tmp_path: Path
+) -> None:
+    home = java_home(tmp_path, parts)
+    found = _added(home, *words)
+    assert {option for option in found if "haredArchive" not in option and "log" not in option} == added
+    assert (f"-XX:SharedArchiveFile={home}/spark.jsa" in found) is archive
+
+
+def test_options_of_the_environment_are_given_ones(parts: Parts, tmp_path: Path) -> None:
+    home = java_home(tmp_path, parts)
+    assert SERIAL not in _added(home, "-Xmx512m", EXECUTOR, JDK_JAVA_OPTIONS="-XX:+UseParallelGC")
+    assert _added(home, "-Xmx512m", EXECUTOR, ZOE_JAVA_PLAIN="1") == set()
+
+
+def test_it_is_made_once_also_by_several_at_once(parts: Parts, tmp_path: Path) -> None:
+    starts = [threading.Thread(target=java_home, args=(tmp_path, parts)) for _ in range(4)]
+    for start in starts:
+        start.start()
+    for start in starts:
+        start.join()
+    assert (tmp_path / "dumps").read_text() == "dump\n"
+    assert (tmp_path / "java" / "bin" / "jps").resolve() == parts.java / "bin" / "jps"
+
+
+@pytest.mark.parametrize("damage", ["broken", "truncated", "missing", "of another JVM"])
+def test_what_is_not_the_archive_that_was_made_is_made_anew(damage: str, parts: Parts, tmp_path: Path) -> None:
+    archive = java_home(tmp_path, parts) / "spark.jsa"
+    if damage == "of another JVM":
+        (parts.java / "release").write_text("21")
+    elif damage == "missing":
+        archive.unlink()
+    else:
+        archive.write_text("clasXes\n" if damage == "broken" else "cla")
+    java_home(tmp_path, parts)
+    assert (archive.read_text(), (tmp_path / "dumps").read_text()) == ("classes\n", "dump\ndump\n")
+
+
+@pytest.mark.parametrize("text", ["#!/bin/sh\necho no space left >&2; exit 1\n", "#!/bin/sh\n", None])
+def test_spark_starts_without_it_if_it_cannot_be_made(
+    text: str | None, parts: Parts, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    submit = parts.spark / "bin" / "spark-submit"
+    if text is None:
+        submit.unlink()
+    else:
+        _program(submit, text)
+    assert java_home(tmp_path, parts) == parts.java
+    assert java_home(tmp_path, parts) == parts.java
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        "Spark starts without an archive of its classes, which takes longer"
+    ]
+    assert not (tmp_path / "java").exists()
+
+
+def test_a_runtime_that_cannot_be_written_is_used_as_it_is(
+    parts: Parts, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert java_home(tmp_path / "absent", parts) == parts.java
+    assert "without an archive" in caplog.text
+
+
+def test_another_wrapper_takes_effect(parts: Parts, tmp_path: Path) -> None:
+    java_home(tmp_path, parts)
+    image = tmp_path / "image"
+    image.mkdir()
+    for name in ("zoe-java", "load_classes.py"):
+        (image / name).write_text((IMAGE / name).read_text() + "# changed\n")
+    assert (java_home(tmp_path, replace(parts, image=image)) / "bin" / "java").read_text().endswith("# changed\n")
