@@ -8,7 +8,7 @@ RUN := $(BIN)/python
 GIVEN = $(if $(SETTINGS),--settings "$(SETTINGS)")
 
 .DEFAULT_GOAL := help
-.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-changed test-slice test-costs test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
+.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-start bench-replay drill-postgres bench-scheduler-smoke study clean test-changed test-slice test-costs test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -126,6 +126,9 @@ bench-web: setup web ## the web UI: what a first page weighs, frames of a table 
 
 bench-reads: setup ## 500 followers of events, and questions with 100,000 executions stored, at one API process (minutes)
 	@$(RUN) -m benchmarks.api_reads; reads=$$?; $(RUN) -m benchmarks.event_streams; exit $$((reads + $$?))
+
+bench-start: setup ## from submission to result beside the bare program (ROUNDS=7; ROWS="demo script many options")
+	@$(RUN) -m benchmarks.start $(ROWS)
 
 bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes; ROWS="start verdict batch spark")
 	@$(RUN) -m benchmarks.swarm $(ROWS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +21,9 @@ _MIB = 2**20
 INDEX = "{index}"
 # Names for people; all others are images as they are written.
 _SHORT_NAMES = {"tiny": "zoe/tiny", "python": "zoe/python", "spark": "zoe/spark"}
-_DRIVER_MEMORY = {"memory": "1792MiB", "cores": 1}
+_DRIVER = {"memory": "1792MiB", "cores": 0.5, "limits": {"cores": 2}}
+"""A driver mostly waits for its workers."""
+_CLUSTER = ("--master", "spark://{host:spark-master}:{port:spark-master.rpc}")
 # Suffix of a script -> image and interpreter.
 _SCRIPTS = {".py": ("zoe/python", ("python3", "-u")), ".sh": ("zoe/tiny", ("sh",))}
 
@@ -72,20 +75,21 @@ def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
 
 
 def spark_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
-    """Return the description of a Spark program on a cluster of its own."""
-    carried = _carried(wishes)
+    """Return the description of a Spark program on a cluster of its own, or without workers in one process."""
+    carried, cores = _carried(wishes), CORES if wishes.cores is None else wishes.cores
     image, memory = _image(wishes.image or "spark"), wishes.memory or SPARK_MEMORY
-    workers = wishes.workers or SPARK_WORKERS
+    workers = SPARK_WORKERS if wishes.workers is None else wishes.workers
+    heap = f"{_executor_bytes(memory) // _MIB}m"
     modules = [f"{{files}}/{name}" for name in carried.texts if name.endswith(".py")]
     driver = {
         "name": "driver",
         "image": image,
-        "startup_order": 2,
+        "startup_order": 1 if workers else 0,
         "ends_application": True,
         "work_dir": "{workspace}",
         "command": [
-            *("spark-submit", "--master", "spark://{host:spark-master}:{port:spark-master.rpc}"),
-            *("--driver-memory", "1g", "--executor-memory", f"{_executor_bytes(memory) // _MIB}m"),
+            *("spark-submit", *(_CLUSTER if workers else ("--master", f"local[{math.ceil(cores)}]"))),
+            *(("--driver-memory", "1g", "--executor-memory", heap) if workers else ("--driver-memory", heap)),
             *("--conf", "spark.driver.host={host:self}", "--conf", "spark.ui.port={port:ui}"),
             *(("--py-files", ",".join(modules)) if modules else ()),
             carried.add(Path(line[0])),
@@ -97,14 +101,17 @@ def spark_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
             "SPARK_LOCAL_IP": "{host:self}",
             "SPARK_LOCAL_DIRS": "{scratch}",
         },
-        "resources": _DRIVER_MEMORY,
+        "resources": _DRIVER if workers else {"memory": memory, "cores": cores},
         "ports": [{"name": "ui", "number": 4040, "protocol": "http", "proxied": True}],
         "progress": {"spark": "ui"},
     }
+    document = _document(line, [driver], carried)
+    if not workers:
+        return document
     parameters: dict[str, Any] = {"core_workers": 1, "elastic_workers": workers - 1, "worker_memory": memory}
     parameters |= {} if wishes.cores is None else {"worker_cores": wishes.cores}
     parameters |= {} if image == _image("spark") else {"image": image}
-    return _document(line, [driver], carried) | {"frameworks": [{"framework": "spark", "parameters": parameters}]}
+    return document | {"frameworks": [{"framework": "spark", "parameters": parameters}]}
 
 
 def _carried(wishes: Wishes) -> CarriedFiles:

@@ -30,6 +30,7 @@ from zoe_cli.registry import add
 _EXAMPLES = (
     "zoe spark-submit job.py",
     "zoe spark-submit --workers 4 --memory 4GiB --follow job.py readings.csv --year 2015",
+    "zoe spark-submit --workers 0 --cores 4 small.py",
     "zoe spark-submit --show job.py > app.json",
 )
 
@@ -48,7 +49,9 @@ def spark_submit(
         ),
     ],
     image: Annotated[str | None, typer.Option(help="Image with Spark [zoe/spark].")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, max=1000, help="Workers; the first is essential [2].")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=0, max=1000, help="Workers; the first is essential; 0: one process [2].")
+    ] = None,
     memory: Memory = None,
     cores: Cores = None,
     carried: Carried = None,

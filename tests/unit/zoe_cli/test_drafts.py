@@ -1,0 +1,36 @@
+"""Descriptions that are made of a command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zoe_cli.commands.drafts import Wishes, spark_draft
+from zoe_lib.descriptions import parse
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    (tmp_path / "job.py").write_text("print()\n")
+    return str(tmp_path / "job.py")
+
+
+def test_a_spark_program_fits_two_cores_and_starts_with_its_workers(program: str) -> None:
+    application = parse(spark_draft([program], Wishes()))
+    parts = {component.name: component for component in application.components}
+    assert application.core_resources().cores_milli <= 2000
+    assert parts["driver"].startup_order == parts["spark-worker"].startup_order == 1
+    assert (parts["spark-worker"].essential_count, parts["spark-worker"].total_count) == (1, 2)
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(None, 1), (2.0, 2), (2.5, 3)])
+def test_without_workers_one_process_computes(cores: float | None, threads: int, program: str) -> None:
+    (driver,) = parse(spark_draft([program], Wishes(workers=0, memory="4GiB", cores=cores))).components
+    command = list(driver.command)
+    assert command[command.index("--master") + 1] == f"local[{threads}]"
+    assert command[command.index("--driver-memory") + 1] == "3276m"
+    assert "--executor-memory" not in command
+    assert driver.reservation.memory_bytes == 4 * 2**30
+    assert driver.reservation.cores_milli == (cores or 1) * 1000
+    assert driver.ends_application
