@@ -112,6 +112,7 @@ def many_here(place: Place) -> None:
     program.write_text(_SMALL)
     document = json.loads((CLONE / "app_descriptions" / "energy-report.json").read_text())
     document["frameworks"][0]["parameters"] |= {"core_workers": WORKERS, "elastic_workers": 0, "worker_cores": 0.1}
+    document["frameworks"][0]["overrides"] = {"worker": {"resources": {"cores": 0.05}}}
     driver = document["components"][0]
     driver["resources"] = {"memory": "1GiB", "cores": 0.1, "limits": {"cores": 2}}
     driver["command"] = [*driver["command"][:-5], "{workspace}/energy-report/small.py"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
 from zoe_cli.aligned import aligned
 from zoe_cli.exits import Exit
 from zoe_cli.rows import Rows
-from zoe_cli.text import json_text, printable
+from zoe_cli.text import LogText, json_text, printable
 from zoe_client.errors import Refused, Unreachable, ZoeError
 
 if TYPE_CHECKING:
@@ -116,3 +116,25 @@ def table(rows: Rows) -> str:
 def _styled() -> bool:
     """Return whether Rich would fold, shorten or colour for a terminal."""
     return sys.stdout.isatty() or any(os.environ.get(name) for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+
+
+def show_output(pieces: Iterator[bytes]) -> None:
+    """Write pieces of a program's output: to a terminal as harmless text, else every byte as it is."""
+    if not sys.stdout.isatty():
+        for piece in pieces:
+            _write_bytes(piece)
+        return
+    text = LogText()
+    try:
+        for piece in pieces:
+            write(text.feed(piece))
+    finally:
+        write(text.close())
+
+
+def _write_bytes(data: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        end_of_pipe()

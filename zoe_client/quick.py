@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
-from zoe_client.errors import Unreachable, checked_part
+from zoe_client.errors import Unreachable, ZoeError, checked_part
 from zoe_client.plain import Array, ArrayPage, Execution, ExecutionUseList, Page, UsageList, fits
 from zoe_client.proxies import proxy_for
 from zoe_client.tls import trust_of_this_machine
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from zoe_client.client import Client
+    from zoe_client.sse import ServerEvent
 
 Answer = TypeVar("Answer")
 _TIMEOUT_S = 10.0
+_SILENCE_S = 45.0
+"""The server sends something every 15 s."""
 
 
 class QuickClient:
@@ -129,6 +133,40 @@ class QuickClient:
         headers = {"Idempotency-Key": idempotency_key or os.urandom(16).hex()}
         return self._read(Execution, "ExecutionView", "POST", "/executions", body=body, headers=headers)
 
+    @property
+    def streams(self) -> bool:
+        """Whether `stream` reaches this server."""
+        return self._simple
+
+    def stream(self, path: str) -> Iterator[ServerEvent]:
+        """Yield the events of a stream up to the server's `end`, once; Refused, or Unreachable if it breaks before."""
+        from zoe_client.sse import parse_events
+
+        connection = self._connect(_SILENCE_S)
+        try:
+            connection.request("GET", f"{self._parts.path}/api/v1{path}", headers=self._headers())
+            response = connection.getresponse()
+            if response.status >= HTTPStatus.BAD_REQUEST:
+                raise self._problem(response.read(), response.status)
+            for event in parse_events(line.decode().rstrip("\r\n") for line in response):
+                if event is not None and event.kind == "end":
+                    return
+                if event is not None:
+                    yield event
+        except (OSError, HTTPException) as error:
+            raise Unreachable(f"no answer from {self.url}/: {error or type(error).__name__}") from error
+        finally:
+            connection.close()
+        raise Unreachable(f"no answer from {self.url}/: the stream ended")
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._token}"} if self._token else {}
+
+    def _problem(self, content: bytes, status: int) -> ZoeError:
+        from zoe_client.problems import problem_in
+
+        return problem_in(content, status, self._parts.hostname or "")
+
     def _read(
         self,
         kind: type[Answer],
@@ -163,7 +201,7 @@ class QuickClient:
     def _send(self, method: str, path: str, body: dict[str, Any] | None, headers: dict[str, str]) -> bytes:
         """Return the content of the answer; Refused, or Unreachable."""
         sent = None if body is None else json.dumps(body).encode()
-        given = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", **headers}
+        given = {**self._headers(), "Accept": "application/json", **headers}
         if sent is not None:
             given["Content-Type"] = "application/json"
         while True:
@@ -180,17 +218,15 @@ class QuickClient:
                     raise Unreachable(f"no answer from {self.url}/: {error or type(error).__name__}") from error
                 # The server closed the connection since the last request: try a new one.
         self._connection = None if response.will_close else connection
-        if response.status >= 400:
-            from zoe_client.problems import problem_in
-
-            raise problem_in(content, response.status, self._parts.hostname or "")
+        if response.status >= HTTPStatus.BAD_REQUEST:
+            raise self._problem(content, response.status)
         return content
 
-    def _connect(self) -> HTTPConnection:
+    def _connect(self, timeout_s: float = _TIMEOUT_S) -> HTTPConnection:
         host, port = self._parts.hostname or "", self._parts.port
         if self._parts.scheme == "http":
-            return HTTPConnection(host, port, timeout=_TIMEOUT_S)
-        return HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=trust_of_this_machine(self.url))
+            return HTTPConnection(host, port, timeout=timeout_s)
+        return HTTPSConnection(host, port, timeout=timeout_s, context=trust_of_this_machine(self.url))
 
 
 def _simple(url: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import sys
 from collections.abc import Iterator
 from typing import Annotated, cast
 
@@ -13,9 +12,8 @@ from zoe_cli.commands.arguments import Id
 from zoe_cli.commands.views import slower_ways
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
-from zoe_cli.output import Format, emit_data, end_of_pipe, note, write
+from zoe_cli.output import Format, emit_data, note, show_output, write
 from zoe_cli.registry import add
-from zoe_cli.text import LogText
 from zoe_client import Client
 from zoe_client.errors import NotFound
 from zoe_client.plain import Execution
@@ -66,7 +64,7 @@ def logs(
         return
     with options(context).client() as client:
         data, offset = _read_of(client, execution, chosen)
-        _show(iter([data if tail is None else _last_lines(data, tail)]))
+        show_output(iter([data if tail is None else _last_lines(data, tail)]))
     if following:
         with options(context).following() as client:
             follow(client, execution_id, chosen.id, offset)
@@ -123,7 +121,7 @@ def _as_document(
 
 def follow(client: Client, execution_id: str, service_id: str, offset: int = 0) -> None:
     """Print the output of a service and of its next attempts until the execution has ended."""
-    _show(_all_attempts(client, execution_id, service_id, offset))
+    show_output(_all_attempts(client, execution_id, service_id, offset))
 
 
 def _all_attempts(client: Client, execution_id: str, service_id: str, offset: int) -> Iterator[bytes]:
@@ -169,24 +167,3 @@ def _read(client: Client, execution_id: str, service_id: str) -> tuple[bytes, in
 def _last_lines(data: bytes, count: int) -> bytes:
     lines = data.splitlines(keepends=True)
     return b"".join(lines[len(lines) - min(count, len(lines)) :])
-
-
-def _show(pieces: Iterator[bytes]) -> None:
-    if not sys.stdout.isatty():
-        for piece in pieces:
-            _write_bytes(piece)
-        return
-    text = LogText()
-    try:
-        for piece in pieces:
-            write(text.feed(piece))
-    finally:
-        write(text.close())
-
-
-def _write_bytes(data: bytes) -> None:
-    try:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        end_of_pipe()

@@ -265,9 +265,17 @@ def _share(context: typer.Context, execution_id: str, wanted: list[tuple[str, Sh
 
 def _wait(context: typer.Context, execution: Execution, how: Submission) -> Execution:
     give_up_s = None if how.timeout_s is None else time.monotonic() + how.timeout_s
-    with options(context).following() as client:
-        if how.following:
-            from zoe_cli.commands.output_of import choose, follow
+    followed = None
+    if how.following:
+        from zoe_cli.commands.quick_follow import follow_quickly
 
-            follow(client, execution["id"], choose(client.execution(execution["id"]), None).id)
+        with options(context).quick() as quick:
+            followed = follow_quickly(quick, execution)
+        if followed.ended is not None:
+            return followed.ended
+    with options(context).following() as client:
+        if followed is not None:
+            from zoe_cli.commands.output_of import follow
+
+            follow(client, execution["id"], followed.service_id, followed.offset)
         return wait_for(client, execution, give_up_s)

@@ -1,0 +1,83 @@
+"""Following an execution without the SDK: straight to its end, and how far it came otherwise."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import pytest
+
+from zoe_cli.commands import quick_follow
+from zoe_cli.commands.quick_follow import follow_quickly
+from zoe_client.errors import Unreachable
+from zoe_client.plain import Execution
+from zoe_client.quick import QuickClient
+from zoe_client.sse import ServerEvent
+
+
+def execution(state: str = "running", attempts: int = 1) -> Execution:
+    services = [{"id": "w", "name": "w-0", "component": "w", "index": 0, "attempt": 1}]
+    services += [
+        {"id": f"m{attempt}", "name": "main-0", "component": "main", "index": 0, "attempt": attempt}
+        for attempt in range(1, attempts + 1)
+    ]
+    components = [{"name": "w"}, {"name": "main", "ends_application": True}]
+    found = {"id": "x1", "state": state, "services": services, "description": {"components": components}}
+    return cast(Execution, {**found, "inputs": [], "marks": {}, "storage_problem": ""})
+
+
+def piece(text: bytes, offset: int) -> ServerEvent:
+    return ServerEvent(str(offset), "log", json.dumps({"data": base64.b64encode(text).decode()}))
+
+
+class Server:
+    """Answers like a client of a server that is in these states, one after the other."""
+
+    def __init__(self, events: Sequence[ServerEvent | Exception], seen: Sequence[Execution], streams: bool = True):
+        self.streams, self.paths = streams, list[str]()
+        self._events, self._seen = events, list(seen)
+
+    def stream(self, path: str) -> Iterator[ServerEvent]:
+        self.paths.append(path)
+        for event in self._events:
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+    def execution(self, execution_id: str) -> Execution:
+        assert execution_id == "x1"
+        return self._seen.pop(0) if len(self._seen) > 1 else self._seen[0]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick_follow, "_PAUSE_S", 0.0)
+
+
+def followed(server: Any) -> quick_follow.Followed:
+    return follow_quickly(cast(QuickClient, server), execution())
+
+
+def test_it_shows_the_output_and_returns_how_it_ended(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    states = [execution(), execution("stopping"), execution("succeeded")]
+    server = Server([ServerEvent("", "waiting", "{}"), piece(b"one\n", 4), piece(b"\xff", 5)], states)
+    found = followed(server)
+    assert (found.ended or {}).get("state") == "succeeded"
+    assert server.paths == ["/executions/x1/services/m1/logs/stream"]
+    assert capfdbinary.readouterr().out == b"one\n\xff"
+
+
+@pytest.mark.parametrize(
+    ("server", "offset"),
+    [
+        (Server([piece(b"one\n", 4), Unreachable("cut")], [execution()]), 4),  # the SDK goes on from there
+        (Server([piece(b"one\n", 4)], [execution()]), 4),  # it is not over
+        (Server([piece(b"one\n", 4)], [execution("succeeded", attempts=2)]), 4),  # another attempt followed
+        (Server([], [execution()], streams=False), 0),  # behind a proxy
+    ],
+)
+def test_what_is_not_straight_is_left_to_the_sdk(server: Server, offset: int) -> None:
+    found = followed(server)
+    assert (found.service_id, found.offset, found.ended) == ("m1", offset, None)
