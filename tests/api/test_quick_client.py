@@ -77,13 +77,13 @@ def test_a_stream_is_read_to_its_end_or_says_that_it_broke() -> None:
         b": kept alive\n\nid: 4\nevent: log\ndata: 1\n\n",
     ]
     refused = [answer("404 Not Found", json.dumps({"title": "gone", "status": 404, "code": "not_found"}).encode())]
-    with ScriptedServer([*begun, b"event: end\ndata: {}\n\n"], begun, refused) as server:
-        with QuickClient(server.url, "t") as client:
-            assert [(one.id, one.kind, one.data) for one in client.stream("/x")] == [("4", "log", "1")]
-            broken = client.stream("/x")
-            assert next(broken).id == "4"
-            with pytest.raises(Unreachable, match="the stream ended"):
-                next(broken)
-            with pytest.raises(NotFound, match="gone"):
-                next(client.stream("/x"))
+    whole = [*begun, b"event: end\ndata: {}\n\n"]
+    with ScriptedServer(whole, begun, refused) as server, QuickClient(server.url, "t") as client:
+        assert [(one.id, one.kind, one.data) for one in client.stream("/x")] == [("4", "log", "1")]
+        broken = client.stream("/x")
+        assert next(broken).id == "4"
+        with pytest.raises(Unreachable, match="the stream ended"):
+            next(broken)
+        with pytest.raises(NotFound, match="gone"):
+            next(client.stream("/x"))
     assert b"GET /api/v1/x " in server.requests[0]
