@@ -16,7 +16,7 @@ from zoe_cli.commands.dates import since
 from zoe_cli.commands.file_places import FORMS
 from zoe_cli.commands.list_options import line_format, lines, sort, sort_key
 from zoe_cli.commands.usage_of import efficiency, uses_of
-from zoe_cli.commands.views import asks_for_bandwidth, facts, rows_of, service_rows, timeline
+from zoe_cli.commands.views import asks_for_bandwidth, facts, rows_of, service_rows, steps, timeline
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
@@ -43,7 +43,12 @@ def register(app: typer.Typer) -> None:
         "zoe ls :results",
     )
     add(app, "ls", ls, examples)
-    add(app, "show", show, ("zoe show x1m7xhnzn3f4144", "zoe show x1m7xhnzn3f4144 -o json | jq .exit_code"))
+    add(
+        app,
+        "show",
+        show,
+        ("zoe show x1m7xhnzn3f4144", "zoe show ID --timeline", "zoe show x1m7xhnzn3f4144 -o json | jq .exit_code"),
+    )
 
 
 def ls(
@@ -150,9 +155,19 @@ def _write_list(page: Page, arrays: list[Array], form: Format, sort_by: str | No
         note(f"more: --cursor {page['next_cursor']}")
 
 
-def show(context: typer.Context, execution_id: Id) -> None:
+def show(
+    context: typer.Context,
+    execution_id: Id,
+    only_steps: Annotated[
+        bool, typer.Option("--timeline", help="Only when it and its services got how far, and how long each step took.")
+    ] = False,
+) -> None:
     """Show one execution: why it waits or how it ended, its timeline and its services."""
     form = options(context).output
+    if only_steps and form is Format.TABLE:
+        with options(context).quick() as client:
+            write(table(steps(client.execution(execution_id))))
+        return
     with options(context).quick() as client:
         execution = client.execution(execution_id)
         more = list(_more(client, execution)) if form is Format.TABLE else []

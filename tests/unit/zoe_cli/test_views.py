@@ -1,0 +1,23 @@
+"""Executions as rows and lines."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from zoe_cli.commands.views import steps
+from zoe_client.plain import Execution
+
+
+def test_steps_of_the_execution_and_its_services_stand_in_their_order() -> None:
+    service = {"name": "main-0", "attempt": 1, "started_at_s": 103.0, "ready_at_s": None, "ended_at_s": 109.25}
+    again = {**service, "attempt": 2, "started_at_s": None, "ended_at_s": None}
+    marks = {"queued": 100.5, "started": 104.0, "ended": 110.0}
+    found = steps(cast(Execution, {"submitted_at_s": 100.0, "marks": marks, "services": [service, again]}))
+    assert list(found.rows) == [
+        ("0.00", "", "submitted"),
+        ("0.50", "+0.50", "queued"),
+        ("3.00", "+2.50", "main-0 started"),
+        ("4.00", "+1.00", "started"),
+        ("9.25", "+5.25", "main-0 ended"),
+        ("10.00", "+0.75", "ended"),
+    ]
