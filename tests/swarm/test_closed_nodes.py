@@ -63,7 +63,7 @@ def cloud(swarm: Cluster) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=[GATEWAY_IMAGE, "zoe/gateway"])
+@pytest.fixture(params=["zoe/gateway"])
 def looking(request: pytest.FixtureRequest, swarm: Cluster) -> Iterator[SwarmHarness]:
     """Of the two images that look, one has busybox and one bash."""
     if request.param != GATEWAY_IMAGE:

@@ -31,11 +31,6 @@ def run(installation: Installation, *program: str) -> tuple[Execution, str]:
     return ended, installation.output(ended, "mpi-launcher")
 
 
-def test_a_program_in_c_computes_pi(installation: Installation) -> None:
-    _, printed = run(installation, "mpi-pi", "20000000")
-    assert f"pi = 3.141592653590 with {WORKERS} processes" in printed
-
-
 def test_mpi4py_computes_pi_with_a_program_of_the_workspace(installation: Installation) -> None:
     installation.put("mpi_pi.py")
     _, printed = run(installation, "python3", "{workspace}/mpi_pi.py", "200000")
