@@ -138,8 +138,10 @@ class QuickClient:
         """Whether `stream` reaches this server."""
         return self._simple
 
-    def stream(self, path: str) -> Iterator[ServerEvent]:
-        """Yield the events of a stream up to the server's `end`, once; Refused, or Unreachable if it breaks before."""
+    def stream(self, path: str) -> Iterator[ServerEvent | None]:
+        """Yield the events of a stream up to the server's `end`, and None for each comment that keeps it open; Refused,
+        or Unreachable if it breaks before.
+        """
         from zoe_client.sse import parse_events
 
         connection = self._connect(_SILENCE_S)
@@ -151,8 +153,7 @@ class QuickClient:
             for event in parse_events(line.decode().rstrip("\r\n") for line in response):
                 if event is not None and event.kind == "end":
                     return
-                if event is not None:
-                    yield event
+                yield event
         except (OSError, HTTPException) as error:
             raise Unreachable(f"no answer from {self.url}/: {error or type(error).__name__}") from error
         finally:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from zoe_cli.commands.views import slower_ways
+from zoe_cli.context import on_terminal
 from zoe_cli.output import note, show_output
 from zoe_client.errors import Unreachable
 from zoe_client.plain import Execution, Service
@@ -53,9 +54,10 @@ def follow_quickly(client: QuickClient, execution: Execution) -> Followed:
 
 def _pieces(client: QuickClient, execution_id: str, followed: Followed) -> Iterator[bytes]:
     path = f"/executions/{execution_id}/services/{followed.service_id}/logs/stream"
-    said = False
+    said, why = False, ""
     for event in client.stream(path):
-        if event.kind != "log":
+        if event is None or event.kind != "log":
+            why = _say_why(client, execution_id, why)
             continue
         if not said:
             said = True
@@ -63,6 +65,16 @@ def _pieces(client: QuickClient, execution_id: str, followed: Followed) -> Itera
                 note(f"note: {text}")
         yield base64.b64decode(json.loads(event.data)["data"])
         followed.offset = int(event.id)
+
+
+def _say_why(client: QuickClient, execution_id: str, said: str) -> str:
+    """Tell a person why it waits, unless that was said; return what was said last."""
+    if not on_terminal():
+        return said
+    reason = client.execution(execution_id)["reason"]
+    if reason is not None and reason["sentence"] != said:
+        note(f"waits: {reason['sentence']}")
+    return said if reason is None else reason["sentence"]
 
 
 def _ending(execution: Execution) -> Service:

@@ -35,11 +35,13 @@ def piece(text: bytes, offset: int) -> ServerEvent:
 class Server:
     """Answers like a client of a server that is in these states, one after the other."""
 
-    def __init__(self, events: Sequence[ServerEvent | Exception], seen: Sequence[Execution], streams: bool = True):
+    def __init__(
+        self, events: Sequence[ServerEvent | Exception | None], seen: Sequence[Execution], streams: bool = True
+    ):
         self.streams, self.paths = streams, list[str]()
         self._events, self._seen = events, list(seen)
 
-    def stream(self, path: str) -> Iterator[ServerEvent]:
+    def stream(self, path: str) -> Iterator[ServerEvent | None]:
         self.paths.append(path)
         for event in self._events:
             if isinstance(event, Exception):
@@ -67,6 +69,14 @@ def test_it_shows_the_output_and_returns_how_it_ended(capfdbinary: pytest.Captur
     assert (found.ended or {}).get("state") == "succeeded"
     assert server.paths == ["/executions/x1/services/m1/logs/stream"]
     assert capfdbinary.readouterr().out == b"one\n\xff"
+
+
+def test_a_person_is_told_once_why_it_waits(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(quick_follow, "on_terminal", lambda: True)
+    states = [{**execution(), "reason": one} for one in (None, {"sentence": "2 cores"}, {"sentence": "2 cores"}, None)]
+    seen = [cast(Execution, one) for one in states] + [execution("succeeded")]
+    followed(Server([None, None, None, None], seen))
+    assert capfd.readouterr().err == "waits: 2 cores\n"
 
 
 @pytest.mark.parametrize(
