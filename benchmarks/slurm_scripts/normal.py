@@ -1,0 +1,55 @@
+"""Texts without what differs between any two runs: ids, hosts, times, paths, and Slurm's and Zoe's own lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from benchmarks.slurm import NODE
+
+_OWN_LINES = re.compile(r"^(?:srun|slurmstepd(?:-\w+)?|zoe|slurmd|sbatch|scancel)(?::| ).*$\n?", re.M)
+_NODES = re.compile(
+    rf"(?:{NODE}(?:\[[\d,-]+\]|\d+)|127\.0\.\d+\.\d+)(?:,(?:{NODE}(?:\[[\d,-]+\]|\d+)|127\.0\.\d+\.\d+))*"
+)
+_RULES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"/[^\s:'\"]*/slurm_script\b"), "SCRIPT"),
+    (_NODES, "NODES"),
+    (re.compile(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*\b"), "DAY"),
+    (re.compile(r"\b(?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\s+\d{1,2}\b"), "DATE"),
+    (re.compile(r"\b\d{4}-\d{2}-\d{2}\b|\b\d{2}/\d{2}/\d{2,4}\b|\b20\d{6}\b"), "DATE"),
+    (re.compile(r"\bT?\d{1,2}[:.]\d{2}[:.]\d{2}(?:\.\d+)?\b(?: [AP]M)?"), "TIME"),
+    (re.compile(r"\b1[789]\d{8}(?:\.\d+)?\b"), "EPOCH"),
+    (re.compile(r"\b\d+m[\d.]+s\b"), "SPAN"),
+    (re.compile(r"\b\d+(?:\.\d+)? ?(?:s|secs?|seconds?|ms|minutes?)\b"), "SPAN"),
+    (re.compile(r"(?i)\bpid[^\d\n]{0,12}\d+"), "PID"),
+    (re.compile(r"(line \d+: +)\d+ "), r"\1PID "),
+    (re.compile(r"/tmp/tmp\.\w+"), "TMP"),
+)
+
+
+def normal(text: str, names: Sequence[tuple[str, str]], *, drop_lines: bool = True) -> str:
+    """Return a text with names of one run replaced, the longest first, and without times."""
+    for old, new in sorted(names, key=lambda one: -len(one[0])):
+        text = text.replace(old, new)
+    for pattern, new in _RULES:
+        text = pattern.sub(new, text)
+    return _OWN_LINES.sub("", text) if drop_lines else text
+
+
+def normal_files(files: Mapping[str, str], names: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return files by their normal names."""
+    return {normal(name, names, drop_lines=False): normal(text, names) for name, text in sorted(files.items())}
+
+
+def difference(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
+    """Return the names of files that only one side has, of those with other lines, and of those whose lines come in
+    another order.
+    """
+    lacking = sorted(set(slurm) ^ set(zoe))
+    other = [
+        name
+        for name in sorted(set(slurm) & set(zoe))
+        if sorted(slurm[name].split("\n")) != sorted(zoe[name].split("\n"))
+    ]
+    order = [name for name in sorted(set(slurm) & set(zoe)) if name not in other and slurm[name] != zoe[name]]
+    return lacking, other, order
