@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -51,7 +52,7 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
         print(f"zoe: {error}", file=sys.stderr, flush=True)
         return error.code
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
-        signal.signal(number, lambda got, _: process.send_signal(got))
+        signal.signal(number, lambda got, _: _pass_on(process, got))
     _warn_before_the_end(job, process, node)
     pumps = _copy_output(process, outputs)
     code = process.wait()
@@ -62,6 +63,12 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
         _tell_missing(node.missing)
         code = code or _FAILED
     return code if code >= 0 else 128 - code
+
+
+def _pass_on(process: subprocess.Popen[bytes], number: int) -> None:
+    """Send a signal to all processes of the script, as Slurm does."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def _tell_missing(calls: list[str]) -> None:
@@ -81,6 +88,7 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
         "PATH": os.pathsep.join((str(bin_directory), job.variables.get("PATH") or given.get("PATH", os.defpath))),
         "HOME": os.environ.get("ZOE_JOB_WORKSPACE") or given.get("HOME", "/"),
         "ZOE_SRUN": own,
+        "ZOE_PYTHON": sys.executable,
         "ZOE_SRUN_NODES": ",".join((own, *addresses[1:])),
     }
     if SECRET.exists() and len(addresses) > 1 and (subnet := subnet_to(addresses[1].rpartition(":")[0])) is not None:
@@ -148,6 +156,9 @@ def _start(job: Job, files: Path, arguments: list[str], environment: dict[str, s
             stdin=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if joined else subprocess.PIPE,
+            # The group of this process gets SIGTERM, too. A shell that gets it twice, from there and from here, dies
+            # before the end of its trap; and `kill 0` of a script is not meant for this process.
+            start_new_session=True,
         )
     except OSError as error:
         with (files / SCRIPT).open(errors="replace") as stream:

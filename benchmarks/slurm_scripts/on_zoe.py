@@ -134,7 +134,7 @@ def _ended(client: Client) -> list[dict[str, Any]]:
 def _jobs(client: Client) -> list[dict[str, Any]]:
     found = []
     for one in client.executions(limit=200).executions:
-        if getattr(one, "array_id", None) is None:
+        if "_" not in one.id:  # else an index of an array
             found.append(
                 {
                     "id": one.id,

@@ -19,16 +19,19 @@ from zoe_job.script import SCRIPT
 
 IMAGE, MEMORY_MIB = "zoe/python", 1024
 _RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from zoe_job.script import main; main()"
+# Scripts put other Pythons in front of PATH, by modules or conda; PYTHONHOME and PYTHONPATH are then for those.
 _PROGRAM = """\
-#!/usr/bin/env python3
-import pathlib, sys
+#!/bin/sh
+exec "${{ZOE_PYTHON:-python3}}" -EsB -c 'import pathlib, sys
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.argv[0:2] = sys.argv[1:2]
+sys.path[0] = str(pathlib.Path(sys.argv[0]).resolve().parent.parent)
 from zoe_job.{0} import main
 
-main()
+main()' "$0" "$@"
 """
+STOP_GRACE_S = 30.0
+"""From SIGTERM at the time limit to SIGKILL, the default of Slurm."""
 _PORT = 6818  # of slurmd
 
 
@@ -100,6 +103,7 @@ def job_draft(
         "files": {SCRIPT: script, NAME: json.dumps(asdict(job)), **programs()},
         "startup_order": 1,
         "ends_application": True,
+        "stop_grace_s": STOP_GRACE_S,
     }
     components = [first]
     if job.nodes > 1:
