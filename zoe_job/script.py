@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from zoe_job.channel import SECRET, listen
+from zoe_job.heterogeneous import NODES
 from zoe_job.job import Job, job_id, node_names, read_job, variables
 from zoe_job.ledger import Ledger
 from zoe_job.networks import subnet_to
@@ -26,10 +27,10 @@ _FAILED, _NOT_RUN, _NO_PROGRAM = 1, 126, 127  # as shells say it
 
 
 def main() -> None:
-    """Run the script, or wait as a further node: `python3 {files} run|node ...`."""
+    """Run the script, or wait as a further node: `python3 {files} run ...`, or `node FIRST INSTANCE HOST PORT`."""
     if sys.argv[1] == "node":
-        index, host, port = int(sys.argv[2]) + 1, sys.argv[3], int(sys.argv[4])
-        Node(index, str(port)).serve(listen(str(port), host, port))
+        first, instance, host, port = int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], int(sys.argv[5])
+        Node(first + instance, str(port)).serve(listen(str(port), host, port))
         threading.Event().wait()
     files = Path(__file__).resolve().parent.parent
     sys.exit(run(read_job(files), files, sys.argv[2:]))
@@ -40,7 +41,8 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
     own = f"{job_id(dict(os.environ))}-{os.environ.get('ZOE_JOB_ATTEMPT', '1')}"
     others = [one for one in os.environ.get("ZOE_JOB_NODES", "").split(",") if one]
     addresses = [f"{os.environ.get('ZOE_JOB_HOST', '127.0.0.1')}:{own}", *others]
-    node = Node(0, own, Ledger([job.tasks_on_each * job.cpus_per_task] * job.nodes))
+    cores = [one.tasks_on_each * one.cpus_per_task for one in job.groups for _ in range(one.nodes)]
+    node = Node(0, own, Ledger(cores))
     node.serve(listen(own, None, None))
     environment = _environment(job, files, addresses, own)
     try:
@@ -89,6 +91,7 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
         "HOME": os.environ.get("ZOE_JOB_WORKSPACE") or given.get("HOME", "/"),
         "ZOE_SRUN": own,
         "ZOE_PYTHON": sys.executable,
+        NODES: ",".join(names),
         "ZOE_SRUN_NODES": ",".join((own, *addresses[1:])),
     }
     if SECRET.exists() and len(addresses) > 1 and (subnet := subnet_to(addresses[1].rpartition(":")[0])) is not None:

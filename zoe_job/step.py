@@ -42,7 +42,7 @@ class Settings:
 def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     """Return what the words say, with the job's values where they say nothing; BadOptionError."""
     given, command, unknown = read(words, SRUN)
-    if missing := missing_of(words, given):
+    if missing := missing_of(given):
         raise MissingOptionError(missing)
     if unknown:
         raise BadOptionError(f"there is no option {unknown[0]}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from zoe_job.channel import Channel, ChannelError
+from zoe_job.heterogeneous import NODES
 
 RANK = struct.Struct(">I")
 _PIECE = 1 << 15
@@ -150,7 +151,7 @@ class _Step:
         mine: dict[str, object] = {"SLURM_PROCID": rank, "SLURM_LOCALID": local, "SLURM_NODEID": self._asked["node"]}
         mine["SLURM_GTIDS"] = ",".join(map(str, self._asked["ranks"]))
         mine["ZOE_SRUN"] = self._here.name
-        names = given.get("SLURM_JOB_NODELIST", "").split(",")
+        names = (given.get(NODES) or given.get("SLURM_JOB_NODELIST", "")).split(",")
         if self._here.index < len(names):
             mine["SLURMD_NODENAME"] = names[self._here.index]
         return {**given, **own, **{name: str(value) for name, value in mine.items()}}

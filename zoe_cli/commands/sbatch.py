@@ -14,11 +14,12 @@ from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import note, write
 from zoe_cli.slurm.draft import job_draft, job_of
+from zoe_cli.slurm.groups import other_groups, read_groups
 from zoe_cli.slurm.lines import ScriptLines, read_lines
 from zoe_cli.slurm.request import Finding, JobRequest, request_of
 from zoe_cli.text import printable
 from zoe_client.vocabulary import IndexState
-from zoe_job.slurm_options import SBATCH, BadOptionError, read
+from zoe_job.slurm_options import SBATCH, BadOptionError
 
 _EXAMPLES = (
     "zoe sbatch job.sh",
@@ -59,7 +60,7 @@ def sbatch(
         typer.echo(context.get_help())
         return
     try:
-        given, rest, unknown = read(words, {**SBATCH, **_OWN})
+        given, more, rest, unknown = read_groups(words, {**SBATCH, **_OWN})
     except BadOptionError as error:
         raise typer.BadParameter(str(error)) from None
     if unknown:
@@ -70,11 +71,14 @@ def sbatch(
         raise typer.BadParameter(f"--{refused.given.name}: {printable(refused.why)}")
     title, script, arguments = _script(rest, on_line)
     lines = read_lines(script)
-    request, found = request_of([*lines.given, *(one for one in given if one.name not in _OWN)])
+    of_first = [*lines.given, *(one for one in given if one.name not in _OWN)]
+    request, found = request_of(of_first)
+    others, findings = other_groups(request, of_first, lines.others, more)
+    found += findings
     if "strict" in own and "loose" in own:
         raise typer.BadParameter("give --strict, which is the default, or --loose")
     _tell(title, lines, found, loose="loose" in own)
-    document = job_draft(script, arguments, job_of(request, lines, title), request, own.get("image"))
+    document = job_draft(script, arguments, job_of(request, lines, title, others), request, own.get("image"))
     if "show" in own:
         from zoe_cli.output import Format, emit_data
 

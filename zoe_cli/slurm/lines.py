@@ -23,6 +23,8 @@ class ScriptLines:
     """
 
     given: list[Given] = field(default_factory=list)
+    others: list[list[Given]] = field(default_factory=list)
+    """Of further groups of a heterogeneous job."""
     refused: list[tuple[int, str, str]] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
     module_lines: list[int] = field(default_factory=list)
@@ -58,7 +60,10 @@ def _read_line(text: str, number: int, found: ScriptLines) -> None:
         why = str(error) if isinstance(error, BadOptionError) else "a quotation mark is open"
         found.refused.append((number, text.strip(), why))
         return
-    found.given += given
+    if rest in (["hetjob"], ["packjob"]) and not given and not unknown:
+        found.others.append([])
+        return
+    (found.others[-1] if found.others else found.given).extend(given)
     found.refused += [(number, word, "sbatch has no such option") for word in unknown]
     if rest:
         found.refused.append((number, " ".join(rest), "no option"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 
 from tests.support.waiting import until
 from zoe_cli.slurm.draft import _RUN, programs
+from zoe_cli.slurm.packed import packed
 from zoe_job.job import NAME, Job
 from zoe_job.script import SCRIPT
 
@@ -23,21 +25,28 @@ class Running:
     """Runs a script in a directory of its own."""
 
     def __init__(self, base: Path) -> None:
-        self.files, self.work = base / "files", base / "work"
+        self.files, self.packed, self.work = base / "files", base / "packed", base / "work"
         self.work.mkdir()
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(self, script: str, job: Job, **environment: str) -> subprocess.Popen[str]:
-        texts = {**programs(), SCRIPT: script, NAME: json.dumps(asdict(job))}
-        for name, text in texts.items():
-            place = self.files / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text)
-            place.chmod(0o755)
+        """Start the nodes of a job, last the one that runs the script."""
+        _write(self.files, {**programs(), SCRIPT: script, NAME: json.dumps(asdict(job))})
+        _write(self.packed, packed(programs()))
+        nodes = sum(one.nodes for one in job.groups)
+        addresses = [f"127.0.0.1:{self._node(number, environment)}" for number in range(1, nodes)]
+        return self._run(self.files, ["run"], {"ZOE_JOB_NODES": ",".join(addresses), **environment})
+
+    def _node(self, number: int, environment: dict[str, str]) -> int:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = int(server.getsockname()[1])
+        self._run(self.packed, ["node", str(number), "0", "127.0.0.1", str(port)], environment)
+        return port
+
+    def _run(self, files: Path, words: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
         given = {"PATH": os.defpath, "ZOE_EXECUTION_ID": f"x{self.work.parent.name}", **environment}
-        command = [sys.executable, "-B", "-c", _RUN, str(self.files), "run"]
         process = subprocess.Popen(
-            command,
+            [sys.executable, "-B", "-c", _RUN, str(files), *words],
             cwd=self.work,
             env=given,
             stdout=subprocess.PIPE,
@@ -52,6 +61,14 @@ class Running:
         for process in self._processes:
             process.kill()
             process.communicate()
+
+
+def _write(directory: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        place = directory / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+        place.chmod(0o755)
 
 
 @pytest.fixture
@@ -89,3 +106,35 @@ def test_steps_run_whatever_python_a_script_puts_in_front_and_end_as_in_slurm(ru
     output, errors = process.communicate()
     assert output.splitlines() == ["step", "2", "13"], errors
     assert "execve(): ./nothing: No such file or directory" in errors
+
+
+def test_steps_run_over_the_groups_of_a_heterogeneous_job(running: Running) -> None:
+    """The outputs are those of Slurm 22.05, beside its node names."""
+    show = "sh -c 'echo $SLURM_PROCID/$SLURM_NTASKS node $SLURM_NODEID of $SLURM_NNODES'"
+    process = running.start(
+        "#!/bin/bash\n"
+        f"srun {show} | sort; echo -; srun --het-group=1 {show} | sort; echo -; srun --het-group=0,1 -l {show} | sort\n"
+        f"echo -; srun -l echo A : {show} | sort; echo -; "
+        f"srun --het-group=1 -n1 echo A : --het-group=0 -n1 {show} | sort\n"
+        "echo -; srun sh -c 'exit 3' : sh -c 'exit 5'; echo $?; srun --het-group=2 true; echo $?\n"
+        "srun echo A : echo B : echo C; echo $?; srun echo A :; echo $?\n"
+        "echo $SLURM_HET_SIZE $SLURM_NTASKS_HET_GROUP_1 "
+        "$SLURM_CPUS_PER_TASK_HET_GROUP_1 $SLURM_JOB_NUM_NODES_HET_GROUP_1\n"
+        '[ "$SLURM_JOB_NODELIST,$SLURM_JOB_NODELIST_HET_GROUP_1" = "$ZOE_SRUN_NAMES" ]; echo $?\n',
+        Job(
+            *("hetty", 1, 2, True),
+            output="/dev/null",
+            error="errors",
+            others=[Job("other", 2, 4, True, cpus_per_task=3, cpus_given=True)],
+        ),
+    )
+    output, errors = process.communicate()
+    assert [part.split("\n") for part in output.strip().split("\n-\n")] == [
+        ["0/2 node 0 of 1", "1/2 node 0 of 1"],
+        ["0/4 node 0 of 2", "1/4 node 0 of 2", "2/4 node 1 of 2", "3/4 node 1 of 2"],
+        [f"{rank}: {rank}/6 node {rank // 2} of 3" for rank in range(6)],
+        ["0: A", "1: A", *(f"{rank}: {rank}/6 node {rank // 2} of 3" for rank in range(2, 6))],
+        ["0/2 node 0 of 2", "A"],
+        ["5", "1", "1", "1", "2 4 3 2", "0"],
+    ], errors
+    assert "srun: error: the job has no group 2: its groups are 0 to 1" in errors

@@ -40,8 +40,6 @@ def test_bad_words_are_refused(words: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "-n1 a : -n1 b",
-        "--het-group=0 a",
         "--pty bash",
         "--task-prolog=x a",
         "--jobid=7 a",

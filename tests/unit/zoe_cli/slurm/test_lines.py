@@ -51,7 +51,6 @@ def test_lines_up_to_the_first_command_are_read() -> None:
         "if squeue -j 1; then true; fi",
         "while ! scontrol show job 1; do true; done",
         "bash <<EOF\nscancel 5\nEOF",
-        "srun -n1 echo a : -n2 echo b",
         "srun -N1 \\\n  --pty bash",
         "x=`sacct -n`",
         "[ -f done ] && sbatch $0",
