@@ -1,7 +1,4 @@
-"""Jobs of several parts, each with nodes of its own, and steps over them: `--het-group`, `srun A : B`.
-
-Compared with Slurm 22.05. A part is a group there; the first one runs the script.
-"""
+"""Steps of several programs, or over several groups of a heterogeneous job: `srun A : B`, `--het-group`."""
 
 from __future__ import annotations
 
@@ -9,23 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from zoe_job.groups import NODES, SIZE, group_environment
 from zoe_job.ledger import Wanted
 from zoe_job.slurm_options import SRUN, BadOptionError, read
 from zoe_job.step import Settings, settings_of
 
-SIZE, NODES = "SLURM_HET_SIZE", "ZOE_SRUN_NAMES"
-"""How many groups a job has, if it is heterogeneous; the names of all nodes of a job."""
-_ENDING = "_HET_GROUP_"
-# Of the first group, where the variables of another one say nothing.
-_OF_A_GROUP = (
-    "SLURM_NTASKS",
-    "SLURM_NTASKS_PER_NODE",
-    "SLURM_CPUS_PER_TASK",
-    "SLURM_GPUS",
-    "SLURM_GPUS_ON_NODE",
-    "SLURM_MEM_PER_CPU",
-    "SLURM_MEM_PER_NODE",
-)
 _INHERITED = ("label", "kill-on-bad-exit", "chdir", "output", "error", "input", "open-mode", "export", "time")
 _RANGE = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
 
@@ -100,35 +85,6 @@ def split(words: Sequence[str]) -> list[list[str]]:
             found.append([])
         else:
             found[-1].append(word)
-    return found
-
-
-def group_environment(environment: dict[str, str], group: int) -> dict[str, str]:
-    """Return the environment as a job has it that is this group alone."""
-    if not group or SIZE not in environment:
-        return environment
-    ending = f"{_ENDING}{group}"
-    own = {name.removesuffix(ending): text for name, text in environment.items() if name.endswith(ending)}
-    found = {name: text for name, text in environment.items() if name not in _OF_A_GROUP} | own
-    return {**found, "SLURM_NNODES": own["SLURM_JOB_NUM_NODES"], "SLURM_NODELIST": own["SLURM_JOB_NODELIST"]}
-
-
-def group_variables(groups: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Return the variables of a job of several groups, from those that each would have alone."""
-    names = (
-        *_OF_A_GROUP,
-        "SLURM_JOB_ID",
-        "SLURM_JOB_NAME",
-        "SLURM_JOB_NODELIST",
-        "SLURM_JOB_NUM_NODES",
-        "SLURM_JOB_CPUS_PER_NODE",
-        "SLURM_JOB_PARTITION",
-        "SLURM_NPROCS",
-        "SLURM_TASKS_PER_NODE",
-    )
-    found = {SIZE: str(len(groups))}
-    for group, own in enumerate(groups):
-        found |= {f"{name}{_ENDING}{group}": own[name] for name in names if name in own}
     return found
 
 

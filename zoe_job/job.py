@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from zoe_job.heterogeneous import group_variables
+from zoe_job.groups import group_variables
 
 NAME = "zoe-job.json"
 _NO_LIMIT_S = 365 * 24 * 3600

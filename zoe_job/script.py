@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from zoe_job.channel import SECRET, listen
-from zoe_job.heterogeneous import NODES
+from zoe_job.groups import NODES
 from zoe_job.job import Job, job_id, node_names, read_job, variables
 from zoe_job.ledger import Ledger
 from zoe_job.networks import subnet_to
@@ -49,12 +49,12 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
         _enter(job, environment)
         _mention(job, environment)
         outputs = _open_outputs(job, environment)
+        signals = _Signals()
         process = _start(job, files, arguments, environment)
     except _NotStarted as error:
         print(f"zoe: {error}", file=sys.stderr, flush=True)
         return error.code
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
-        signal.signal(number, lambda got, _: _pass_on(process, got))
+    signals.go_to(process)
     _warn_before_the_end(job, process, node)
     pumps = _copy_output(process, outputs)
     code = process.wait()
@@ -67,10 +67,27 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _pass_on(process: subprocess.Popen[bytes], number: int) -> None:
-    """Send a signal to all processes of the script, as Slurm does."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
+class _Signals:
+    """Passes signals of the service on to all processes of the script, as Slurm does; what comes before, afterwards."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
+            signal.signal(number, self._take)
+
+    def go_to(self, process: subprocess.Popen[bytes]) -> None:
+        """Name the process that leads the script's group."""
+        self._process = process
+        for number in self._early:
+            self._take(number, None)
+
+    def _take(self, number: int, _: object) -> None:
+        if self._process is None:
+            self._early.append(number)
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
 
 
 def _tell_missing(calls: list[str]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zoe_job.heterogeneous import SIZE, Part
+from zoe_job.groups import SIZE
+from zoe_job.heterogeneous import Part
 from zoe_job.step import Settings
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from zoe_job.channel import Channel, ChannelError
-from zoe_job.heterogeneous import NODES
+from zoe_job.groups import NODES
 
 RANK = struct.Struct(">I")
 _PIECE = 1 << 15

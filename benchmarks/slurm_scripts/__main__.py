@@ -1,7 +1,9 @@
-"""Run drawn public scripts on Debian's Slurm and on Zoe: `python -m benchmarks.slurm_scripts --mirrors DIR --scratch DIR`.
+"""Run drawn public scripts on Debian's Slurm and on Zoe, and print what differs.
+
+    python -m benchmarks.slurm_scripts --mirrors DIR --scratch DIR
 
 Needs root, and the packages slurmctld, slurmd, slurm-client and munge. The repositories are git directories
-`OWNER+NAME/repo`. Each result is a line of JSON; what has a line is not run again.
+`OWNER+NAME/repo`. Each result is a line of JSON; what has one is not run again.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ _OF_ONE_REPOSITORY = 12
 """Most scripts of one repository, so that no site stands for all; twice as many where a kind lacks others."""
 _BYTES_MAX = 20_000
 _NODES_MAX = 16
+_INDICES_MAX = 60
 _NOT_SCRIPTS = (".md", ".py", ".txt", ".rst", ".html", ".ipynb", ".R", ".rmd", ".tpl", ".yml", ".yaml")
 _OPTION = r"^#SBATCH\s+(?:.*\s)?"
 # What a site alone has: nodes, features, reservations, licences and clusters by name.
@@ -84,7 +85,7 @@ def _of_repository(mirrors: Path, repository: str) -> Iterator[tuple[Candidate, 
 def _candidate(repository: str, commit: str, path: str, text: str) -> Candidate | None:
     if not text.startswith("#!") or len(text) > _BYTES_MAX or _OF_A_SITE.search(text) or _OTHERS.search(text):
         return None
-    if "sh" not in text.splitlines()[0] or _nodes(text) > _NODES_MAX:
+    if "sh" not in text.splitlines()[0] or _nodes(text) > _NODES_MAX or _indices(text) > _INDICES_MAX:
         return None
     is_job = re.search(r"^#SBATCH\b", text, re.M) is not None
     body = body_of(text)
@@ -111,6 +112,16 @@ def _kinds(text: str, body: str, is_job: bool) -> Iterator[bool]:
 def _nodes(text: str) -> int:
     found = re.findall(_OPTION + r"(?:--nodes[= ]\s*|-N\s*)(\d+)", text, re.M)
     return max(map(int, found), default=1)
+
+
+def _indices(text: str) -> int:
+    """Return about how many indices the array of a script has."""
+    found = re.search(_OPTION + r"(?:--array[= ]\s*|-a\s*)([\d,:-]+)", text, re.M)
+    number = 0
+    for part in found[1].split(",") if found else ():
+        ends = re.fullmatch(r"(\d+)-(\d+)(?::(\d+))?", part)
+        number += (int(ends[2]) - int(ends[1])) // int(ends[3] or 1) + 1 if ends else 1
+    return number
 
 
 def drawn(all_of_them: Sequence[Candidate], seed: int, number: int) -> list[Candidate]:

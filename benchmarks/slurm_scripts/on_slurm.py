@@ -26,6 +26,7 @@ VALUES = {
     "MailProg": "/bin/true",
 }
 _ENDED_WITHIN_S = 300.0
+_ENDED = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "NODE_FAIL", "DEADLINE", "BOOT_FAIL")
 _LAUNCH_FAILED = 53
 _FIELD = re.compile(r"(\w[\w:/]*)=(\S*)")
 
@@ -69,9 +70,7 @@ def _ended(slurm: Slurm, case: Case) -> list[dict[str, str]]:
     give_up_s = time.monotonic() + _ENDED_WITHIN_S
     while True:
         jobs = _jobs(slurm, case)
-        left = [
-            job for job in jobs if job["JobState"] in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED")
-        ]
+        left = [job for job in jobs if job["JobState"] not in _ENDED]
         waiting = [job for job in left if job["Reason"] != "DependencyNeverSatisfied"]
         if not waiting or time.monotonic() > give_up_s:
             for job in left:

@@ -15,6 +15,7 @@ HANDLE = "BASH_FUNC_command_not_found_handle%%"
 HANDLE_TEXT = '() { echo "stand-in: $*"; echo "$*" 2>/dev/null >> "stand-in-${1##*/}.txt"; return 0; }'
 """Of bash, for programs whose names are put together as the script runs."""
 _SIGNAL_S = 120
+_SCRIPTS = (".sh", ".slurm", ".sbatch", ".job", ".batch")  # sbatch would find them by PATH
 _WORD = re.compile(r"(?<![\w/.$={\-])[A-Za-z_][\w.+-]{0,40}(?![\w=(])")
 _HERE = re.compile(r"(?:^|[;&|]|\b(?:srun|time|mpirun|mpiexec|exec|nohup)\b[^\n;&|]*?\s)\s*\./([\w-][\w./-]*)", re.M)
 # They would leave the machine, take long, or print what changes from one second to the next.
@@ -31,7 +32,6 @@ _ALWAYS = [
     "gfortran",
     "git",
     "groups",
-    "id",
     "lscpu",
     "mail",
     "make",
@@ -41,7 +41,6 @@ _ALWAYS = [
     "mpicc",
     "mpiexec",
     "mpirun",
-    "nproc",
     "numactl",
     "nvidia-smi",
     "pip",
@@ -79,13 +78,11 @@ _QUICK = [
     "free",
     "git",
     "groups",
-    "id",
     "lscpu",
     "mail",
     "mamba",
     "ml",
     "module",
-    "nproc",
     "nvidia-smi",
     "pip",
     "pip3",
@@ -105,12 +102,13 @@ _SLEEP = '#!/bin/sh\ncase "$1" in 0*|1|2|1s|2s) exec /bin/sleep "$1";; *) exec /
 
 
 def make_programs(directory: Path, texts: list[str], *, until_signal: bool) -> None:
-    """Write a program for each word of these scripts that may be one. With `until_signal` most run for two minutes, else
-    none, and `sleep` sleeps two seconds at most.
+    """Write a program for each word of these scripts that may be one.
+
+    With `until_signal` most run for two minutes, else none, and `sleep` sleeps two seconds at most.
     """
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
-    words = {word for text in texts for word in _WORD.findall(body_of(text))}
+    words = {word for text in texts for word in _WORD.findall(body_of(text)) if not word.endswith(_SCRIPTS)}
     own = _of_the_shell()
     path = os.pathsep.join(SYSTEM_PATH)
     for word in sorted(

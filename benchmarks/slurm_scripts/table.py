@@ -66,7 +66,7 @@ def table(cases: Sequence[Case], scratch: Path) -> str:
     rows = [("all", found), *((kind, [one for one in found if kind in one.case.candidate.kinds]) for kind in KINDS)]
     rows.append(("calls of Slurm inside of jobs", [one for one in found if one.case.candidate.calls]))
     lines = [
-        "| scripts | number | equal | of these refused by both | refused by Zoe alone | succeeded, and something differs |",
+        "| scripts | number | equal | of these refused by both | refused by Zoe alone | succeeded, yet different |",
         "|---|---|---|---|---|---|",
     ]
     for name, ones in rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -99,10 +100,17 @@ def _script(rest: list[str], request: JobRequest) -> tuple[str, str, list[str]]:
         raise typer.BadParameter("give a script, or --wrap COMMAND")
     name, *arguments = rest or ["-"]
     try:
-        data = sys.stdin.buffer.read(_SCRIPT_BYTES_MAX + 1) if name == "-" else _read(Path(name))
+        data = sys.stdin.buffer.read(_SCRIPT_BYTES_MAX + 1) if name == "-" else _read(_found(name))
     except OSError as error:
         raise typer.BadParameter(f"{printable(name)} cannot be read: {error.strerror}") from None
     return "sbatch" if name == "-" else Path(name).name, _checked(data, name), arguments
+
+
+def _found(name: str) -> Path:
+    """Return where a script is: here, or else on PATH, as sbatch finds it."""
+    if "/" in name or Path(name).exists():
+        return Path(name)
+    return next((place for place in (Path(one, name) for one in os.get_exec_path()) if place.is_file()), Path(name))
 
 
 def _read(path: Path) -> bytes:
