@@ -82,7 +82,7 @@ def test_a_script_gets_the_signal_of_the_time_limit_once(running: Running) -> No
     """A shell that gets it twice dies within its trap: from the group, and from the program that runs the script."""
     process = running.start(
         "#!/bin/bash\ntrap 'for i in 1 2 3; do sleep 0.05; echo saved; done; kill 0' EXIT\n: > ready\nsleep 60\n",
-        Job("sums", output="/dev/null"),
+        Job("sums", output="/dev/null", error="errors"),
     )
     until((running.work / "ready").exists)
     os.killpg(process.pid, signal.SIGTERM)
