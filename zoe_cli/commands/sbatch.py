@@ -15,6 +15,7 @@ from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import note, write
 from zoe_cli.slurm.draft import job_draft, job_of
+from zoe_cli.slurm.environment import carried
 from zoe_cli.slurm.groups import other_groups, read_groups
 from zoe_cli.slurm.lines import ScriptLines, read_lines
 from zoe_cli.slurm.request import Finding, JobRequest, request_of
@@ -74,6 +75,7 @@ def sbatch(
     lines = read_lines(script)
     of_first = [*lines.given, *(one for one in given if one.name not in _OWN)]
     request, found = request_of(of_first)
+    _take_environment(title, script, request)
     others, findings = other_groups(request, of_first, lines.others, more)
     found += findings
     if "strict" in own and "loose" in own:
@@ -131,6 +133,19 @@ def _checked(data: bytes, name: str) -> str:
         return data.decode()
     except UnicodeDecodeError:
         raise typer.BadParameter(f"{shown} is not UTF-8 text") from None
+
+
+def _take_environment(title: str, script: str, request: JobRequest) -> None:
+    """Take along what the script reads of this environment, unless --export says otherwise, and say so."""
+    if not request.export_all:
+        return
+    found = carried(script, os.environ)
+    request.export = {**found.values, **request.export}
+    if found.values:
+        note(f"{printable(title)}: takes from your environment: {printable(', '.join(found.values))}")
+    if left := [name for name in found.left if name not in request.export]:
+        names = printable(", ".join(left))
+        note(f"{printable(title)}: leaves in your environment: {names}; use --export=NAME, or `zoe secret`")
 
 
 def _tell(title: str, lines: ScriptLines, found: list[Finding], *, loose: bool) -> None:
