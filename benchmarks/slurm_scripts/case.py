@@ -18,7 +18,8 @@ _FILE_BYTES_MAX = 1 << 20
 _TEXT_MAX = 50_000
 _SIGNAL = re.compile(r"^#SBATCH\s+.*--signal[= ]\s*([\w:]+)", re.M)
 _GPU_MODEL = re.compile(r"^(#SBATCH\b.*\bgpus?(?:-per-\w+)?[:=] ?)(?!\d)[\w.-]+:(\d+)", re.M)
-_BIG_ARRAY = re.compile(r"^(#SBATCH\b.*(?:--array[= ]|-a ?))\d+-(\d{3,})\b", re.M)
+_ARRAY = re.compile(r"^(#SBATCH\b.*(?:--array[= ]|-a ?))(\d+)-(\d+)(?![\d:])", re.M)
+_INDICES_MAX = 60
 _BEFORE_S = 10
 
 
@@ -79,12 +80,17 @@ def _prepared(case: Case, work: Path) -> list[str]:
         if text is None or not (text.startswith("#!") or "#SBATCH" in text):
             continue
         # Also of scripts that a drawn one submits: on both sides, the first indices of a big array run.
-        place.write_text(_BIG_ARRAY.sub(r"\g<1>1-20", _GPU_MODEL.sub(r"\1\2", text)))
+        place.write_text(_ARRAY.sub(_first_indices, _GPU_MODEL.sub(r"\1\2", text)))
         texts.append(text)
     script = work / case.script
     script.chmod(0o755)
     make_relative_programs(work, [script.read_text()], until_signal=case.until_signal)
     return texts
+
+
+def _first_indices(found: re.Match[str]) -> str:
+    first, last = int(found[2]), int(found[3])
+    return found[0] if last - first < _INDICES_MAX else f"{found[1]}{first}-{first + 19}"
 
 
 def read_text(place: Path) -> str | None:
