@@ -21,6 +21,20 @@ _GPU_MODEL = re.compile(r"^(#SBATCH\b.*\bgpus?(?:-per-\w+)?[:=] ?)(?!\d)[\w.-]+:
 _ARRAY = re.compile(r"^(#SBATCH\b.*(?:--array[= ]|-a ?))(\d+)-(\d+)(?![\d:])", re.M)
 _INDICES_MAX = 60
 _BEFORE_S = 10
+# Bash, since other shells drop functions of the environment. Names of a site's partitions and accounts go.
+_SBATCH = """\
+#!/bin/bash
+words=()
+while (($#)); do
+  case $1 in
+    --partition=*|--account=*|--qos=*) ;;
+    -p|-A|-q|--partition|--account|--qos) shift ;;
+    *) words+=("$1") ;;
+  esac
+  shift
+done
+exec {} "${{words[@]}}"
+"""
 
 
 @dataclass(frozen=True)
@@ -140,7 +154,7 @@ def start(
     """Submit the script, or run it if it submits others, as its user would, by an `sbatch` that adds the options."""
     tools.mkdir(parents=True, exist_ok=True)
     sbatch = tools / "sbatch"
-    sbatch.write_text(f'#!/bin/sh\nexec {" ".join([*program, *options(case, work)])} "$@"\n')
+    sbatch.write_text(_SBATCH.format(" ".join([*program, *options(case, work)])))
     sbatch.chmod(0o755)
     words = [f"./{case.script}"] if case.candidate.driver else ["sbatch", case.script]
     path = os.pathsep.join((str(tools), environment["PATH"]))

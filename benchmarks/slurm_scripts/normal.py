@@ -16,6 +16,7 @@ _NODES = re.compile(
 _LISTED = re.compile(r"(?m)^([bcdlps-][rwxsStT-]{9})[.+]? +\d+ \S+ +\S+ +\d* *(?:DATE|TIME|SPAN|[\d: ])* +(\S.*)$")
 _NUMBER = re.compile(r"(?<!\d)[1-9]\d{2,6}(?!\d)")
 _PIDS_MAX = 8
+_INDEX = re.compile(r"\b(JOB\d+)_\d+\b")
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"/[^\s:'\"]*/slurm_script\b"), "SCRIPT"),
     (_NODES, "NODES"),
@@ -51,6 +52,7 @@ def difference(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> tuple[list[s
     """Return the names of files that only one side has, of those with other lines, and of those whose lines come in
     another order.
     """
+    slurm = _renamed(slurm, zoe)
     lacking = sorted(set(slurm) ^ set(zoe))
     both = sorted(set(slurm) & set(zoe))
     other = [name for name in both if not _same_lines(slurm[name], zoe[name])]
@@ -58,10 +60,20 @@ def difference(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> tuple[list[s
     return lacking, other, order
 
 
+def _renamed(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> dict[str, str]:
+    """Return files with names as Zoe has them: in Slurm, the last index of an array has the id of the array."""
+    found = {}
+    for name, text in slurm.items():
+        other = [one for one in zoe if one not in slurm and _INDEX.sub(r"\1", one) == name]
+        found[other[0] if name not in zoe and len(other) == 1 else name] = text
+    return found
+
+
 def _same_lines(one: str, other: str) -> bool:
     """Return whether two texts have the same lines in any order, or differ in few numbers that are those of processes:
     always the same one in the same place.
     """
+    one, other = _INDEX.sub(r"\1", one), _INDEX.sub(r"\1", other)
     if sorted(one.split("\n")) == sorted(other.split("\n")):
         return True
     if _NUMBER.sub("N", one) != _NUMBER.sub("N", other):

@@ -158,9 +158,6 @@ def _tell(title: str, lines: ScriptLines, found: list[Finding], *, loose: bool) 
     )
     if lines.late:
         note(f"{printable(title)}: #SBATCH lines after the first command are not read: {_numbers(lines.late)}")
-    if lines.arithmetic_lines:
-        which = _numbers(lines.arithmetic_lines)
-        note(f"{printable(title)}: the id of a job is a text here, not a number; the script computes with it: {which}")
     when = [one for one in found if not one.harmless and one.given.name in _WHEN]
     if when:
         note("It was not submitted: it would run at another time, or by another deadline, than the script says.")

@@ -19,6 +19,8 @@ from zoe_job.missing import PROGRAMS
 from zoe_job.script import SCRIPT
 
 IMAGE, MEMORY_MIB = "zoe/python", 1024
+MEMORY_LEAST_MIB = 64
+"""What the program that runs the script needs, and a shell beside it; in Slurm, they do not count."""
 _RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from zoe_job.script import main; main()"
 # Scripts put other Pythons in front of PATH, by modules or conda; PYTHONHOME and PYTHONPATH are then for those.
 _PROGRAM = """\
@@ -127,7 +129,8 @@ def job_draft(
 
 def _resources(job: Job) -> dict[str, Any]:
     """Return what each node of a group has."""
-    found: dict[str, Any] = {"memory": f"{job.memory_mib}MiB", "cores": job.tasks_on_each * job.cpus_per_task}
+    memory = max(job.memory_mib, MEMORY_LEAST_MIB)
+    found: dict[str, Any] = {"memory": f"{memory}MiB", "cores": job.tasks_on_each * job.cpus_per_task}
     return {**found, "devices": {"gpu": job.gpus}} if job.gpus else found
 
 

@@ -108,4 +108,6 @@ def test_other_lines_pass(line: str) -> None:
     ],
 )
 def test_lines_that_compute_with_the_id_are_found(line: str, computes: bool) -> None:
-    assert read_lines(f"#!/bin/sh\n{line}\n").arithmetic_lines == ([2] if computes else [])
+    found = read_lines(f"#!/bin/sh\n{line}\n")
+    assert found.arithmetic_lines == ([2] if computes else [])
+    assert [number for number, _, why in found.refused if "not a number" in why] == found.arithmetic_lines
