@@ -9,14 +9,17 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from tests.support.waiting import until
-from zoe_cli.slurm.draft import _RUN, programs
+from zoe_cli.slurm.draft import _RUN, job_of, programs
+from zoe_cli.slurm.groups import other_groups
+from zoe_cli.slurm.lines import read_lines
 from zoe_cli.slurm.packed import packed
+from zoe_cli.slurm.request import request_of
 from zoe_job.job import NAME, Job
 from zoe_job.script import SCRIPT
 
@@ -108,33 +111,19 @@ def test_steps_run_whatever_python_a_script_puts_in_front_and_end_as_in_slurm(ru
     assert "execve(): ./nothing: No such file or directory" in errors
 
 
-def test_steps_run_over_the_groups_of_a_heterogeneous_job(running: Running) -> None:
-    """The outputs are those of Slurm 22.05, beside its node names."""
-    show = "sh -c 'echo $SLURM_PROCID/$SLURM_NTASKS node $SLURM_NODEID of $SLURM_NNODES'"
-    process = running.start(
-        "#!/bin/bash\n"
-        f"srun {show} | sort; echo -; srun --het-group=1 {show} | sort; echo -; srun --het-group=0,1 -l {show} | sort\n"
-        f"echo -; srun -l echo A : {show} | sort; echo -; "
-        f"srun --het-group=1 -n1 echo A : --het-group=0 -n1 {show} | sort\n"
-        "echo -; srun sh -c 'exit 3' : sh -c 'exit 5'; echo $?; srun --het-group=2 true; echo $?\n"
-        "srun echo A : echo B : echo C; echo $?; srun echo A :; echo $?\n"
-        "echo $SLURM_HET_SIZE $SLURM_NTASKS_HET_GROUP_1 "
-        "$SLURM_CPUS_PER_TASK_HET_GROUP_1 $SLURM_JOB_NUM_NODES_HET_GROUP_1\n"
-        '[ "$SLURM_JOB_NODELIST,$SLURM_JOB_NODELIST_HET_GROUP_1" = "$ZOE_SRUN_NAMES" ]; echo $?\n',
-        Job(
-            *("hetty", 1, 2, True),
-            output="/dev/null",
-            error="errors",
-            others=[Job("other", 2, 4, True, cpus_per_task=3, cpus_given=True)],
-        ),
-    )
+TEXTS = sorted((Path(__file__).parent / "texts").glob("*.sh"))
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=[text.stem for text in TEXTS])
+def test_a_script_prints_and_ends_as_on_slurm(running: Running, text: Path) -> None:
+    """`python -m benchmarks.slurm_scripts.own` recorded what Debian's Slurm printed."""
+    script = text.read_text()
+    lines = read_lines(script)
+    request, _ = request_of(lines.given)
+    others, refused = other_groups(request, lines.given, lines.others, [])
+    assert (lines.refused, refused) == ([], [])
+    job = replace(job_of(request, lines, text.name, others), output="out", error="err")
+    process = running.start(script, job)
     output, errors = process.communicate()
-    assert [part.split("\n") for part in output.strip().split("\n-\n")] == [
-        ["0/2 node 0 of 1", "1/2 node 0 of 1"],
-        ["0/4 node 0 of 2", "1/4 node 0 of 2", "2/4 node 1 of 2", "3/4 node 1 of 2"],
-        [f"{rank}: {rank}/6 node {rank // 2} of 3" for rank in range(6)],
-        ["0: A", "1: A", *(f"{rank}: {rank}/6 node {rank // 2} of 3" for rank in range(2, 6))],
-        ["0/2 node 0 of 2", "A"],
-        ["5", "1", "1", "1", "2 4 3 2", "0"],
-    ], errors
-    assert "srun: error: the job has no group 2: its groups are 0 to 1" in errors
+    assert f"{output}exit code {process.returncode}\n" == text.with_suffix(".expected").read_text(), errors
+    assert (running.work / "out").read_text() == output
