@@ -112,11 +112,12 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "LOGNAME": environment.get("ZOE_JOB_USER", ""),
         "SLURM_CLUSTER_NAME": "zoe",
         "SLURM_JOB_PARTITION": "zoe",
-        "SLURM_RESTART_COUNT": int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1,
         "ENVIRONMENT": "BATCH",
         "SLURM_JOB_START_TIME": int(time.time()),
         "SLURM_JOB_END_TIME": int(time.time() + (job.time_limit_s or _NO_LIMIT_S)),
     }
+    if (restarts := int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1) > 0:
+        found["SLURM_RESTART_COUNT"] = restarts  # scripts ask whether there is one
     if job.ntasks_given:
         found["SLURM_NTASKS"] = job.ntasks
     if job.ntasks_per_node is not None:

@@ -8,6 +8,12 @@ from collections.abc import Mapping, Sequence
 from benchmarks.slurm import NODE
 
 _OWN_LINES = re.compile(r"^(?:srun|slurmstepd(?:-\w+)?|zoe|slurmd|sbatch|scancel)(?::| ).*$\n?", re.M)
+# Versions of Slurm differ in these, and so do users.
+_VERSIONS = re.compile(
+    r"^(?:export )?SLURM_(?:CONF|JOB_ACCOUNT|JOB_[GU]ID|JOB_(?:START|END)_TIME|JOB_QOS|NODE_ALIASES|PRIO_PROCESS|"
+    r"TASK_PID|TOPOLOGY_ADDR|TOPOLOGY_ADDR_PATTERN|WORKING_CLUSTER)=.*$\n?",
+    re.M,
+)
 # Which of two processes a signal reaches first is a matter of chance, also on Slurm.
 _ENDS = re.compile(r"^(?:.*: line \d+: +PID +)?(?:Terminated|Killed)\b.*$\n?", re.M)
 _NODES = re.compile(
@@ -40,7 +46,7 @@ def normal(text: str, names: Sequence[tuple[str, str]], *, drop_lines: bool = Tr
     for pattern, new in _RULES:
         text = pattern.sub(new, text)
     text = _LISTED.sub(r"\1 \2", text)
-    return _ENDS.sub("", _OWN_LINES.sub("", text)) if drop_lines else text
+    return _ENDS.sub("", _OWN_LINES.sub("", _VERSIONS.sub("", text))) if drop_lines else text
 
 
 def normal_files(files: Mapping[str, str], names: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -54,6 +54,12 @@ def test_what_would_be_another_step_is_not_run(words: str) -> None:
         settings_of(words.split(), {**JOB, "SLURM_JOB_ID": "x1"})
 
 
+def test_an_empty_job_id_is_a_mistake_of_the_script_as_in_slurm() -> None:
+    with pytest.raises(BadOptionError, match="needs the id") as found:
+        settings_of(["--jobid=", "a"], {**JOB, "SLURM_JOB_ID": "x1"})
+    assert not isinstance(found.value, MissingOptionError)
+
+
 def test_a_step_without_pmi_may_say_so() -> None:
     assert settings_of(["--mpi=none", "a"], JOB).command == ["a"]
 
