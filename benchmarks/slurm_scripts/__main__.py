@@ -21,7 +21,7 @@ from benchmarks.slurm_scripts import on_slurm, on_zoe
 from benchmarks.slurm_scripts.candidates import candidates, drawn
 from benchmarks.slurm_scripts.case import Case, Outcome, unpack
 from benchmarks.slurm_scripts.stand_ins import make_programs
-from benchmarks.slurm_scripts.table import table
+from benchmarks.slurm_scripts.table import table, write_csv
 from benchmarks.support import machine, temporary_home
 from zoe_embedded.stack import Stack
 
@@ -44,6 +44,8 @@ def main() -> None:
                 runner(given, left)
     print(machine())
     print(table(cases, scratch))
+    if given.csv is not None:
+        write_csv(cases, scratch, given.csv)
 
 
 def _arguments() -> argparse.Namespace:
@@ -54,6 +56,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--only", type=int, nargs="*", default=[], help="numbers of scripts")
     parser.add_argument("--sides", nargs="*", default=["slurm", "zoe"])
+    parser.add_argument("--csv", type=Path, help="file of all scripts, to write")
     parser.add_argument("--again", action="store_true", help="run also what has a result")
     return parser.parse_args()
 

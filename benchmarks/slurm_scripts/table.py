@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,6 +59,18 @@ def verdict(case: Case, scratch: Path) -> Verdict | None:
     files = "; ".join([*(f"only one has {name}" for name in lacking[:3]), *(f"{name} differs" for name in other[:3])])
     succeeded = bool(zoe["jobs"]) and all(word == "succeeded" for word in zoe["jobs"])
     return Verdict(case, jobs, files, bool(order), refused, succeeded and bool(jobs or files))
+
+
+def write_csv(cases: Sequence[Case], scratch: Path, place: Path) -> None:
+    """Write a row for each script: where it is from, and how both sides ended."""
+    with place.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("repository", "path", "commit", "kinds", "calls_slurm", "equal", "states", "files"))
+        for case in cases:
+            one, drawn = verdict(case, scratch), case.candidate
+            found = ("", "", "") if one is None else ("yes" if one.equal else "no", one.jobs, one.files)
+            calls = "yes" if drawn.calls else "no"
+            writer.writerow((drawn.repository, drawn.path, drawn.commit, " ".join(drawn.kinds), calls, *found))
 
 
 def table(cases: Sequence[Case], scratch: Path) -> str:
