@@ -21,7 +21,7 @@ from benchmarks.slurm_scripts import on_slurm, on_zoe
 from benchmarks.slurm_scripts.candidates import candidates, drawn
 from benchmarks.slurm_scripts.case import Case, Outcome, unpack
 from benchmarks.slurm_scripts.stand_ins import make_programs
-from benchmarks.slurm_scripts.table import table, write_csv
+from benchmarks.slurm_scripts.table import AGAIN, table, write_csv
 from benchmarks.support import machine, temporary_home
 from zoe_embedded.stack import Stack
 
@@ -37,11 +37,12 @@ def main() -> None:
     scratch.chmod(0o755)
     chosen = drawn(candidates(given.mirrors), given.seed, given.number)
     cases = [Case(number, one) for number, one in enumerate(chosen) if not given.only or number in given.only]
-    for side, runner in (("slurm", _on_slurm), ("zoe", _on_zoe)):
-        if side in given.sides:
-            left = [case for case in cases if given.again or not _result(scratch, side, case).exists()]
-            if left:
-                runner(given, left)
+    for side in given.sides:
+        left = [case for case in cases if given.again or not _result(scratch, side, case).exists()]
+        if left and side == "zoe":
+            _on_zoe(given, left)
+        elif left:
+            _on_slurm(given, left, side)
     print(machine())
     print(table(cases, scratch))
     if given.csv is not None:
@@ -55,22 +56,22 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=100)
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--only", type=int, nargs="*", default=[], help="numbers of scripts")
-    parser.add_argument("--sides", nargs="*", default=["slurm", "zoe"])
+    parser.add_argument("--sides", nargs="*", default=["slurm", AGAIN, "zoe"], choices=["slurm", AGAIN, "zoe"])
     parser.add_argument("--csv", type=Path, help="file of all scripts, to write")
     parser.add_argument("--again", action="store_true", help="run also what has a result")
     return parser.parse_args()
 
 
-def _on_slurm(given: argparse.Namespace, cases: Sequence[Case]) -> None:
+def _on_slurm(given: argparse.Namespace, cases: Sequence[Case], side: str) -> None:
     with Slurm(_NODES, on_slurm.VALUES, _GPUS) as slurm:
 
         def run(case: Case) -> Outcome:
-            work = given.scratch / "slurm" / case.user
+            work = given.scratch / side / case.user
             texts = unpack(case, given.mirrors, work)
             programs = _programs(given.scratch, case, texts)
             return on_slurm.run(slurm, case, work, programs)
 
-        _all(given.scratch, "slurm", cases, run)
+        _all(given.scratch, side, cases, run)
 
 
 def _on_zoe(given: argparse.Namespace, cases: Sequence[Case]) -> None:

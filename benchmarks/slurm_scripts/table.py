@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from benchmarks.slurm_scripts.candidates import KINDS
 from benchmarks.slurm_scripts.case import Case
 from benchmarks.slurm_scripts.normal import difference
+
+AGAIN = "slurm-again"
+"""The side of a second run on Slurm, which shows what differs by chance."""
+_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,8 @@ class Verdict:
     refused: str
     """`both`, `slurm` or `zoe`: who took nothing in."""
     falsely_succeeded: bool
+    by_chance: bool
+    """Two runs on Slurm differ, too."""
 
     @property
     def equal(self) -> bool:
@@ -34,43 +41,55 @@ class Verdict:
 
 def verdict(case: Case, scratch: Path) -> Verdict | None:
     """Return how a script compares; None before both sides have run it."""
-    sides = []
-    for side in ("slurm", "zoe"):
-        place = scratch / "results" / side / f"{case.number:03d}.json"
-        if not place.exists():
-            return None
-        sides.append(json.loads(place.read_text()))
-    slurm, zoe = sides
+    slurm, zoe, again = (_outcome(scratch, side, case) for side in ("slurm", "zoe", AGAIN))
+    if slurm is None or zoe is None:
+        return None
     # A job whose output cannot be opened or whose directory is missing: Zoe's ends with 1, and says why.
     zoe["jobs"] = [
         there if (there, here) == ("not started", "failed 1") else here
         for there, here in zip_longest(slurm["jobs"], zoe["jobs"])
         if here is not None
     ]
-    lacking, other, order = difference(slurm["files"], zoe["files"])
-    jobs = (
-        ""
-        if slurm["jobs"] == zoe["jobs"]
-        else f"{' '.join(slurm['jobs'][:5]) or 'none'} / {' '.join(zoe['jobs'][:5]) or 'none'}"
-    )
+    jobs, files, order = _differences(slurm, zoe)
     refused = {(True, True): "both", (True, False): "slurm", (False, True): "zoe"}.get(
         (not slurm["jobs"], not zoe["jobs"]), ""
     )
-    files = "; ".join([*(f"only one has {name}" for name in lacking[:3]), *(f"{name} differs" for name in other[:3])])
     succeeded = bool(zoe["jobs"]) and all(word == "succeeded" for word in zoe["jobs"])
-    return Verdict(case, jobs, files, bool(order), refused, succeeded and bool(jobs or files))
+    by_chance = again is not None and any(_differences(slurm, again)[:2])
+    return Verdict(case, jobs, files, order, refused, succeeded and bool(jobs or files), by_chance)
+
+
+def _outcome(scratch: Path, side: str, case: Case) -> dict[str, Any] | None:
+    place = scratch / "results" / side / f"{case.number:03d}.json"
+    return json.loads(place.read_text()) if place.exists() else None
+
+
+def _differences(one: dict[str, Any], other: dict[str, Any]) -> tuple[str, str, bool]:
+    """Return what differs in states and in files, and whether lines come in another order."""
+    lacking, different, order = difference(one["files"], other["files"])
+    states = [" ".join(side["jobs"][:_SHOWN]) or "none" for side in (one, other)]
+    if len(one["jobs"]) != len(other["jobs"]):
+        states = [f"{len(side['jobs'])}: {text}" for side, text in zip((one, other), states, strict=True)]
+    jobs = "" if one["jobs"] == other["jobs"] else " / ".join(states)
+    names = [*(f"only one has {name}" for name in lacking[:3]), *(f"{name} differs" for name in different[:3])]
+    return jobs, "; ".join(names), bool(order)
 
 
 def write_csv(cases: Sequence[Case], scratch: Path, place: Path) -> None:
     """Write a row for each script: where it is from, and how both sides ended."""
     with place.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("repository", "path", "commit", "kinds", "calls_slurm", "equal", "states", "files"))
+        writer.writerow(("repository", "path", "commit", "kinds", "calls_slurm", "equal", "chance", "states", "files"))
         for case in cases:
             one, drawn = verdict(case, scratch), case.candidate
-            found = ("", "", "") if one is None else ("yes" if one.equal else "no", one.jobs, one.files)
-            calls = "yes" if drawn.calls else "no"
-            writer.writerow((drawn.repository, drawn.path, drawn.commit, " ".join(drawn.kinds), calls, *found))
+            found = ("", "", "", "") if one is None else (_yes(one.equal), _yes(one.by_chance), one.jobs, one.files)
+            writer.writerow(
+                (drawn.repository, drawn.path, drawn.commit, " ".join(drawn.kinds), _yes(drawn.calls), *found)
+            )
+
+
+def _yes(fact: bool) -> str:
+    return "yes" if fact else "no"
 
 
 def table(cases: Sequence[Case], scratch: Path) -> str:
@@ -78,19 +97,19 @@ def table(cases: Sequence[Case], scratch: Path) -> str:
     found = [one for case in cases if (one := verdict(case, scratch)) is not None]
     rows = [("all", found), *((kind, [one for one in found if kind in one.case.candidate.kinds]) for kind in KINDS)]
     rows.append(("calls of Slurm inside of jobs", [one for one in found if one.case.candidate.calls]))
-    lines = [
-        "| scripts | number | equal | of these refused by both | refused by Zoe alone | succeeded, yet different |",
-        "|---|---|---|---|---|---|",
-    ]
+    columns: dict[str, Callable[[Verdict], bool]] = {
+        "number": lambda _: True,
+        "equal": lambda one: one.equal,
+        "of these refused by both": lambda one: one.equal and one.refused == "both",
+        "refused by Zoe alone": lambda one: one.refused == "zoe",
+        "differs, also between two runs on Slurm": lambda one: not one.equal and one.by_chance,
+        "succeeded, and differs": lambda one: one.falsely_succeeded,
+        "of these by chance": lambda one: one.falsely_succeeded and one.by_chance,
+    }
+    lines = [f"| scripts | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for name, ones in rows:
-        cells = (
-            len(ones),
-            sum(one.equal for one in ones),
-            sum(one.refused == "both" for one in ones),
-            sum(one.refused == "zoe" for one in ones),
-            sum(one.falsely_succeeded for one in ones),
-        )
-        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+        cells = [str(sum(map(counts, ones))) for counts in columns.values()]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += ["", "| script | states of Slurm / Zoe | files |", "|---|---|---|"]
     lines += [
         f"| {one.case.number} {one.case.candidate.name} | {one.jobs} | {one.files} |" for one in found if not one.equal
