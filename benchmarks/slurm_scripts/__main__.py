@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.slurm import Slurm
 from benchmarks.slurm_scripts import on_slurm, on_zoe
-from benchmarks.slurm_scripts.candidates import candidates, drawn
+from benchmarks.slurm_scripts.candidates import KINDS, SEVERAL, candidates, drawn
 from benchmarks.slurm_scripts.case import Case, Outcome, unpack
 from benchmarks.slurm_scripts.stand_ins import make_programs
 from benchmarks.slurm_scripts.table import AGAIN, table, write_csv
@@ -35,7 +35,10 @@ def main() -> None:
     scratch: Path = given.scratch
     scratch.mkdir(parents=True, exist_ok=True)
     scratch.chmod(0o755)
-    chosen = drawn(candidates(given.mirrors), given.seed, given.number)
+    found = candidates(given.mirrors)
+    if given.kind is not None:
+        found = [one for one in found if given.kind in one.kinds]
+    chosen = drawn(found, given.seed, given.number)
     cases = [Case(number, one) for number, one in enumerate(chosen) if not given.only or number in given.only]
     for side in given.sides:
         left = [case for case in cases if given.again or not _result(scratch, side, case).exists()]
@@ -55,6 +58,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--scratch", type=Path, required=True, help="directory of copies and results")
     parser.add_argument("--seed", type=int, default=100)
     parser.add_argument("--number", type=int, default=100)
+    parser.add_argument("--kind", choices=(*KINDS, SEVERAL), help="draw only of this kind")
     parser.add_argument("--only", type=int, nargs="*", default=[], help="numbers of scripts")
     parser.add_argument("--sides", nargs="*", default=["slurm", AGAIN, "zoe"], choices=["slurm", AGAIN, "zoe"])
     parser.add_argument("--csv", type=Path, help="file of all scripts, to write")

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KINDS = ("arrays", "chains", "steps", "signals")
+SEVERAL = "several steps"
+"""A kind that no draw asks for: there are too few."""
 _EACH = 20
 _OF_ONE_REPOSITORY = 12
 """Most scripts of one repository, so that no site stands for all; twice as many where a kind lacks others."""
@@ -92,7 +94,7 @@ def _candidate(repository: str, commit: str, path: str, text: str) -> Candidate 
     submits = re.search(r"\bsbatch\b", body) is not None
     if not is_job and not submits:
         return None
-    kinds = tuple(kind for kind, found in zip(KINDS, _kinds(text, body, is_job), strict=True) if found)
+    kinds = tuple(kind for kind, found in zip((*KINDS, SEVERAL), _kinds(text, body, is_job), strict=True) if found)
     return Candidate(repository, commit, path, kinds, is_job and bool(_IN_JOB.search(body)), not is_job)
 
 
@@ -107,6 +109,7 @@ def _kinds(text: str, body: str, is_job: bool) -> Iterator[bool]:
     yield bool(depends) or re.search(_OPTION + r"(?:--dependency|-d\s)", text, re.M) is not None
     yield is_job and re.search(r"\bsrun\b", body) is not None
     yield is_job and (re.search(_OPTION + r"--signal", text, re.M) or re.search(r"\btrap\b", body)) is not None
+    yield is_job and len(re.findall(r"\bsrun\b", body)) > 1
 
 
 def _nodes(text: str) -> int:

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from benchmarks.slurm_scripts.candidates import KINDS
+from benchmarks.slurm_scripts.candidates import KINDS, SEVERAL
 from benchmarks.slurm_scripts.case import Case
 from benchmarks.slurm_scripts.normal import difference
 
@@ -95,7 +95,10 @@ def _yes(fact: bool) -> str:
 def table(cases: Sequence[Case], scratch: Path) -> str:
     """Return Markdown: rows of kinds, then a row for each script that differs."""
     found = [one for case in cases if (one := verdict(case, scratch)) is not None]
-    rows = [("all", found), *((kind, [one for one in found if kind in one.case.candidate.kinds]) for kind in KINDS)]
+    rows = [
+        ("all", found),
+        *((kind, [one for one in found if kind in one.case.candidate.kinds]) for kind in (*KINDS, SEVERAL)),
+    ]
     rows.append(("calls of Slurm inside of jobs", [one for one in found if one.case.candidate.calls]))
     columns: dict[str, Callable[[Verdict], bool]] = {
         "number": lambda _: True,
