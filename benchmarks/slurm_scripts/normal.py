@@ -35,7 +35,8 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:s|secs?|seconds?|ms|minutes?)\b"), "SPAN"),
     (re.compile(r"(?i)\bpid[^\d\n]{0,12}\d+"), "PID"),
     (re.compile(r"(line \d+: +)\d+ "), r"\1PID "),
-    (re.compile(r"/tmp/tmp\.\w+"), "TMP"),
+    (re.compile(r"/[^\s:'\"]*/tmp\.\w{6,}"), "TMP"),
+    (re.compile(r"\buid_\d+"), "UID"),
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from zoe_cli.slurm import values
 from zoe_cli.slurm.request import Finding, JobRequest, request_of
 from zoe_job.slurm_options import SBATCH, Given, read
 
@@ -57,16 +58,21 @@ def other_groups(
         found += [
             replace(wrong, given=one)
             for one in own
-            if one.name not in _OF_A_GROUP and (wrong := _of_the_job(one, before, findings)) is not None
+            if one.name not in _OF_A_GROUP and (wrong := _of_the_job(one, before, findings, first.time)) is not None
         ]
         last = [*inherited, *own]
     return requests, found
 
 
-def _of_the_job(given: Given, before: Sequence[Given], findings: Sequence[Finding]) -> Finding | None:
+def _of_the_job(
+    given: Given, before: Sequence[Given], findings: Sequence[Finding], limit_s: float | None
+) -> Finding | None:
     """Return why an option may not stand in a further group; None if it has no effect, or says what the first says."""
     if any(one.given == given for one in findings):
         return None
     if any((one.name, one.value) == (given.name, given.value) for one in before):
         return None
+    if given.name == "time" and limit_s is not None and (own_s := values.time_s(given.value or "")) is not None:
+        if own_s >= limit_s:  # the job has ended with its first group by then
+            return Finding(given, "the job ends with its first group", harmless=True)
     return Finding(given, "it holds for the whole job; give it in the first group")
