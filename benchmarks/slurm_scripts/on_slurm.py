@@ -82,6 +82,7 @@ def _ended(slurm: Slurm, case: Case) -> list[dict[str, str]]:
 def _jobs(slurm: Slurm, case: Case) -> list[dict[str, str]]:
     lines = _call(slurm, "scontrol", "show", "job", "-o").splitlines()
     found = [dict(_FIELD.findall(line)) for line in lines if f" Account={case.user} " in line]
+    found = [job for job in found if job.get("HetJobOffset", "0") == "0"]  # further groups are parts of the first
     return sorted(found, key=lambda job: (int(job.get("ArrayJobId", job["JobId"])), int(_index(job) or 0)))
 
 

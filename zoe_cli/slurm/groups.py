@@ -72,7 +72,7 @@ def _of_the_job(
         return None
     if any((one.name, one.value) == (given.name, given.value) for one in before):
         return None
-    if given.name == "time" and limit_s is not None and (own_s := values.time_s(given.value or "")) is not None:
-        if own_s >= limit_s:  # the job has ended with its first group by then
-            return Finding(given, "the job ends with its first group", harmless=True)
+    own_s = values.time_s(given.value or "") if given.name == "time" else None
+    if own_s is not None and limit_s is not None and own_s >= limit_s:
+        return Finding(given, "the job ends with its first group", harmless=True)
     return Finding(given, "it holds for the whole job; give it in the first group")
