@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 CORES = 64  # as many small jobs at a time as Zoe's node takes
+NODE = "zoenode"
+"""Names of nodes begin with it, if there are several."""
 _WITHIN_S = 30.0
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo")
 
 
 class Slurm:
-    """Runs as root; nothing of an installed Slurm is used but its programs."""
+    """Runs as root; nothing of an installed Slurm is used but its programs.
 
-    def __init__(self) -> None:
+    `nodes` virtual nodes, each with a slurmd; `values` replace lines of slurm.conf; each node has so many `gpus`, which
+    are empty files.
+    """
+
+    def __init__(self, nodes: int = 1, values: Mapping[str, object] | None = None, gpus: int = 0) -> None:
+        self._nodes, self._values, self._gpus = nodes, dict(values or {}), gpus
         self._base = Path(tempfile.mkdtemp(prefix="zoe-slurm-"))
         self._processes: list[subprocess.Popen[bytes]] = []
         self._environment = {**os.environ, "SLURM_CONF": str(self._base / "slurm.conf")}
@@ -68,6 +77,11 @@ class Slurm:
         """Return its version."""
         return self._run("sbatch", "--version").strip()
 
+    @property
+    def configuration_file(self) -> Path:
+        """Return its slurm.conf, which clients find by SLURM_CONF."""
+        return self._base / "slurm.conf"
+
     def _start(self) -> None:
         self._base.chmod(0o755)
         self._job.write_text("#!/bin/sh\nexec true\n")
@@ -75,36 +89,47 @@ class Slurm:
         key.write_bytes(os.urandom(128))
         key.chmod(0o600)
         host = socket.gethostname().partition(".")[0]
-        (self._base / "slurm.conf").write_text(self._configuration(host, munge, *_ports()))
+        names = [host] if self._nodes == 1 else [f"{NODE}{number}" for number in range(1, self._nodes + 1)]
+        self.configuration_file.write_text(self._configuration(host, munge, names))
+        self._make_gpus()
         self._spawn(
             *("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={munge}"),
             *(f"--pid-file={self._base}/munged.pid", f"--log-file={self._base}/munged.log"),
             f"--seed-file={self._base}/munged.seed",
         )
         self._spawn("slurmctld", "-D", "-c")
-        self._spawn("slurmd", "-D", "-N", host)
+        for name in names:
+            self._spawn("slurmd", "-D", "-N", name)
         give_up_s = time.monotonic() + _WITHIN_S
-        while "idle" not in self._run("sinfo", "--noheader", "--format=%T", check=False):
+        while {*self._run("sinfo", "--noheader", "--format=%T", check=False).split()} != {"idle"}:
             if time.monotonic() > give_up_s:
                 raise SystemExit(f"Slurm does not come up: {self._log()}")
             time.sleep(0.2)
 
-    def _configuration(self, host: str, munge: Path, controller: int, node: int) -> str:
-        values = {
+    def _make_gpus(self) -> None:
+        if not self._gpus:
+            return
+        for number in range(self._gpus):
+            (self._base / f"gpu{number}").touch()
+        (self._base / "gres.conf").write_text(f"Name=gpu File={self._base}/gpu[0-{self._gpus - 1}]\n")
+
+    def _configuration(self, host: str, munge: Path, names: Sequence[str]) -> str:
+        controller, *nodes = _ports(1 + len(names))
+        (self._base / "spool").mkdir(mode=0o755)
+        values: dict[str, object] = {
             "ClusterName": "bench",
             "SlurmctldHost": f"{host}(127.0.0.1)",
             "SlurmctldPort": controller,
-            "SlurmdPort": node,
             "SlurmUser": "root",
             "AuthType": "auth/munge",
             "AuthInfo": f"socket={munge}",
             "CredType": "cred/munge",
             "StateSaveLocation": self._made("state"),
-            "SlurmdSpoolDir": self._made("spool"),
+            "SlurmdSpoolDir": self._base / "spool" / "%n",
             "SlurmctldPidFile": self._base / "slurmctld.pid",
-            "SlurmdPidFile": self._base / "slurmd.pid",
+            "SlurmdPidFile": self._base / "slurmd-%n.pid",
             "SlurmctldLogFile": self._base / "slurmctld.log",
-            "SlurmdLogFile": self._base / "slurmd.log",
+            "SlurmdLogFile": self._base / "slurmd-%n.log",
             "ProctrackType": "proctrack/linuxproc",
             "TaskPlugin": "task/none",
             "SelectType": "select/cons_tres",
@@ -114,10 +139,19 @@ class Slurm:
             "MaxArraySize": 10_001,
             "MinJobAge": 2,
             "ReturnToService": 2,
-            "NodeName": f"{host} NodeAddr=127.0.0.1 CPUs={CORES} State=UNKNOWN",
-            "PartitionName": "main Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
+            **({"GresTypes": "gpu"} if self._gpus else {}),
+            **self._values,
         }
-        return "".join(f"{name}={value}\n" for name, value in values.items())
+        partition = values.pop("Partition", "main")
+        of_each = values.pop("Node", f"CPUs={CORES}")
+        devices = f" Gres=gpu:{self._gpus}" if self._gpus else ""
+        lines = [f"{name}={value}" for name, value in values.items()]
+        lines += [
+            f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} {of_each}{devices} State=UNKNOWN"
+            for name, port in zip(names, nodes, strict=True)
+        ]
+        lines.append(f"PartitionName={partition} Nodes=ALL Default=YES MaxTime=INFINITE State=UP")
+        return "\n".join(lines) + "\n"
 
     def _made(self, name: str) -> Path:
         (self._base / name).mkdir(mode=0o755)
@@ -149,6 +183,8 @@ def _path(program: str) -> str | None:
     return shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
 
 
-def _ports() -> tuple[int, int]:
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-        return int(one.getsockname()[1]), int(other.getsockname()[1])
+def _ports(number: int) -> list[int]:
+    """Return so many free ports, all different."""
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
+        return [int(server.getsockname()[1]) for server in servers]

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -17,18 +17,19 @@ from zoe_job.slurm_options import BadOptionError
 from zoe_job.tasks import RANK
 
 if TYPE_CHECKING:
-    from zoe_job.step import Settings
+    from zoe_job.shares import Share
 
 _LINE_BYTES_MAX = 1 << 16
 _OPEN_MAX = 256
 
 
 class Collector:
-    """Of one step; `take` may be called by several threads."""
+    """Of one part of a step; `take` may be called by several threads."""
 
-    def __init__(self, settings: Settings, environment: Mapping[str, str]) -> None:
-        self._settings = settings
-        self._environment = environment
+    def __init__(self, share: Share) -> None:
+        self._settings = share.settings
+        self._environment = share.environment
+        self._ranks = share.ranks
         self._lock = threading.Lock()
         self._codes: dict[int, int] = {}
         self._parts: dict[tuple[bytes, int], bytearray] = {}
@@ -36,7 +37,7 @@ class Collector:
         self._failures: set[str] = set()
         self.missing: dict[str, None] = {}
         """Calls of tasks on other nodes that do not exist here."""
-        self._width = len(str(settings.ntasks - 1))
+        self._width = len(str(share.ntasks - 1))
         self._begin_files()
 
     def _begin_files(self) -> None:
@@ -45,7 +46,7 @@ class Collector:
             pattern = self._pattern(kind)
             if pattern is None or pattern == "none":
                 continue
-            for rank in range(self._settings.ntasks if per_task(pattern) else 1):
+            for rank in self._ranks if per_task(pattern) else self._ranks[:1]:
                 name = self._name(pattern, rank)
                 try:
                     (Path(self._settings.directory) / name).open("ab" if self._settings.append else "wb").close()
@@ -68,7 +69,7 @@ class Collector:
         """Return the largest exit code; 1 for tasks of which nothing was heard."""
         for kind, rank in list(self._parts):
             self._print(kind, rank, b"")
-        missing = self._settings.ntasks - len(self._codes)
+        missing = len(self._ranks) - len(self._codes)
         if missing:
             print(f"srun: error: {missing} tasks were lost with their node", file=sys.stderr)
         for name, file in self._files.items():

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from zoe_job.groups import group_variables
 
 NAME = "zoe-job.json"
 _NO_LIMIT_S = 365 * 24 * 3600
@@ -41,6 +43,13 @@ class Job:
     signal_before_s: float = 60.0
     signal_to_shell: bool = False
     time_limit_s: float | None = None
+    others: list[Job] = field(default_factory=list)
+    """Further groups of a heterogeneous job; of these, only the allocation."""
+
+    @property
+    def groups(self) -> list[Job]:
+        """Return all groups, first the one that runs the script."""
+        return [self, *self.others]
 
     @property
     def tasks_on_each(self) -> int:
@@ -50,7 +59,8 @@ class Job:
 
 def read_job(directory: Path) -> Job:
     """Return the job whose files are in a directory."""
-    return Job(**json.loads((directory / NAME).read_text()))
+    values = json.loads((directory / NAME).read_text())
+    return Job(**{**values, "others": [Job(**other) for other in values.get("others", [])]})
 
 
 def node_names(addresses: list[str], between_containers: bool) -> list[str]:
@@ -67,8 +77,9 @@ def job_id(environment: dict[str, str]) -> str:
 
 
 def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[str, str]:
-    """Return the variables of Slurm for the script."""
+    """Return the variables of Slurm for the script; `names`: of the nodes of all groups."""
     own = job_id(environment)
+    all_names, names = names, names[: job.nodes]
     here = environment.get("ZOE_JOB_WORKSPACE", str(Path.cwd()))
     each = job.tasks_on_each
     cores = each * job.cpus_per_task
@@ -101,11 +112,12 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "LOGNAME": environment.get("ZOE_JOB_USER", ""),
         "SLURM_CLUSTER_NAME": "zoe",
         "SLURM_JOB_PARTITION": "zoe",
-        "SLURM_RESTART_COUNT": int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1,
         "ENVIRONMENT": "BATCH",
         "SLURM_JOB_START_TIME": int(time.time()),
         "SLURM_JOB_END_TIME": int(time.time() + (job.time_limit_s or _NO_LIMIT_S)),
     }
+    if (restarts := int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1) > 0:
+        found["SLURM_RESTART_COUNT"] = restarts  # scripts ask whether there is one
     if job.ntasks_given:
         found["SLURM_NTASKS"] = job.ntasks
     if job.ntasks_per_node is not None:
@@ -118,7 +130,20 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         found["SLURM_MEM_PER_NODE"] = job.memory_mib
     if job.gpus:
         found |= {"SLURM_GPUS_ON_NODE": job.gpus, "SLURM_GPUS": job.gpus * job.nodes}
-    return {name: str(value) for name, value in (found | _array(environment)).items()}
+    return {name: str(value) for name, value in (found | _array(environment)).items()} | _groups(
+        job, all_names, environment
+    )
+
+
+def _groups(job: Job, names: list[str], environment: dict[str, str]) -> dict[str, str]:
+    """Return what a heterogeneous job has more; `names` are those of all its nodes."""
+    if not job.others:
+        return {}
+    alone = []
+    for one in job.groups:
+        own, names = names[: one.nodes], names[one.nodes :]
+        alone.append(variables(replace(one, others=[]), own, environment))
+    return group_variables(alone)
 
 
 def _array(environment: dict[str, str]) -> dict[str, object]:

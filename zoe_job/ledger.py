@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 TASKS_MAX = 10_000
 
@@ -33,32 +33,57 @@ class Ledger:
         self._changed = threading.Condition()
         self._steps = 0
 
-    def take(self, wanted: Wanted, given_up: Callable[[], bool] = lambda: False) -> tuple[int, list[int]] | None:
-        """Return the number of the step and its tasks on each node, when there is room; None after `given_up` says so.
-
-        ValueError if the job never has that many cores.
+    def take(
+        self, wanted: Sequence[Wanted], given_up: Callable[[], bool] = lambda: False
+    ) -> tuple[int, list[list[int]]] | None:
+        """Return the number of the step and the tasks of each of its parts on each node, when there is room for all of
+        them; None after `given_up` says so. ValueError if the job never has that many cores.
         """
-        if not 1 <= wanted.ntasks <= TASKS_MAX:
+        if not all(one.ntasks >= 1 for one in wanted) or sum(one.ntasks for one in wanted) > TASKS_MAX:
             raise ValueError(f"a step has 1 to {TASKS_MAX} tasks")
-        if place(wanted, self._all) is None:
+        if place_all(wanted, self._all) is None:
             raise ValueError("more cores or nodes are requested than the job has")
         with self._changed:
-            while (counts := place(wanted, self._all if wanted.overlap else self._free)) is None:
+            while (counts := place_all(wanted, self._all if _overlap(wanted) else self._free)) is None:
                 if given_up():
                     return None
                 self._changed.wait(0.5)
-            if not wanted.overlap:
-                self._free = [free - wanted.cores * count for free, count in zip(self._free, counts, strict=True)]
+            self._change(wanted, counts, -1)
             self._steps += 1
             return self._steps - 1, counts
 
-    def give_back(self, wanted: Wanted, counts: Sequence[int]) -> None:
+    def give_back(self, wanted: Sequence[Wanted], counts: Sequence[Sequence[int]]) -> None:
         """Free what a step held."""
-        if wanted.overlap:
-            return
         with self._changed:
-            self._free = [free + wanted.cores * count for free, count in zip(self._free, counts, strict=True)]
+            self._change(wanted, counts, 1)
             self._changed.notify_all()
+
+    def _change(self, wanted: Sequence[Wanted], counts: Sequence[Sequence[int]], sign: int) -> None:
+        if _overlap(wanted):
+            return
+        for one, of_nodes in zip(wanted, counts, strict=True):
+            self._free = [free + sign * one.cores * count for free, count in zip(self._free, of_nodes, strict=True)]
+
+
+def _overlap(wanted: Sequence[Wanted]) -> bool:
+    """Return whether a step holds no cores; one part that says so says it for all."""
+    return any(one.overlap for one in wanted)
+
+
+def place_all(wanted: Sequence[Wanted], free: Sequence[int]) -> list[list[int]] | None:
+    """Return the tasks of each node for each part, or None; parts share nodes only where there are no others."""
+    left = list(free)
+    used: set[int] = set()
+    found = []
+    for one in wanted:
+        counts = place(replace(one, excluded=[*one.excluded, *used]), left) if used else None
+        counts = counts or place(one, left)
+        if counts is None:
+            return None
+        left = [cores - one.cores * count for cores, count in zip(left, counts, strict=True)]
+        used |= {node for node, count in enumerate(counts) if count}
+        found.append(counts)
+    return found
 
 
 def place(wanted: Wanted, free: Sequence[int]) -> list[int] | None:

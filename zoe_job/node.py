@@ -57,7 +57,8 @@ class Node:
                 self._note("srun within a task of another node than the first")
                 channel.send_json(b"n", "only tasks of the first node can run steps; the job will end as failed")
             elif frame is not None and frame[0] == b"w" and self._ledger is not None:
-                self._hold(channel, Wanted(**json.loads(frame[1])), self._ledger)
+                wanted = [Wanted(**part) for part in json.loads(frame[1])]
+                self._hold(channel, wanted, self._ledger)
         except (ChannelError, ValueError, KeyError, TypeError):
             pass  # srun says what it misses
         finally:
@@ -67,7 +68,7 @@ class Node:
         if call not in self.missing and len(self.missing) < TEXTS_MAX:
             self.missing.append(call)
 
-    def _hold(self, channel: Channel, wanted: Wanted, ledger: Ledger) -> None:
+    def _hold(self, channel: Channel, wanted: list[Wanted], ledger: Ledger) -> None:
         """Give out cores until srun leaves."""
         gone = threading.Event()
 

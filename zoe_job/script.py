@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from zoe_job.channel import SECRET, listen
+from zoe_job.groups import NODES
 from zoe_job.job import Job, job_id, node_names, read_job, variables
 from zoe_job.ledger import Ledger
 from zoe_job.networks import subnet_to
@@ -25,10 +27,10 @@ _FAILED, _NOT_RUN, _NO_PROGRAM = 1, 126, 127  # as shells say it
 
 
 def main() -> None:
-    """Run the script, or wait as a further node: `python3 {files} run|node ...`."""
+    """Run the script, or wait as a further node: `python3 {files} run ...`, or `node FIRST INSTANCE HOST PORT`."""
     if sys.argv[1] == "node":
-        index, host, port = int(sys.argv[2]) + 1, sys.argv[3], int(sys.argv[4])
-        Node(index, str(port)).serve(listen(str(port), host, port))
+        first, instance, host, port = int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], int(sys.argv[5])
+        Node(first + instance, str(port)).serve(listen(str(port), host, port))
         threading.Event().wait()
     files = Path(__file__).resolve().parent.parent
     sys.exit(run(read_job(files), files, sys.argv[2:]))
@@ -39,19 +41,20 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
     own = f"{job_id(dict(os.environ))}-{os.environ.get('ZOE_JOB_ATTEMPT', '1')}"
     others = [one for one in os.environ.get("ZOE_JOB_NODES", "").split(",") if one]
     addresses = [f"{os.environ.get('ZOE_JOB_HOST', '127.0.0.1')}:{own}", *others]
-    node = Node(0, own, Ledger([job.tasks_on_each * job.cpus_per_task] * job.nodes))
+    cores = [one.tasks_on_each * one.cpus_per_task for one in job.groups for _ in range(one.nodes)]
+    node = Node(0, own, Ledger(cores))
     node.serve(listen(own, None, None))
     environment = _environment(job, files, addresses, own)
     try:
         _enter(job, environment)
         _mention(job, environment)
         outputs = _open_outputs(job, environment)
+        signals = _Signals()
         process = _start(job, files, arguments, environment)
     except _NotStarted as error:
         print(f"zoe: {error}", file=sys.stderr, flush=True)
         return error.code
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
-        signal.signal(number, lambda got, _: process.send_signal(got))
+    signals.go_to(process)
     _warn_before_the_end(job, process, node)
     pumps = _copy_output(process, outputs)
     code = process.wait()
@@ -62,6 +65,29 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
         _tell_missing(node.missing)
         code = code or _FAILED
     return code if code >= 0 else 128 - code
+
+
+class _Signals:
+    """Passes signals of the service on to all processes of the script, as Slurm does; what comes before, afterwards."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
+            signal.signal(number, self._take)
+
+    def go_to(self, process: subprocess.Popen[bytes]) -> None:
+        """Name the process that leads the script's group."""
+        self._process = process
+        for number in self._early:
+            self._take(number, None)
+
+    def _take(self, number: int, _: object) -> None:
+        if self._process is None:
+            self._early.append(number)
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
 
 
 def _tell_missing(calls: list[str]) -> None:
@@ -81,6 +107,8 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
         "PATH": os.pathsep.join((str(bin_directory), job.variables.get("PATH") or given.get("PATH", os.defpath))),
         "HOME": os.environ.get("ZOE_JOB_WORKSPACE") or given.get("HOME", "/"),
         "ZOE_SRUN": own,
+        "ZOE_PYTHON": sys.executable,
+        NODES: ",".join(names),
         "ZOE_SRUN_NODES": ",".join((own, *addresses[1:])),
     }
     if SECRET.exists() and len(addresses) > 1 and (subnet := subnet_to(addresses[1].rpartition(":")[0])) is not None:
@@ -148,6 +176,9 @@ def _start(job: Job, files: Path, arguments: list[str], environment: dict[str, s
             stdin=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if joined else subprocess.PIPE,
+            # The group of this process gets SIGTERM, too. A shell that gets it twice, from there and from here, dies
+            # before the end of its trap; and `kill 0` of a script is not meant for this process.
+            start_new_session=True,
         )
     except OSError as error:
         with (files / SCRIPT).open(errors="replace") as stream:

@@ -31,7 +31,7 @@ SRUN_MISSING = {
     "wait": "the tasks of a step end by themselves, or with -K",
 }
 """Options of srun without which a step would do something else: name -> why they are not there, if it helps."""
-HETEROGENEOUS = "heterogeneous jobs and steps (`:`) are not supported"
+_WITHOUT_PMI = ("none", "openmpi")
 _OLD_NAMES = {
     "tasks-per-node": "ntasks-per-node",
     "workdir": "chdir",
@@ -58,13 +58,11 @@ class MissingOptionError(BadOptionError):
     """An option that Slurm has and Zoe has not, and without which a step would do something else."""
 
 
-def missing_of(words: Sequence[str], given: Iterable[Given]) -> str | None:
-    """Return what makes a step of srun impossible here; its words, and the options that were read from them."""
-    if ":" in words:
-        return HETEROGENEOUS
+def missing_of(given: Iterable[Given]) -> str | None:
+    """Return what makes a step of srun impossible here."""
     for one in given:
-        if one.name == "het-group":
-            return HETEROGENEOUS
+        if one.name == "mpi" and one.value not in _WITHOUT_PMI:
+            return f"--mpi={one.value}: there is no PMI, and each process would run alone; use mpirun"
         if one.name in SRUN_MISSING:
             why = SRUN_MISSING[one.name]
             return f"--{one.name} is not supported{f': {why}' if why else ''}"

@@ -42,13 +42,15 @@ class Settings:
 def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     """Return what the words say, with the job's values where they say nothing; BadOptionError."""
     given, command, unknown = read(words, SRUN)
-    if missing := missing_of(words, given):
+    if missing := missing_of(given):
         raise MissingOptionError(missing)
     if unknown:
         raise BadOptionError(f"there is no option {unknown[0]}")
     if not command:
         raise BadOptionError("no program is given")
     last = {one.name: one for one in given}
+    if "jobid" in last and not last["jobid"].value:
+        raise BadOptionError("--jobid needs the id of a job")
     if "jobid" in last and last["jobid"].value != environment.get("SLURM_JOB_ID"):
         raise MissingOptionError("--jobid of another job is not supported")
     if (gpus := _GPUS & last.keys()) and "SLURM_GPUS_ON_NODE" not in environment:

@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from zoe_job.channel import Channel, ChannelError
+from zoe_job.groups import NODES
 
 RANK = struct.Struct(">I")
 _PIECE = 1 << 15
+_BAD_WORDS = 22  # EINVAL
 _LEFT_BEHIND_S = 5.0
 # Of the service in which a task runs, not of that in which srun runs.
 _OF_SERVICE = ("TMPDIR", "ZOE_SERVICE_ID", "ZOE_INSTANCE", "ZOE_BACKEND", "HOSTNAME")
@@ -51,7 +53,7 @@ class _Step:
         self._left = False
 
     def start(self) -> None:
-        """Start all; one that cannot be started ends with 127, as a shell says it."""
+        """Start all; one that cannot be started ends with the number of the error, as in Slurm."""
         for local, rank in enumerate(self._asked["ranks"]):
             try:
                 process = subprocess.Popen(
@@ -64,8 +66,9 @@ class _Step:
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:
-                self._send(b"e", RANK.pack(rank) + f"srun: {self._argv(rank)[0]}: {error}\n".encode())
-                self._end(rank, 127 if isinstance(error, FileNotFoundError) else 126)
+                why = (error.strerror if isinstance(error, OSError) else None) or error
+                self._send(b"e", RANK.pack(rank) + f"srun: error: execve(): {self._argv(rank)[0]}: {why}\n".encode())
+                self._end(rank, getattr(error, "errno", None) or _BAD_WORDS)
                 continue
             self._processes[rank] = process
             for kind, stream in ((b"o", process.stdout), (b"e", process.stderr)):
@@ -148,7 +151,7 @@ class _Step:
         mine: dict[str, object] = {"SLURM_PROCID": rank, "SLURM_LOCALID": local, "SLURM_NODEID": self._asked["node"]}
         mine["SLURM_GTIDS"] = ",".join(map(str, self._asked["ranks"]))
         mine["ZOE_SRUN"] = self._here.name
-        names = given.get("SLURM_JOB_NODELIST", "").split(",")
+        names = (given.get(NODES) or given.get("SLURM_JOB_NODELIST", "")).split(",")
         if self._here.index < len(names):
             mine["SLURMD_NODENAME"] = names[self._here.index]
         return {**given, **own, **{name: str(value) for name, value in mine.items()}}

@@ -62,6 +62,20 @@ def test_tasks_run_on_all_nodes_with_their_ranks(stack: Stack, zoe: Zoe, job: Pa
     file.unlink()
 
 
+def test_groups_of_a_heterogeneous_job_run_one_step(stack: Stack, zoe: Zoe, job: Path) -> None:
+    job.write_text(
+        f"{HEAD}#SBATCH -n 1 -o /dev/null\n#SBATCH hetjob\n#SBATCH -n 1 --mem=80M\n"
+        "srun -l --het-group=0,1 sh -c 'echo task $SLURM_PROCID/$SLURM_NTASKS node $SLURM_NODEID'\n"
+        "srun echo server : echo client\n"
+        'echo "$SLURM_HET_SIZE $SLURM_MEM_PER_NODE_HET_GROUP_1"\n'
+    )
+    made, output, code = output_of(stack, zoe, str(job))
+    assert code == 0, output
+    assert sorted(output.splitlines()) == ["0: task 0/2 node 0", "1: task 1/2 node 1", "2 80", "client", "server"]
+    services = zoe("show", made, "-o", "json").json()["services"]
+    assert sorted(one["component"] for one in services) == ["group-1", "main"]
+
+
 def test_steps_in_the_background_take_turns_for_the_cores(stack: Stack, zoe: Zoe, job: Path) -> None:
     job.write_text(
         "#!/bin/bash\n#SBATCH --mem=256M -n 2 -o steps.out -e steps.err\n"  # six of srun wait at once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,11 +15,13 @@ from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import note, write
 from zoe_cli.slurm.draft import job_draft, job_of
+from zoe_cli.slurm.environment import carried
+from zoe_cli.slurm.groups import other_groups, read_groups
 from zoe_cli.slurm.lines import ScriptLines, read_lines
 from zoe_cli.slurm.request import Finding, JobRequest, request_of
 from zoe_cli.text import printable
 from zoe_client.vocabulary import IndexState
-from zoe_job.slurm_options import SBATCH, BadOptionError, read
+from zoe_job.slurm_options import SBATCH, BadOptionError
 
 _EXAMPLES = (
     "zoe sbatch job.sh",
@@ -59,7 +62,7 @@ def sbatch(
         typer.echo(context.get_help())
         return
     try:
-        given, rest, unknown = read(words, {**SBATCH, **_OWN})
+        given, more, rest, unknown = read_groups(words, {**SBATCH, **_OWN})
     except BadOptionError as error:
         raise typer.BadParameter(str(error)) from None
     if unknown:
@@ -70,11 +73,15 @@ def sbatch(
         raise typer.BadParameter(f"--{refused.given.name}: {printable(refused.why)}")
     title, script, arguments = _script(rest, on_line)
     lines = read_lines(script)
-    request, found = request_of([*lines.given, *(one for one in given if one.name not in _OWN)])
+    of_first = [*lines.given, *(one for one in given if one.name not in _OWN)]
+    request, found = request_of(of_first)
+    _take_environment(title, script, request)
+    others, findings = other_groups(request, of_first, lines.others, more)
+    found += findings
     if "strict" in own and "loose" in own:
         raise typer.BadParameter("give --strict, which is the default, or --loose")
     _tell(title, lines, found, loose="loose" in own)
-    document = job_draft(script, arguments, job_of(request, lines, title), request, own.get("image"))
+    document = job_draft(script, arguments, job_of(request, lines, title, others), request, own.get("image"))
     if "show" in own:
         from zoe_cli.output import Format, emit_data
 
@@ -95,10 +102,17 @@ def _script(rest: list[str], request: JobRequest) -> tuple[str, str, list[str]]:
         raise typer.BadParameter("give a script, or --wrap COMMAND")
     name, *arguments = rest or ["-"]
     try:
-        data = sys.stdin.buffer.read(_SCRIPT_BYTES_MAX + 1) if name == "-" else _read(Path(name))
+        data = sys.stdin.buffer.read(_SCRIPT_BYTES_MAX + 1) if name == "-" else _read(_found(name))
     except OSError as error:
         raise typer.BadParameter(f"{printable(name)} cannot be read: {error.strerror}") from None
     return "sbatch" if name == "-" else Path(name).name, _checked(data, name), arguments
+
+
+def _found(name: str) -> Path:
+    """Return where a script is: here, or else on PATH, as sbatch finds it."""
+    if "/" in name or Path(name).exists():
+        return Path(name)
+    return next((place for place in (Path(one, name) for one in os.get_exec_path()) if place.is_file()), Path(name))
 
 
 def _read(path: Path) -> bytes:
@@ -121,6 +135,19 @@ def _checked(data: bytes, name: str) -> str:
         raise typer.BadParameter(f"{shown} is not UTF-8 text") from None
 
 
+def _take_environment(title: str, script: str, request: JobRequest) -> None:
+    """Take along what the script reads of this environment, unless --export says otherwise, and say so."""
+    if not request.export_all:
+        return
+    found = carried(script, os.environ)
+    request.export = {**found.values, **request.export}
+    if found.values:
+        note(f"{printable(title)}: takes from your environment: {printable(', '.join(found.values))}")
+    if left := [name for name in found.left if name not in request.export]:
+        names = printable(", ".join(left))
+        note(f"{printable(title)}: leaves in your environment: {names}; use --export=NAME, or `zoe secret`")
+
+
 def _tell(title: str, lines: ScriptLines, found: list[Finding], *, loose: bool) -> None:
     """List what is not understood, and what has no effect, with line numbers; exit for the former, unless loose."""
     wrong = [(line, f"{text}: {why}") for line, text, why in lines.refused]
@@ -131,9 +158,6 @@ def _tell(title: str, lines: ScriptLines, found: list[Finding], *, loose: bool) 
     )
     if lines.late:
         note(f"{printable(title)}: #SBATCH lines after the first command are not read: {_numbers(lines.late)}")
-    if lines.arithmetic_lines:
-        which = _numbers(lines.arithmetic_lines)
-        note(f"{printable(title)}: the id of a job is a text here, not a number; the script computes with it: {which}")
     when = [one for one in found if not one.harmless and one.given.name in _WHEN]
     if when:
         note("It was not submitted: it would run at another time, or by another deadline, than the script says.")

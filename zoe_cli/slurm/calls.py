@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from zoe_job.heterogeneous import split
 from zoe_job.missing import PROGRAMS
 from zoe_job.slurm_options import SRUN, BadOptionError, missing_of, read
 
@@ -106,10 +107,9 @@ def _why(program: str, words: list[str]) -> str | None:
     if program != "srun":
         return f"there is no {program} in a job"
     try:
-        given, _, _ = read(words, SRUN)
+        return missing_of(one for program in split(words) for one in read(program, SRUN)[0])
     except BadOptionError:  # srun says it, as that of Slurm does
         return None
-    return missing_of(words, given)
 
 
 def _joined(script: str) -> Iterator[tuple[int, str]]:

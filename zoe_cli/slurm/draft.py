@@ -6,34 +6,45 @@ import json
 import posixpath
 import re
 import socket
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from importlib.resources import files
 from typing import Any
 
 from zoe_cli.slurm.lines import ScriptLines
+from zoe_cli.slurm.packed import packed
 from zoe_cli.slurm.request import JobRequest
 from zoe_job.job import NAME, Job
 from zoe_job.missing import PROGRAMS
 from zoe_job.script import SCRIPT
 
 IMAGE, MEMORY_MIB = "zoe/python", 1024
+MEMORY_LEAST_MIB = 64
+"""What the program that runs the script needs, and a shell beside it; in Slurm, they do not count."""
 _RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from zoe_job.script import main; main()"
+# Scripts put other Pythons in front of PATH, by modules or conda; PYTHONHOME and PYTHONPATH are then for those.
 _PROGRAM = """\
-#!/usr/bin/env python3
-import pathlib, sys
+#!/bin/sh
+exec "${{ZOE_PYTHON:-python3}}" -EsB -c 'import pathlib, sys
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.argv[0:2] = sys.argv[1:2]
+sys.path[0] = str(pathlib.Path(sys.argv[0]).resolve().parent.parent)
 from zoe_job.{0} import main
 
-main()
+main()' "$0" "$@"
 """
+STOP_GRACE_S = 30.0
+"""From SIGTERM at the time limit to SIGKILL, the default of Slurm."""
 _PORT = 6818  # of slurmd
 
 
-def job_of(request: JobRequest, lines: ScriptLines, title: str) -> Job:
-    """Return the allocation; where the options do not say how many nodes, it is one."""
+def job_of(request: JobRequest, lines: ScriptLines, title: str, others: Sequence[JobRequest] = ()) -> Job:
+    """Return the allocation; where the options do not say how many nodes, it is one. `others`: of further groups."""
+    groups = [_allocation(one, ScriptLines(), title) for one in others]
+    return replace(_allocation(request, lines, title), others=groups)
+
+
+def _allocation(request: JobRequest, lines: ScriptLines, title: str) -> Job:
     each, nodes = request.ntasks_per_node, request.nodes
     if nodes is None:
         nodes = -(-request.ntasks // each) if request.ntasks and each else 1
@@ -83,13 +94,11 @@ def job_draft(
     script: str, arguments: Sequence[str], job: Job, request: JobRequest, image: str | None = None
 ) -> dict[str, Any]:
     """Return the description."""
-    resources: dict[str, Any] = {"memory": f"{job.memory_mib}MiB", "cores": job.tasks_on_each * job.cpus_per_task}
-    if job.gpus:
-        resources["devices"] = {"gpu": job.gpus}
-    shared = {"image": image or IMAGE, "work_dir": "{workspace}", "resources": resources}
+    shared = {"image": image or IMAGE, "work_dir": "{workspace}"}
     first: dict[str, Any] = {
         "name": "main",
         **shared,
+        "resources": _resources(job),
         "command": ["python3", "-B", "-c", _RUN, "{files}", "run", *(_literal(word) for word in arguments)],
         "environment": {
             "ZOE_JOB_HOST": "{host:self}",
@@ -100,11 +109,12 @@ def job_draft(
         "files": {SCRIPT: script, NAME: json.dumps(asdict(job)), **programs()},
         "startup_order": 1,
         "ends_application": True,
+        "stop_grace_s": STOP_GRACE_S,
     }
-    components = [first]
-    if job.nodes > 1:
-        first["environment"]["ZOE_JOB_NODES"] = "{addresses:node.srun}"
-        components.append(_further_nodes(shared, job))
+    further = [one for one in _further_nodes(shared, job) if one["total_count"]]
+    if further:
+        first["environment"]["ZOE_JOB_NODES"] = ",".join(f"{{addresses:{one['name']}.srun}}" for one in further)
+    components = [first, *further]
     document: dict[str, Any] = {"version": 4, "name": _title(job.name), "components": components}
     if request.time is not None:
         document["time_limit_s"] = request.time
@@ -117,18 +127,34 @@ def job_draft(
     return document
 
 
-def _further_nodes(shared: dict[str, Any], job: Job) -> dict[str, Any]:
-    return {
-        "name": "node",
-        **shared,
-        "command": ["python3", "-B", "-c", _RUN, "{files}", "node", "{instance}", "{host:self}", "{port:srun}"],
-        "environment": {"ZOE_JOB_ATTEMPT": "{attempt}"},
-        "files": programs(),
-        "essential_count": job.nodes - 1,
-        "total_count": job.nodes - 1,
-        "ports": [{"name": "srun", "number": _PORT}],
-        "readiness": {"tcp": "srun", "interval_s": 0.2},
-    }
+def _resources(job: Job) -> dict[str, Any]:
+    """Return what each node of a group has."""
+    memory = max(job.memory_mib, MEMORY_LEAST_MIB)
+    found: dict[str, Any] = {"memory": f"{memory}MiB", "cores": job.tasks_on_each * job.cpus_per_task}
+    return {**found, "devices": {"gpu": job.gpus}} if job.gpus else found
+
+
+def _further_nodes(shared: dict[str, Any], job: Job) -> Iterator[dict[str, Any]]:
+    """Yield a component for the nodes beside the first one, and one for each further group."""
+    number = 1
+    for group, one in enumerate(job.groups):
+        count = one.nodes if group else one.nodes - 1
+        yield {
+            "name": f"group-{group}" if group else "node",
+            **shared,
+            "resources": _resources(one),
+            "command": [
+                *("python3", "-B", "-c", _RUN, "{files}", "node"),
+                *(str(number), "{instance}", "{host:self}", "{port:srun}"),
+            ],
+            "environment": {"ZOE_JOB_ATTEMPT": "{attempt}"},
+            "files": packed(programs()),
+            "essential_count": count,
+            "total_count": count,
+            "ports": [{"name": "srun", "number": _PORT}],
+            "readiness": {"tcp": "srun", "interval_s": 0.2},
+        }
+        number += count
 
 
 def programs() -> dict[str, str]:

@@ -13,6 +13,7 @@ _MARK = "#SBATCH"
 _COMMAND = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b)\s*(?:source\s+\S*)?\b(module|ml|conda|mamba|micromamba)\b")
 # Often for a port of its own: 10000 + the last digits of the id.
 _ID = r"SLURM_(?:ARRAY_)?JOB_?ID\b"
+_NO_NUMBER = "the id of a job is a text here, not a number: what is computed with it would be something else"
 _ARITHMETIC = re.compile(rf"(?:\(\(|\bexpr\b|\blet\b).*{_ID}|{_ID}.*\btail\s+-c")
 
 
@@ -23,6 +24,8 @@ class ScriptLines:
     """
 
     given: list[Given] = field(default_factory=list)
+    others: list[list[Given]] = field(default_factory=list)
+    """Of further groups of a heterogeneous job."""
     refused: list[tuple[int, str, str]] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
     module_lines: list[int] = field(default_factory=list)
@@ -44,8 +47,9 @@ def read_lines(script: str) -> ScriptLines:
             in_head = False
             if command := _COMMAND.search(line):
                 (found.module_lines if command[1] in ("module", "ml") else found.conda_lines).append(number)
-            if _ARITHMETIC.search(line):
+            if computes := _ARITHMETIC.search(line):
                 found.arithmetic_lines.append(number)
+                found.refused.append((number, computes[0].strip()[:80], _NO_NUMBER))
     found.refused += refused_calls(script)
     return found
 
@@ -58,7 +62,10 @@ def _read_line(text: str, number: int, found: ScriptLines) -> None:
         why = str(error) if isinstance(error, BadOptionError) else "a quotation mark is open"
         found.refused.append((number, text.strip(), why))
         return
-    found.given += given
+    if rest in (["hetjob"], ["packjob"]) and not given and not unknown:
+        found.others.append([])
+        return
+    (found.others[-1] if found.others else found.given).extend(given)
     found.refused += [(number, word, "sbatch has no such option") for word in unknown]
     if rest:
         found.refused.append((number, " ".join(rest), "no option"))

@@ -46,6 +46,7 @@ class JobRequest:
     notify: tuple[NotificationKind, ...] = ()
     priority: int | None = None
     export: dict[str, str] = field(default_factory=dict)
+    export_all: bool = True
     comment: str | None = None
     signal: tuple[int, float, bool] | None = None
     parsable: bool = False
@@ -209,8 +210,8 @@ def _take(request: JobRequest, given: Given) -> Finding | None:
     if given.name in _READERS:
         field_name, reader = _READERS[given.name]
         setattr(request, field_name, reader(given.value or ""))
-        if given.name == "export" and "ALL" in (given.value or "").split(","):
-            return Finding(given, "the environment of this machine does not travel; name variables", harmless=True)
+        if given.name == "export":
+            request.export_all = "ALL" in [part.strip() for part in (given.value or "").split(",")]
     elif given.name == "nice":
         request.priority = _nice(given.value)
     elif given.name in _SWITCHES:

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from zoe_job.collecting import Collector
+from zoe_job.shares import Place, Share
 from zoe_job.step import Settings
 from zoe_job.tasks import RANK
 
 
 def collector(ntasks: int, **settings: object) -> Collector:
-    return Collector(Settings(ntasks, 1, None, None, ["p"], **settings), {"SLURM_JOB_ID": "x1"})  # type: ignore[arg-type]
+    made = Settings(ntasks, 1, None, None, ["p"], **settings)  # type: ignore[arg-type]
+    return Collector(Share(made, {"SLURM_JOB_ID": "x1"}, (Place(0, 0, range(ntasks)),), ntasks))
 
 
 def end(one: Collector, rank: int, code: int) -> bool:

@@ -37,13 +37,27 @@ def test_tasks_are_spread_over_the_nodes_that_have_room(
 
 
 def test_a_step_waits_until_another_gives_its_cores_back() -> None:
-    ledger, first = Ledger([2]), Wanted(2)
+    ledger, first = Ledger([2]), [Wanted(2)]
     taken = ledger.take(first)
-    assert taken == (0, [2])
-    assert ledger.take(Wanted(1), lambda: True) is None
-    assert ledger.take(Wanted(1, overlap=True)) == (1, [1])
-    threading.Timer(0.05, ledger.give_back, (first, [2])).start()
-    assert ledger.take(Wanted(2)) == (2, [2])
+    assert taken == (0, [[2]])
+    assert ledger.take([Wanted(1)], lambda: True) is None
+    assert ledger.take([Wanted(1, overlap=True)]) == (1, [[1]])
+    threading.Timer(0.05, ledger.give_back, (first, [[2]])).start()
+    assert ledger.take([Wanted(2)]) == (2, [[2]])
+
+
+def test_parts_of_a_step_get_their_cores_together_and_apart() -> None:
+    ledger = Ledger([2, 3, 3])
+    wanted = [Wanted(2, excluded=[1, 2]), Wanted(2, cores=3, excluded=[0])]
+    assert ledger.take(wanted) == (0, [[2, 0, 0], [0, 1, 1]])
+    assert ledger.take([Wanted(1)], lambda: True) is None
+    ledger.give_back(wanted, [[2, 0, 0], [0, 1, 1]])
+    # Each on nodes of its own, as long as there are some.
+    assert ledger.take([Wanted(1), Wanted(1)]) == (1, [[0, 1, 0], [0, 0, 1]])
+    assert Ledger([2]).take([Wanted(1), Wanted(1)]) == (0, [[1], [1]])
+    # Two programs of one step are not given more cores than there are.
+    with pytest.raises(ValueError, match="job"):
+        Ledger([2]).take([Wanted(2), Wanted(1)])
 
 
 @pytest.mark.parametrize(
@@ -51,4 +65,4 @@ def test_a_step_waits_until_another_gives_its_cores_back() -> None:
 )
 def test_what_the_job_never_has_is_refused_at_once(wanted: Wanted) -> None:
     with pytest.raises(ValueError, match=r"step|job"):
-        Ledger([2]).take(wanted)
+        Ledger([2]).take([wanted])

@@ -35,5 +35,10 @@ def test_names_and_addresses_of_the_nodes(
     assert (found["SLURM_NPROCS"], "SLURM_NTASKS" in found, found["SLURM_JOB_QOS"]) == ("2", False, "normal")
     assert int(found["SLURM_JOB_END_TIME"]) - int(found["SLURM_JOB_START_TIME"]) == 365 * 24 * 3600
     assert (found["SLURM_PROCID"], found["SLURM_LOCALID"], found["SLURM_GTIDS"]) == ("0", "0", "0")
+    # Scripts ask whether there is one, to go on from a checkpoint.
+    assert "SLURM_RESTART_COUNT" not in found
+    monkeypatch.setenv("ZOE_JOB_ATTEMPT", "3")
+    again = _environment(Job("sums", nodes=2, ntasks=2), tmp_path, ["main.x:own-1", "node.x:6818"], "own-1")
+    assert again["SLURM_RESTART_COUNT"] == "2"
     assert "srun" in found["BASH_FUNC_srun%%"]  # for a login shell, which sets PATH anew
     assert found["PATH"].startswith(f"{tmp_path}/bin:")

@@ -40,8 +40,7 @@ def test_bad_words_are_refused(words: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "-n1 a : -n1 b",
-        "--het-group=0 a",
+        "--mpi=pmix a",
         "--pty bash",
         "--task-prolog=x a",
         "--jobid=7 a",
@@ -53,6 +52,16 @@ def test_bad_words_are_refused(words: str) -> None:
 def test_what_would_be_another_step_is_not_run(words: str) -> None:
     with pytest.raises(MissingOptionError):
         settings_of(words.split(), {**JOB, "SLURM_JOB_ID": "x1"})
+
+
+def test_an_empty_job_id_is_a_mistake_of_the_script_as_in_slurm() -> None:
+    with pytest.raises(BadOptionError, match="needs the id") as found:
+        settings_of(["--jobid=", "a"], {**JOB, "SLURM_JOB_ID": "x1"})
+    assert not isinstance(found.value, MissingOptionError)
+
+
+def test_a_step_without_pmi_may_say_so() -> None:
+    assert settings_of(["--mpi=none", "a"], JOB).command == ["a"]
 
 
 def test_the_own_job_may_be_named() -> None:

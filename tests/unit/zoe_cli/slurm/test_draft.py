@@ -24,6 +24,7 @@ def drafted(*lines: str) -> dict[str, Any]:
     [
         ("", 1, 1, "1024MiB", None),
         ("-n 8", 1, 8, "1024MiB", None),
+        ("--mem=1M", 1, 1, "64MiB", None),
         ("-N 2 -n 4 -c 3 --mem=4G", 2, 6, "4096MiB", None),
         ("-N 4 -n 2", 2, 1, "1024MiB", None),
         ("-n 5 --ntasks-per-node=2", 3, 2, "1024MiB", None),

@@ -51,7 +51,6 @@ def test_lines_up_to_the_first_command_are_read() -> None:
         "if squeue -j 1; then true; fi",
         "while ! scontrol show job 1; do true; done",
         "bash <<EOF\nscancel 5\nEOF",
-        "srun -n1 echo a : -n2 echo b",
         "srun -N1 \\\n  --pty bash",
         "x=`sacct -n`",
         "[ -f done ] && sbatch $0",
@@ -109,4 +108,6 @@ def test_other_lines_pass(line: str) -> None:
     ],
 )
 def test_lines_that_compute_with_the_id_are_found(line: str, computes: bool) -> None:
-    assert read_lines(f"#!/bin/sh\n{line}\n").arithmetic_lines == ([2] if computes else [])
+    found = read_lines(f"#!/bin/sh\n{line}\n")
+    assert found.arithmetic_lines == ([2] if computes else [])
+    assert [number for number, _, why in found.refused if "not a number" in why] == found.arithmetic_lines

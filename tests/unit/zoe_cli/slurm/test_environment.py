@@ -1,0 +1,43 @@
+"""Which variables of the person who submits a script travel with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from zoe_cli.slurm.environment import VALUE_LENGTH_MAX, VARIABLES_MAX, carried
+from zoe_cli.slurm.request import request_of
+from zoe_job.slurm_options import SBATCH, read
+
+
+@pytest.mark.parametrize(
+    ("script", "taken"),
+    [
+        ("echo $multiplier", ["multiplier"]),
+        ('echo ${multiplier:-5} ${#other} "$multiplier"', ["multiplier", "other"]),
+        ("multiplier=3\necho $multiplier", []),
+        ("export multiplier=3; echo $multiplier", []),
+        ("for multiplier in 1 2; do echo $multiplier; done; read -r other; echo $other", []),
+        ("# $multiplier\necho '\\$other' \\$other", []),
+        ("echo $HOME $PATH $SLURM_JOB_ID $LC_ALL $CONDA_PREFIX $unknown", []),
+    ],
+)
+def test_what_a_script_reads_and_does_not_set_is_taken(script: str, taken: list[str]) -> None:
+    names = ("multiplier", "other", "HOME", "PATH", "SLURM_JOB_ID", "LC_ALL", "CONDA_PREFIX")
+    assert list(carried(f"#!/bin/sh\n{script}\n", dict.fromkeys(names, "5")).values) == taken
+
+
+def test_what_may_be_a_secret_or_is_long_stays_and_is_named() -> None:
+    found = carried("echo $MY_TOKEN $db_password $long", {"MY_TOKEN": "a", "db_password": "b", "long": "x" * 5000})
+    assert VALUE_LENGTH_MAX < 5000
+    assert (found.values, found.left) == ({}, ("MY_TOKEN", "db_password", "long"))
+    many = {f"v{number}": "1" for number in range(VARIABLES_MAX + 1)}
+    assert carried(" ".join(f"${name}" for name in many), many).left == (f"v{VARIABLES_MAX}",)
+
+
+@pytest.mark.parametrize(
+    ("words", "every"), [("", True), ("--export=ALL,A=1", True), ("--export=NONE", False), ("--export=A=1", False)]
+)
+def test_an_export_without_all_takes_nothing_else(words: str, every: bool) -> None:
+    given, _, _ = read(words.split(), SBATCH)
+    request, findings = request_of(given)
+    assert (request.export_all, findings) == (every, [])

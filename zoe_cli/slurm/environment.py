@@ -1,0 +1,47 @@
+"""Variables of the environment that a script reads: sbatch takes all along, Zoe those that the script names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+VARIABLES_MAX, VALUE_LENGTH_MAX = 50, 4096
+"""Bounds of what a description takes over from the person who submits it."""
+_READ = re.compile(r"(?<!\\)\$(?:\{[#!]?)?([A-Za-z_]\w*)")
+_SET = re.compile(
+    r"(?:^|[;&|(\s])(?:export\s+|local\s+|declare\s+(?:-\w+\s+)*|readonly\s+)?([A-Za-z_]\w*)\+?=|"
+    r"\b(?:for|select)\s+([A-Za-z_]\w*)\s+in\b|\bread\s+(?:-\w+\s+)*([A-Za-z_][\w ]*)",
+    re.M,
+)
+_COMMENT = re.compile(r"(?m)^\s*#.*$")
+# They describe the machine on which they are set.
+_OF_MACHINE = re.compile(
+    r"(?:PATH|HOME|USER|LOGNAME|SHELL|PWD|OLDPWD|TERM|LANG|HOSTNAME|HOST|TMPDIR|TMP|DISPLAY|MAIL|EDITOR|UID|EUID|PS\d|"
+    r"IFS|RANDOM|SECONDS|LINENO|PPID|VIRTUAL_ENV|LD_\w+|PYTHON\w+|(?:LC|SSH|XDG|SLURM|SBATCH|SRUN|ZOE|BASH|CONDA|DBUS)_?\w*)"
+)
+_SECRET = re.compile(r"TOKEN|SECRET|PASSW|API_?KEY|CREDENTIAL|PRIVATE", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Values that travel with a job, and names of those that do not because they may be secrets or are too long."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    left: tuple[str, ...] = ()
+
+
+def carried(script: str, environment: Mapping[str, str]) -> Carried:
+    """Return what a script reads of this environment and does not set itself."""
+    text = _COMMENT.sub("", script)
+    sets = {name for found in _SET.findall(text) for part in found for name in part.split()}
+    names = [
+        name
+        for name in dict.fromkeys(_READ.findall(text))
+        if name in environment and name not in sets and not _OF_MACHINE.fullmatch(name)
+    ]
+    values: dict[str, str] = {}
+    for name in names:
+        if len(values) < VARIABLES_MAX and len(environment[name]) <= VALUE_LENGTH_MAX and not _SECRET.search(name):
+            values[name] = environment[name]
+    return Carried(values, tuple(name for name in names if name not in values))
