@@ -127,7 +127,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.SOCKET_REFUSED: (403, "The WebSocket was refused"),
     Code.BAD_SIGN_IN: (401, "The user name or password is wrong"),
     Code.TOO_MANY_SIGN_INS: (429, "Too many failed sign-ins from your network"),
-    Code.SIGN_IN_BUSY: (429, "Too many sign-ins at the moment: try again soon"),
+    Code.SIGN_IN_BUSY: (429, "Too many sign-ins are under way"),
     Code.NO_MEMBERSHIP: (403, "You are not a member of this tenant"),
     Code.SIGN_IN_FAILED: (401, "The sign-in was not completed: start again"),
     Code.SIGN_IN_MIXED_UP: (401, "The answer comes from another provider than the one of this sign-in"),

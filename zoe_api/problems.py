@@ -63,6 +63,11 @@ class ApiProblem(Exception):  # noqa: N818 - it is an answer
         super().__init__(f"{code}: {detail}")
         self.problem = problem(code, detail, hint, errors)
 
+    def after(self, seconds: float) -> ApiProblem:
+        """Return the refusal with the time after which the client should retry."""
+        self.problem = self.problem.after(seconds)
+        return self
+
     def at(self, path: str) -> Problem:
         """Return the problem of a request to this path."""
         return self.problem.model_copy(update={"instance": path})
