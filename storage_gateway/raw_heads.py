@@ -29,6 +29,7 @@ class _Noting:
 class RawHeads(SwiftHttpProtocol):  # type: ignore[misc]
     """Swift's protocol; eventlet bounds a head before it is noted."""
 
+    rfile: Any
     _lines: list[bytes]
 
     def parse_request(self) -> bool:

@@ -185,6 +185,6 @@ pool_timeout = 10
 io_timeout = 10
 error_suppression_interval = 0"""
 PROXY_PIPELINE = (
-    "zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}{signed}{listings}listing_formats bulk {s3}"
-    "{executions}tempauth copy {bandwidth}{views}{quotas}slo dlo {rules}{encryption}proxy-logging proxy-server"
+    "zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}{signed}{listings}listing_formats "
+    "bulk {s3}{executions}tempauth copy {bandwidth}{views}{quotas}slo dlo {rules}{encryption}proxy-logging proxy-server"
 )
