@@ -236,6 +236,19 @@ MEMBERS: tuple[SharedBound, ...] = (
         ("tests/contract/test_modules_of_the_controller.py::test_no_tenant_uses_up_the_versions_of_another",),
     ),
     SharedBound(
+        "memory of filter modules, of a process of a proxy",
+        "{0} bytes; a tenant half of what others leave",
+        ("storage_filters.module_memory:OF_PROCESS_BYTES",),
+        "a user, half of it; further tenants half of the rest each",
+        "the tenant; others have less, and never nothing",
+        "when the object is read or stored",
+        (),
+        (
+            "tests/unit/storage_filters/test_module_memory.py::"
+            "test_of_many_readers_as_many_run_as_fit_and_another_tenant_gets_its_share",
+        ),
+    ),
+    SharedBound(
         "webhooks and mails under way",
         "{0} in all",
         ("zoe_master.notifications.thread:_AT_ONCE_MAX",),
