@@ -27,6 +27,7 @@ class Code(StrEnum):
     TOO_MANY_STORED = "too_many_stored"
     INVALID_SCHEDULE = "invalid_schedule"
     TOO_MANY_SECRETS = "too_many_secrets"
+    TOO_MANY_TOKENS = "too_many_tokens"
     FOREIGN_ORIGIN = "foreign_origin"
     HOST_NOT_ALLOWED = "host_not_allowed"
     SOCKET_REFUSED = "socket_refused"
@@ -118,6 +119,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.TOO_MANY_STORED: (409, "You have as many as allowed: remove another one first"),
     Code.INVALID_SCHEDULE: (422, "The times of the schedule cannot be understood"),
     Code.TARGET_REFUSED: (422, "Notifications are not sent there"),
+    Code.TOO_MANY_TOKENS: (409, "You have as many tokens as allowed: revoke another one first"),
     Code.TOO_MANY_SECRETS: (409, "You have as many secrets as allowed: remove another one first"),
     Code.SESSION_OVER: (401, "The session has ended: sign in again"),
     Code.SESSION_NEEDED: (403, "This needs a browser session; a token is not enough"),

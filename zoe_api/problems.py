@@ -34,6 +34,7 @@ from zoe_lib.store.errors import (
     StoreUnavailable,
     TimeLimitTooLong,
     TooManyStored,
+    TooManyTokens,
     Unstorable,
 )
 from zoe_lib.submission import refusal as refusals
@@ -160,6 +161,7 @@ def install(app: FastAPI) -> None:
 _TRANSLATIONS: dict[type[Exception], Code] = {
     NotFound: Code.NOT_FOUND,
     ConcurrentUpdate: Code.CONFLICT,
+    TooManyTokens: Code.TOO_MANY_TOKENS,
     AlreadyMade: Code.CONFLICT,
     TooManyStored: Code.TOO_MANY_STORED,
     IllegalTransition: Code.ILLEGAL_STATE,

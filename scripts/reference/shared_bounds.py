@@ -205,6 +205,19 @@ MEMBERS: tuple[SharedBound, ...] = (
         (f"{_OF_TENANTS}test_what_one_user_stores_stops_no_other",),
     ),
     SharedBound(
+        "API tokens and sessions of a user",
+        "{0} valid tokens, {1} sessions",
+        (
+            "zoe_lib.store.sql.signing_in:TOKENS_OF_USER_MAX",
+            "zoe_lib.store.sql.signing_in:SESSIONS_OF_USER_MAX",
+        ),
+        "the user",
+        "this user; a new session ends the oldest one",
+        "tokens when they are revoked or expire",
+        ("too_many_tokens",),
+        ("tests/contract/test_accounts.py::test_tokens_and_sessions_of_a_user_are_bounded",),
+    ),
+    SharedBound(
         "shares of an execution",
         "{0}",
         ("zoe_lib.store.sql.shares:SHARES_MAX",),
@@ -321,8 +334,7 @@ def bounds_page() -> str:
         "plain user, while another tenant goes on.\n"
     )
     gaps = (
-        "## Without a bound\n\nAPI tokens and sessions of a user have a lifetime, and no bound in number: a user can "
-        "add rows to the database at the rate of the API. The audit log keeps two years of changes. Room on disks is "
+        "## Without a bound\n\nThe audit log keeps two years of changes. Room on disks is "
         "bounded by quotas of the file system or the object store only.\n"
     )
     parts = [f"## {title}\n\n{table(head, map(_row, rows))}" for title, rows in _TITLES]
