@@ -20,8 +20,14 @@ LOCAL_PART_MAX = 64
 _LOCAL_PART = re.compile(r"[A-Za-z0-9!#$'*+/=^_`{|}~-]+(?:\.[A-Za-z0-9!#$'*+/=^_`{|}~-]+)*")
 _PORTS = {"https": 443, "http": 80}
 _PORT_MIN = 1024
-# IPv6 addresses that lead to an IPv4 address behind a gateway: NAT64 (RFC 6052, RFC 8215).
-_TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+# IPv6 addresses that lead to the IPv4 address of their last 32 bits behind a gateway: NAT64 (RFC 6052, 2.1).
+_TRANSLATED = IPv6Network("64:ff9b::/96")
+# Not globally reachable by IANA's registries of special-purpose addresses, or withdrawn; versions of Python know them in
+# part. In a prefix of a site (RFC 8215), the IPv4 address stands at a place that only the site knows.
+_SPECIAL = (
+    *(IPv4Network(one) for one in ("192.0.0.0/24", "192.88.99.0/24")),
+    *(IPv6Network(one) for one in ("64:ff9b:1::/48", "100::/63", "2001::/23", "3fff::/20", "5f00::/16", "fec0::/10")),
+)
 
 
 class TargetRefused(Exception):  # noqa: N818 - the name is the fact
@@ -128,10 +134,11 @@ def check_address(address: Address, inside: Sequence[Network]) -> None:
     meant: Address = address
     if isinstance(address, IPv6Address):
         embedded = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if embedded is None and any(address in network for network in _TRANSLATED):
+        if embedded is None and address in _TRANSLATED:
             embedded = IPv4Address(int(address) & 0xFFFFFFFF)
         meant = embedded or address
-    if not meant.is_global or meant.is_multicast or meant.is_reserved or meant.is_unspecified:
+    special = any(one in network for one in (address, meant) for network in _SPECIAL)
+    if special or not meant.is_global or meant.is_multicast or meant.is_reserved or meant.is_unspecified:
         raise TargetRefused(f"{address} is not a public address; an admin can allow its network (webhook_networks)")
 
 
