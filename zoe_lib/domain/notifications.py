@@ -22,9 +22,9 @@ _PORTS = {"https": 443, "http": 80}
 _PORT_MIN = 1024
 # IPv6 addresses that lead to the IPv4 address of their last 32 bits behind a gateway: NAT64 (RFC 6052, 2.1).
 _TRANSLATED = IPv6Network("64:ff9b::/96")
-# Not globally reachable by IANA's registries of special-purpose addresses, or withdrawn; versions of Python know them in
-# part. In a prefix of a site (RFC 8215), the IPv4 address stands at a place that only the site knows.
-_SPECIAL = (
+# Not globally reachable by IANA's registries of special-purpose addresses, or withdrawn; Python knows them in part.
+# In a prefix of a site (RFC 8215), the IPv4 address stands at a place that only the site knows.
+_SPECIAL: tuple[Network, ...] = (
     *(IPv4Network(one) for one in ("192.0.0.0/24", "192.88.99.0/24")),
     *(IPv6Network(one) for one in ("64:ff9b:1::/48", "100::/63", "2001::/23", "3fff::/20", "5f00::/16", "fec0::/10")),
 )
