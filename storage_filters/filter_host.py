@@ -234,6 +234,8 @@ class FilterHost:
         if request.method == "HEAD" or answer.status_int not in _OF_BYTES:
             if request.method == "HEAD" and answer.is_success:
                 answer.content_length = size
+                if why is None:  # as GET; who asks what was done learns it also without the key
+                    done.filters(tenant, self._keyring, modules)
             return answer
         try:
             filters = done.filters(tenant, self._keyring, modules)

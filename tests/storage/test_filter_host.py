@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from storage_bridge.model import WHY_HEADER
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rules import ModuleVersion
@@ -234,6 +235,26 @@ def test_without_the_key_nothing_is_read_and_its_name_is_said(ask: Ask, keyring:
         keyring.write_text(json.dumps(KEYS))
     assert [answers[number][1]["status"] for number in (1, 2, 3)] == ["409 Conflict", "404 Not Found", "409 Conflict"]
     assert "no key encrypts objects of acme" in base64.b64decode(answers[3][1]["body"]).decode()
+
+
+def test_head_says_what_get_says_of_an_object_that_cannot_be_read(ask: Ask) -> None:
+    """HEAD was 200, with the size; GET 409. Who asks what was done with it learns that, too, without its filters."""
+    sha256 = VERSIONS[""]["FLIPPING"].sha256
+    again = {"method": "MODULE", "body": base64.b64encode(module(*FLIPPING)).decode()}
+    try:
+        answers = ask(
+            [
+                rules("FOR TENANT acme DO SET FLIPPING"),
+                put("a", b"content"),
+                {"method": "FORGET", "sha256": sha256},
+                get("a"),
+                get("a", method="HEAD"),
+                get("a", {WHY_HEADER: "yes"}, method="HEAD"),
+            ]
+        )
+    finally:
+        ask([again])
+    assert [one[1]["status"][:3] for one in answers[3:]] == ["409", "409", "200"]
 
 
 def test_a_damaged_object_is_refused_or_ends_early(ask: Ask) -> None:
