@@ -19,7 +19,7 @@ class NotUnderstood(ValueError):  # noqa: N818 - the parser turns it into its ow
 
 
 class StrictHttp(HttpToolsProtocol):
-    """uvicorn's protocol, with a bound on all that is not body, and no coding but `chunked`."""
+    """The protocol of uvicorn, with a bound on all that is not body, and no coding but `chunked`."""
 
     _beside_body = 0
 
