@@ -13,6 +13,7 @@ from storage_bridge.model import StorageUnavailableError
 _FIELDS = ("id", "target", "rule", "enforced", "author", "created_s", "removed_by", "removed_s")
 _OF_CONTROLLERS = ("name", "kind", "what", "mode", "active", "last", "last_s", "runs", "failures", "problem", "waits_s")
 _OF_MODULES = ("name", "tenant", "sha256", "newest")
+_LATER_OF_MODULES = ("only_here",)
 _OF_SWITCHES = ("at_s", "active", "dry", "metrics")
 _UPLOAD_S = 20.0  # the controller compiles it, and tries modules of rules
 Document = Mapping[str, Any]
@@ -45,6 +46,11 @@ class RuleClient:
     def remove(self, number: int, author: str) -> None:
         """Remove a rule."""
         self._http.ask("DELETE", f"/v1/rules/{number}", headers=_by(author))
+
+    def restore(self, number: int, author: str) -> Document:
+        """Add a removed rule again, with the versions of filters that it ran."""
+        row = self._uploads.ask("POST", f"/v1/rules/{number}/again", {}, headers=_by(author))
+        return understood(lambda: _rule(row))
 
     def filters(self, tenant: str | None) -> Sequence[Document]:
         """Return uploaded filters: those that rules for a tenant may set, or all."""
@@ -222,7 +228,10 @@ def _filter_path(tenant: str, name: str, only_author: bool) -> str:
 
 
 def _rule(row: Document) -> Document:
-    modules = [{name: one[name] for name in _OF_MODULES} for one in row.get("modules", ())]
+    modules = [
+        {name: one[name] for name in _OF_MODULES} | {name: one[name] for name in _LATER_OF_MODULES if name in one}
+        for one in row.get("modules", ())
+    ]
     later = {"metrics": row.get("metrics", {}), "mode": row.get("mode", "on"), "modules": modules}
     return {name: row[name] for name in _FIELDS} | later
 

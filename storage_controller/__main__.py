@@ -50,6 +50,7 @@ from storage_controller.swift_views import SwiftAdmin, SwiftViews
 from zoe_lib.file_settings import read_settings
 from zoe_lib.store.revision import TablesTooOld, check_tables, read_revision
 from zoe_lib.store.sql.database import with_driver
+from zoe_lib.strict_http import StrictHttp
 
 _log = logging.getLogger(__name__)
 _LOST_S = 0.6  # a proxy reports several times a second
@@ -165,7 +166,7 @@ def main() -> int:
         one.begin()
     try:
         app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys, settings.dialect, metrics_token)
-        uvicorn.run(app, host=settings.host, port=settings.port, http="h11", loop="asyncio", log_level="warning")
+        uvicorn.run(app, host=settings.host, port=settings.port, http=StrictHttp, loop="asyncio", log_level="warning")
     finally:
         for one in reversed(loops):
             one.close()

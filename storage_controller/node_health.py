@@ -44,9 +44,10 @@ class Findings:
 
     took_s: time to the answer of its first question. away: why it gave none; late: what it did not answer in time.
     wrong: what it answered wrongly. filters: why it does not store objects as rules say. unsigned_s3: whether S3
-    requests can carry unsigned instructions. recon: whether it tells of its disks. quarantined: objects, or databases
-    of its kind, that its auditor set aside. pending: updates of listings that wait; None: not told. replicated_s: when
-    its last replication pass ended, since the epoch; None: none was told.
+    requests can carry unsigned instructions. two_readings: whether requests can hide others. recon: whether it
+    tells of its disks. quarantined: objects, or databases of its kind, that its auditor set aside. pending: updates
+    of listings that wait; None: not told. replicated_s: when its last replication pass ended, since the epoch;
+    None: none was told.
     """
 
     took_s: float = 0.0
@@ -55,6 +56,7 @@ class Findings:
     wrong: str = ""
     filters: str = ""
     unsigned_s3: bool = False
+    two_readings: bool = False
     recon: bool = False
     disks: tuple[Disk, ...] = ()
     quarantined: int = 0
@@ -92,6 +94,8 @@ def _problems(kind: NodeKind, found: Findings, bounds: Bounds, now_s: float) -> 
         yield f"objects are not stored as the rules say: {found.filters}"
     if found.unsigned_s3:
         yield "S3 requests can carry unsigned instructions: put zoe_s3_signed before s3api in its pipeline"
+    if found.two_readings:
+        yield "requests can hide others from a proxy before it: put zoe_framing first in its pipeline"
     if lost := [one.name for one in found.disks if one.used is None]:
         yield f"{_disks(lost)} not mounted"
     for one in sorted((d for d in found.disks if d.used is not None), key=lambda d: -(d.used or 0))[:_NAMED_MAX]:

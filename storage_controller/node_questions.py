@@ -16,6 +16,8 @@ HEALTH_PATH = "/zoe-filters"
 """Answered by `storage_filters/object_host.py`."""
 S3_FILTER = "zoe_s3_signed"
 """Told at `/info` by proxies with `storage_filters/s3_signed.py`."""
+FRAMING_FILTER = "zoe_framing"
+"""The same, with `storage_filters/strict_requests.py`."""
 _ANSWER_BYTES_MAX = 1 << 20
 _OK, _BROKEN = 200, 500
 _TEXT_MAX = 80
@@ -44,7 +46,9 @@ def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float, clock: C
     if status >= _BROKEN:
         return replace(found, wrong=f"it answers {status} to /healthcheck: {_shown(text)}".rstrip(": "))
     if kind is NodeKind.PROXY:
-        return replace(found, unsigned_s3=_unsigned_s3(asked))
+        told = _features(asked)
+        unsigned = "s3api" in told and S3_FILTER not in told
+        return replace(found, unsigned_s3=unsigned, two_readings="swift" in told and FRAMING_FILTER not in told)
     found = _recon(asked, kind, found)
     return found if kind is not NodeKind.OBJECT or found.late else replace(found, filters=_filters(asked))
 
@@ -97,14 +101,14 @@ def _recon(asked: _Asked, kind: NodeKind, found: Findings) -> Findings:
     return found
 
 
-def _unsigned_s3(asked: _Asked) -> bool:
-    """Return whether a proxy says that it speaks S3, and has no filter that asks for signatures of all of a request."""
+def _features(asked: _Asked) -> Mapping[str, Any]:
+    """Return what a proxy says that it has, by name; empty if it does not say."""
     try:
         status, body = asked.get("/info")
         told = json.loads(body) if status == _OK else {}
     except (_LateError, httpx.HTTPError, OSError, ValueError, RecursionError):
-        return False
-    return isinstance(told, dict) and "s3api" in told and S3_FILTER not in told
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def _filters(asked: _Asked) -> str:

@@ -16,7 +16,16 @@ from storage_controller.answers import Refused
 from storage_controller.dsl import RuleError, parse_rule, show_rule
 from storage_controller.ledger import READ, WRITE, Ledger, set_rates
 from storage_controller.module_ledger import drop_unneeded, file_of, versions
-from storage_controller.rule_modules import Named, RuleModule, newest_of, pin, pinned, read_rule_modules
+from storage_controller.rule_modules import (
+    Named,
+    Ran,
+    RuleModule,
+    newest_of,
+    pin,
+    pin_again,
+    pinned,
+    read_rule_modules,
+)
 from storage_controller.supervision import Mode
 from storage_controller.tables import groups, metrics, object_types, policies, rule_modules, slos
 from storage_controller.word_ledger import FilterWord, Words, drop_word, expanded, keep_word, read_words
@@ -42,7 +51,8 @@ def rule_policy(number: int) -> str:
 @dataclass(frozen=True, slots=True)
 class KeptRule:
     """A rule as it is kept, with words as they were written. rule: None for a text that this version does not
-    understand. mode: of its controller, if it has metrics. Times are since the epoch.
+    understand. mode: of its controller, if it has metrics. Times are since the epoch. ran: of a removed rule, the
+    versions of modules that it ran; None if that is not known.
     """
 
     id: int
@@ -54,6 +64,7 @@ class KeptRule:
     removed_by: str | None = None
     removed_s: float | None = None
     mode: Mode = Mode.ON
+    ran: tuple[Ran, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +107,11 @@ class RuleLedger:
         author: str | None,
         mode: Mode = Mode.ON,
         twins: bool = True,
+        ran: Collection[Ran] | None = None,
     ) -> list[int]:
         """Store all rules or none, each with what it promises its tenant each way in bytes per second; return their
-        ids. Refused if there are too many, or if a rule says what another one says and there may be no twins.
+        ids. ran: the versions of modules that they run, in place of the newest. Refused if there are too many, if a
+        rule says what another one says and there may be no twins, or if a version was removed.
         """
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -121,8 +134,12 @@ class RuleLedger:
                     rates = dict.fromkeys((READ, WRITE), promised)
                     set_rates(connection, rule.target.tenant, rule_policy(number), rates, None)
             words, members = read_words(connection), _groups(connection)
-            numbered = zip(ids, rules, strict=True)
-            pin(connection, [expanded(replace(rule, id=number), words) for number, (rule, _) in numbered], members)
+            numbered = [replace(rule, id=number) for number, (rule, _) in zip(ids, rules, strict=True)]
+            if ran is None:
+                pin(connection, [expanded(rule, words) for rule in numbered], members)
+            else:
+                for rule in numbered:
+                    pin_again(connection, rule, ran)
             return ids
 
     def _row(self, rule: Rule, author: str | None, mode: Mode) -> dict[str, Any]:
@@ -142,6 +159,11 @@ class RuleLedger:
             wanted = sa.and_(wanted, policies.c.target == target)
         removed = sa.update(policies).where(wanted).values(removed_by=author, removed_s=self._clock.now_s())
         with self._begin() as connection:
+            ran = [
+                (one.tenant, one.version.name, one.version.sha256)
+                for one in read_rule_modules(connection).get(number, ())
+            ]
+            removed = removed.values(ran=ran)
             if not connection.execute(removed).rowcount:
                 return False
             connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(number)))
@@ -201,14 +223,18 @@ class RuleLedger:
             before = [one for one in read_rule_modules(connection).get(number, ()) if one.version.name == name.lower()]
             if not before:
                 raise Refused(404, f"rule {number} runs no module {name}")
+            same = 0
             for one in before:
                 after = version(connection, one.tenant)
                 if after.reads != one.version.reads:
                     runs = "read" if after.reads else "stored"
                     raise Refused(409, f"version {after.sha256[:12]} runs when objects are {runs}: add a rule for it")
+                same += after.sha256 == one.version.sha256
                 mine = sa.and_(rule_modules.c.rule == number, rule_modules.c.tenant == one.tenant)
                 named = sa.and_(mine, rule_modules.c.name == one.version.name)
                 connection.execute(sa.update(rule_modules).where(named).values(sha256=after.sha256))
+            if same == len(before):
+                raise Refused(409, _unmoved(connection, number, before))
             drop_unneeded(connection, self._clock.now_s())
             return before
 
@@ -297,6 +323,15 @@ def _refuse_twins(connection: sa.Connection, rules: Sequence[Rule], mode: Mode) 
         said[text] = "another line says this already"
 
 
+def _unmoved(connection: sa.Connection, number: int, before: Sequence[RuleModule]) -> str:
+    """Return why a move changed nothing, and how a rule comes to a shared module that was uploaded since."""
+    name = before[0].version.name
+    said = f"rule {number} runs {name} {before[0].version.sha256[:12]} already: nothing changed"
+    if all(one.tenant for one in before) and name.upper() in versions(connection, {name.upper()}).get("", {}):
+        said += f"; to run the shared {name}, remove the rule and add it again"
+    return said
+
+
 def _groups(connection: sa.Connection) -> Mapping[str, Sequence[str]]:
     return {row.name: row.members for row in connection.execute(sa.select(groups).order_by(groups.c.name))}
 
@@ -333,6 +368,7 @@ def _kept(rows: sa.CursorResult[Any]) -> list[KeptRule]:
             row.removed_by,
             row.removed_s,
             Mode(row.mode),
+            None if row.ran is None else tuple((tenant, name, sha256) for tenant, name, sha256 in row.ran),
         )
         for row in rows
     ]

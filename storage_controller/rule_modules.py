@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from storage_controller.answers import Refused
 from storage_controller.module_ledger import versions
 from storage_controller.tables import module_contents, module_versions, modules, rule_modules
 from storage_filters.records import KINDS
@@ -20,16 +21,21 @@ from storage_filters.rules import Action, ModuleVersion, Rule, TargetKind
 Groups = Mapping[str, Collection[str]]
 Named = tuple[str, str]
 """Tenant and name of a module."""
+Ran = tuple[str, str, str]
+"""Tenant and name of a module, and the SHA-256 of the version that a rule ran."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleModule:
-    """A version that a rule runs, of a tenant's module or a shared one (an empty tenant). newest: there is no newer."""
+    """A version that a rule runs, of a tenant's module or a shared one (an empty tenant). newest: there is no newer.
+    only_here: the version is removed when this rule no longer runs it.
+    """
 
     rule: int
     tenant: str
     version: ModuleVersion
     newest: bool
+    only_here: bool = False
 
     @property
     def kind(self) -> str:
@@ -41,8 +47,15 @@ def read_rule_modules(connection: sa.Connection) -> Mapping[int, Sequence[RuleMo
     """Return the versions that rules run, by rule."""
     pins, names = rule_modules.c, modules.c
     same = sa.and_(names.tenant == pins.tenant, names.name == pins.name)
+    content, others = module_contents.c, rule_modules.alias().c
+    further = sa.select(others.rule).where(
+        others.tenant == pins.tenant, others.name == pins.name, others.sha256 == pins.sha256, others.rule != pins.rule
+    )
+    # As `drop_unneeded` judges.
+    needed = sa.or_(further.exists(), sa.and_(content.sent, sa.not_(content.reads))).label("needed")
+    newest = sa.func.coalesce(names.sha256 == pins.sha256, sa.false()).label("newest")
     found = (
-        sa.select(rule_modules, module_contents.c.reads, (names.sha256 == pins.sha256).label("newest"))
+        sa.select(rule_modules, content.reads, newest, needed)
         .join(module_contents, module_contents.c.sha256 == pins.sha256)
         .outerjoin(modules, same)
         .order_by(pins.rule, pins.tenant, pins.name)
@@ -50,7 +63,8 @@ def read_rule_modules(connection: sa.Connection) -> Mapping[int, Sequence[RuleMo
     made: dict[int, list[RuleModule]] = {}
     for row in connection.execute(found):
         version = ModuleVersion(row.name, row.sha256, row.reads)
-        made.setdefault(row.rule, []).append(RuleModule(row.rule, row.tenant, version, bool(row.newest)))
+        only_here = not (row.newest or row.needed)
+        made.setdefault(row.rule, []).append(RuleModule(row.rule, row.tenant, version, row.newest, only_here))
     return made
 
 
@@ -89,11 +103,36 @@ def pin(connection: sa.Connection, rules: Collection[Rule], groups: Groups, only
         ]
     if rows:
         connection.execute(insert(rule_modules).on_conflict_do_nothing(), rows)
-        kept = module_versions.c
-        run = sa.select(rule_modules.c.rule).where(
-            rule_modules.c.tenant == kept.tenant, rule_modules.c.name == kept.name, rule_modules.c.sha256 == kept.sha256
+        _in_use(connection)
+
+
+def _in_use(connection: sa.Connection) -> None:
+    """Note that versions which rules run are not idle."""
+    kept = module_versions.c
+    run = sa.select(rule_modules.c.rule).where(
+        rule_modules.c.tenant == kept.tenant, rule_modules.c.name == kept.name, rule_modules.c.sha256 == kept.sha256
+    )
+    connection.execute(sa.update(module_versions).where(run.exists()).values(idle_since_s=None))
+
+
+def pin_again(connection: sa.Connection, rule: Rule, ran: Collection[Ran]) -> None:
+    """Let a rule, without words, run these versions of modules. Refused if one was removed."""
+    if not ran:
+        return
+    kept = module_versions.c
+    there = {
+        tuple(row) for row in connection.execute(sa.select(kept.tenant, kept.name, kept.sha256)) if tuple(row) in ran
+    }
+    for tenant, name, sha256 in sorted(set(ran) - there):
+        whose = f" of {tenant}" if tenant else ""
+        raise Refused(
+            409,
+            f"the rule ran version {sha256[:12]} of {name}{whose}, which was removed: upload that file again, or add "
+            "the rule with the newest version (zoe storage policy add)",
         )
-        connection.execute(sa.update(module_versions).where(run.exists()).values(idle_since_s=None))
+    rows = [{"rule": rule.id, "tenant": tenant, "name": name, "sha256": sha256} for tenant, name, sha256 in ran]
+    connection.execute(insert(rule_modules), rows)
+    _in_use(connection)
 
 
 def tenants_of(rule: Rule, groups: Groups) -> set[str]:

@@ -20,7 +20,7 @@ from storage_controller.dsl import RuleError, parse_rules
 from storage_controller.module_ledger import content_of
 from storage_controller.rule_checks import check, check_modules, check_version, not_carried_out, promised
 from storage_controller.rule_ledger import KeptRule, RuleLedger
-from storage_controller.rule_modules import RuleModule
+from storage_controller.rule_modules import Ran, RuleModule
 from storage_controller.rule_verdicts import Idle, told
 from storage_controller.supervision import Mode
 from storage_controller.traffic import Traffic
@@ -28,6 +28,7 @@ from storage_controller.word_ledger import expanded
 from storage_filters.chains import ObjectRequest
 from storage_filters.module_filters import MODULE
 from storage_filters.placing import AT_OBJECT_SERVERS, SENTENCES, Moved
+from storage_filters.records import KINDS
 from storage_filters.rule_documents import SHARED, action_document
 from storage_filters.rules import ModuleVersion, Rule, TargetKind, metrics_of
 
@@ -146,6 +147,13 @@ def own_rule_routes(
         was = sorted({one.version.sha256 for one in before})
         return _document(kept, idle_by(rules)) | {"modules": _modules(rules.rule_modules(), number), "was": was}
 
+    @routes.post("/{number}/again", status_code=201)
+    def restore(number: int, response: Response, author: Author = None) -> dict[str, Any]:
+        """Add a removed rule under a new number, with the versions of modules that it ran."""
+        [made] = _restored(rules, promisable, number, author, response)
+        [kept] = [one for one in rules.rules() if one.id == made]
+        return _document(kept, idle_by(rules)) | {"modules": _modules(rules.rule_modules(), made)}
+
     @routes.delete("/{number}", status_code=204)
     def remove(number: int, author: Author = None) -> Response:
         if not rules.remove(number, author):
@@ -191,8 +199,11 @@ def keep(
     response: Response,
     mode: Mode = Mode.ON,
     twins: bool = True,
+    ran: Collection[Ran] | None = None,
 ) -> list[int]:
-    """Check and store rules; the response gets what is to be said about them. Refused."""
+    """Check and store rules; the response gets what is to be said about them. ran: the versions of modules that they
+    run, in place of the newest. Refused.
+    """
     rates = [promised(rule) for rule in wanted]
     _checked(rules, wanted)
     caveats: list[str] = []
@@ -202,9 +213,29 @@ def keep(
         if rate is not None:
             promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
             caveats += promisable.caveats(BandwidthSlo(rate, rate))
-    ids = rules.add(list(zip(wanted, rates, strict=True)), author, mode, twins)
+    ids = rules.add(list(zip(wanted, rates, strict=True)), author, mode, twins, ran)
     response.headers.update(warning([*_caveats(wanted, idle_by(rules), rules.hosted()), *sorted(set(caveats))]))
     return ids
+
+
+def _restored(
+    rules: RuleLedger, promisable: Promisable, number: int, author: str | None, response: Response
+) -> list[int]:
+    """Store a removed rule again; one that was not on is judged only. Refused."""
+    found = next((one for one in rules.history() if one.id == number), None)
+    if found is None:
+        raise Refused(404, f"no removed rule has the number {number}; see zoe storage policy ls --removed")
+    if found.rule is None:
+        raise Refused(409, f"this version does not understand rule {number}: add it in other words")
+    rule = expanded(found.rule, rules.words())
+    if found.ran is None and any(action.verb == "SET" and action.kind not in KINDS for action in rule.actions):
+        raise Refused(
+            409,
+            f"rule {number} was removed before the versions of its filters were recorded: add it with the newest ones "
+            "(zoe storage policy add)",
+        )
+    mode = Mode.ON if found.mode is Mode.ON else Mode.DRY
+    return keep(rules, promisable, [replace(found.rule, id=0)], author, response, mode, False, found.ran or ())
 
 
 def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> Sequence[RuleModule]:
@@ -238,7 +269,13 @@ def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> 
 
 def _modules(of_rules: Mapping[int, Sequence[RuleModule]], number: int) -> list[dict[str, Any]]:
     return [
-        {"name": one.version.name, "tenant": one.tenant or None, "sha256": one.version.sha256, "newest": one.newest}
+        {
+            "name": one.version.name,
+            "tenant": one.tenant or None,
+            "sha256": one.version.sha256,
+            "newest": one.newest,
+            "only_here": one.only_here,
+        }
         for one in of_rules.get(number, ())
     ]
 

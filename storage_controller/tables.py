@@ -52,6 +52,7 @@ policies = sa.Table(
     sa.Column("removed_by", sa.Text),
     sa.Column("removed_s", sa.Double),
     sa.Column("mode", sa.Text, nullable=False, server_default="on"),
+    sa.Column("ran", JSONB),  # of a removed rule: the versions of modules; NULL: it is there, or was removed before
     sa.CheckConstraint("mode IN ('on', 'dry', 'off')", name="policies_mode_check"),
     sa.Index("ix_policies_present", "id", postgresql_where=sa.text("removed_s IS NULL")),
 )

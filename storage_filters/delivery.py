@@ -6,7 +6,7 @@ Spark does not split a compressed file, so each object of a view is one task, wh
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 _GZIP = 16 + zlib.MAX_WBITS
@@ -18,6 +18,8 @@ _FRAME_BYTES = 64
 # The last record may end behind the range, by as much as csv_stream allows for a line.
 _LAST_RECORD_BYTES = 32 * 2**20
 
+Range = Callable[[int, int], Iterator[bytes]]
+"""Returns the bytes from a place to before another one."""
 MEDIA_TYPE = "application/gzip"
 SUFFIX = ".csv.gz"
 
@@ -39,6 +41,14 @@ def begun(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Return the same with its first bytes already computed: until then, an error can still replace the answer."""
     first = next((piece for piece in pieces if piece), b"")
     return chain([first], pieces)
+
+
+def first_begun(ranges: Sequence[tuple[int, int]], part: Range) -> Range:
+    """Return the same for the parts of several ranges, with the first of them asked for now: until then, an error can
+    still replace the answer.
+    """
+    ready = [part(*ranges[0])] if ranges else []
+    return lambda first, end: ready.pop() if ready else part(first, end)
 
 
 def size_claimed(start: int, end: int) -> int:

@@ -48,6 +48,7 @@ from storage_filters.headers import NODE_EXECUTION, NODE_STEPS, NODE_STORED, PUT
 from storage_filters.keyring import Keyring
 from storage_filters.manifests import check_manifest
 from storage_filters.module_files import ModuleFiles, modules_directory
+from storage_filters.module_memory import MemoryBudget
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.placing import AT_OBJECT_SERVERS
 from storage_filters.put_bytes import Form, PutBytes, again
@@ -101,7 +102,9 @@ class FilterHost:
         modules: ModuleFiles | None = None,
         met: Met = lambda *_: None,
         servers: Servers = no_servers,
+        memory: MemoryBudget | None = None,
     ) -> None:
+        self._memory = memory or MemoryBudget()
         self._app = app
         self._book = book
         self._keyring = keyring
@@ -158,8 +161,8 @@ class FilterHost:
             self._count("get" if request.method == "GET" else "put", place)
         return answer
 
-    def _modules(self, book: RuleBook, request: Request) -> Modules:
-        return Modules(book, self._files, computing_of(request.environ).rest)
+    def _modules(self, book: RuleBook, request: Request, tenant: str) -> Modules:
+        return Modules(book, self._files, computing_of(request.environ).rest, lambda: self._memory.share(tenant))
 
     def _count(self, direction: Direction, place: ObjectRequest) -> None:
         with suppress(DamagedRulesError):
@@ -173,7 +176,7 @@ class FilterHost:
         if unsaid or refers or (length or 0) > self._size_max:
             return request.get_response(self._app)
         book, place = self._book(), replace(place, size=length, tags=tags_of(request.headers))
-        modules, seen = self._modules(book, request), metadata_of(place, request.headers)
+        modules, seen = self._modules(book, request, place.tenant), metadata_of(place, request.headers)
         its = stored_by(chain_of(book, place).steps, place.tenant, modules)
         if not its:
             return request.get_response(self._app)
@@ -197,7 +200,7 @@ class FilterHost:
         if not request.environ.get("reseller_request"):
             return HTTPForbidden(body="only a reseller admin can have objects stored again\n", request=request)
         book = self._book()
-        return self._rewriting.answer(request, place, book, self._modules(book, request))
+        return self._rewriting.answer(request, place, book, self._modules(book, request, place.tenant))
 
     def _read(self, request: Request, place: ObjectRequest) -> Response:
         try:
@@ -206,7 +209,7 @@ class FilterHost:
             if self._files.any():  # what a module would hide from readers is not known
                 raise
             book = RuleBook()
-        modules = self._modules(book, request)
+        modules = self._modules(book, request, place.tenant)
         if may_be_transformed(book, place):
             return transformed(request, place, book, modules, lambda one: self._stored(one, place.tenant, modules))
         return self._stored(request, place.tenant, modules)
@@ -231,6 +234,8 @@ class FilterHost:
         if request.method == "HEAD" or answer.status_int not in _OF_BYTES:
             if request.method == "HEAD" and answer.is_success:
                 answer.content_length = size
+                if why is None:  # as GET; who asks what was done learns it also without the key
+                    done.filters(tenant, self._keyring, modules)
             return answer
         try:
             filters = done.filters(tenant, self._keyring, modules)

@@ -83,7 +83,8 @@ class FilteredBody:
             yield from filter(None, computing.pieces(lambda sent: stored(filters, self._judged(sent)), received))
         except FilterRefused as error:
             self.refused = error
-            raise
+            # As of a client that hangs up: of another error, Swift writes a traceback.
+            raise HTTPUnprocessableEntity(body=f"{error}\n", request=self._request) from None
 
     def _judged(self, sent: Iterable[bytes]) -> Iterator[bytes]:
         """Yield what the client sends. swob's HTTPException if it hangs up, or sends too much."""

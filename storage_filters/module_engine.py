@@ -112,10 +112,13 @@ def checked(code: wasmtime.Module) -> Module:
 def new_store() -> wasmtime.Store:
     """Return a store for one instance, with its limits."""
     store = wasmtime.Store(engine())
-    store.set_limits(
-        memory_size=MEMORY_BYTES_MAX, table_elements=_TABLE_ELEMENTS_MAX, instances=1, tables=4, memories=1
-    )
+    bound_memory(store, MEMORY_BYTES_MAX)
     return store
+
+
+def bound_memory(store: wasmtime.Store, memory_bytes: int) -> None:
+    """Let the memory of a store's instance grow up to so many bytes."""
+    store.set_limits(memory_size=memory_bytes, table_elements=_TABLE_ELEMENTS_MAX, instances=1, tables=4, memories=1)
 
 
 def reason(error: Exception) -> str:

@@ -4,13 +4,14 @@ when it is read only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from storage_filters.module_engine import FORWARD, REVERSE, TRANSFORM, Module
-from storage_filters.module_run import ModuleFaultError, ModuleRun, Pause, run
-from storage_filters.stream_filters import PIECE_BYTES, DamagedObjectError, FilterRefused, Span
+from storage_filters.module_memory import MemoryShare, unbounded
+from storage_filters.module_run import ModuleFaultError, ModuleMemoryError, ModuleRun, Pause, run
+from storage_filters.stream_filters import PIECE_BYTES, DamagedObjectError, FilterAway, FilterRefused, Span
 
 LAG_BYTES_MAX = 32 * 2**20
 """How far what a module reads back may be behind what was put."""
@@ -19,13 +20,16 @@ MODULE = "MODULE"
 
 @dataclass(frozen=True, slots=True)
 class NamedModule:
-    """A module as a rule sets it. sha256: of its file, in hexadecimal. parameters: names in lower case."""
+    """A module as a rule sets it. sha256: of its file, in hexadecimal. parameters: names in lower case. share:
+    makes that of a run in the memory of all.
+    """
 
     name: str
     sha256: str
     module: Module
     parameters: Mapping[str, str]
     pause: Pause
+    share: Callable[[], MemoryShare] = unbounded
 
 
 class ModuleFilter:
@@ -42,28 +46,33 @@ class ModuleFilter:
 
     def forward(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield what is stored. FilterRefused."""
-        named = self._named
+        named, reads_back = self._named, self._named.share()
         try:
-            back = _Check(ModuleRun(named.module, REVERSE, named.parameters))
-            for piece, written in run(
-                named.module, FORWARD, {**self._metadata, **named.parameters}, chunks, named.pause
-            ):
+            back = _Check(ModuleRun(named.module, REVERSE, named.parameters, reads_back))
+            seen = {**self._metadata, **named.parameters}
+            for piece, written in run(named.module, FORWARD, seen, chunks, named.pause, named.share()):
                 back.put(piece)
                 if written:
                     back.stored(written)
                     yield written
             back.end()
+        except ModuleMemoryError as error:
+            raise FilterAway(f"the filter {named.name} cannot run now: {error}") from None
         except ModuleFaultError as error:
             raise FilterRefused(f"the filter {named.name} cannot store this object: {error}") from None
+        finally:
+            reads_back.close()
 
     def reverse(self, chunks: Iterable[bytes], first: int, to_end: bool) -> Iterator[bytes]:
         """Yield what was put. DamagedObjectError."""
         assert (first, to_end) == (0, True)
         named = self._named
         try:
-            for _, written in run(named.module, REVERSE, named.parameters, chunks, named.pause):
+            for _, written in run(named.module, REVERSE, named.parameters, chunks, named.pause, named.share()):
                 if written:
                     yield written
+        except ModuleMemoryError as error:
+            raise FilterAway(f"the filter {named.name} cannot run now: {error}") from None
         except ModuleFaultError as error:
             raise DamagedObjectError(f"the filter {named.name} cannot read it back: {error}") from None
 
@@ -98,9 +107,11 @@ class ReadModule:
         """Yield what a reader sees. FilterRefused."""
         named = self._named
         try:
-            for _, written in run(named.module, TRANSFORM, self._metadata, chunks, named.pause):
+            for _, written in run(named.module, TRANSFORM, self._metadata, chunks, named.pause, named.share()):
                 if written:
                     yield written
+        except ModuleMemoryError as error:
+            raise FilterAway(f"the filter {named.name} cannot run now: {error}") from None
         except ModuleFaultError as error:
             raise FilterRefused(f"the filter {named.name} cannot read this object: {error}") from None
 

@@ -16,7 +16,17 @@ from typing import Any
 
 import wasmtime
 
-from storage_filters.module_engine import EPOCHS_A_CALL, IMPORTS, SPACE, Module, new_store, reason
+from storage_filters.module_engine import (
+    EPOCHS_A_CALL,
+    IMPORTS,
+    MEMORY_BYTES_MAX,
+    SPACE,
+    Module,
+    bound_memory,
+    new_store,
+    reason,
+)
+from storage_filters.module_memory import OUTPUT_BYTES, RUN_BYTES, MemoryShare, unbounded
 from storage_filters.stream_filters import PIECE_BYTES
 
 FUEL_A_CALL = 2_000_000
@@ -38,11 +48,16 @@ ASKED_MAX = 64
 """Names of metadata that are kept of those that a module asked for in vain."""
 _SLICE_S = 0.002
 """After a call that took longer, others get their turn."""
+_NO_ROOM = "modules hold all the memory that they may take at this proxy, in all or of this tenant: try again"
 Pause = Callable[[], None]
 
 
 class ModuleFaultError(Exception):
     """A module did not do what a filter does; the sentence says what it did."""
+
+
+class ModuleMemoryError(ModuleFaultError):
+    """A module may get no more memory at this moment, which others hold; trying again helps."""
 
 
 class _Exchange:
@@ -56,6 +71,8 @@ class _Exchange:
         self.given_bytes = self.written_bytes = 0
         self.written_before = 0
         self.calls = 0
+        self.room = OUTPUT_A_CALL_MAX
+        self.memory_before = 0
         self._said = b""
         self.asked: set[str] = set()
 
@@ -79,8 +96,14 @@ class _Exchange:
             raise ModuleFaultError(f"it writes more than {OUTPUT_A_CALL_MAX} bytes for a piece")
         if self.written_bytes > OUTPUT_A_BYTE_MAX * self.given_bytes + OUTPUT_MORE_BYTES:
             raise ModuleFaultError(f"it writes more than {OUTPUT_A_BYTE_MAX} times what it reads")
+        self._check_room(caller)
         if length:
             self.written.append(self._get(caller, place, length))
+
+    def _check_room(self, caller: wasmtime.Caller) -> None:
+        grown = 0 if self.memory is None else self.memory.data_len(caller) - self.memory_before
+        if self.written_bytes - self.written_before + grown > self.room:
+            raise ModuleMemoryError(_NO_ROOM)
 
     def metadata(self, caller: wasmtime.Caller, name: int, name_length: int, place: int, length: int) -> int:
         self._called()
@@ -126,11 +149,16 @@ class _Exchange:
 
 class ModuleRun:
     """An instance. entry: the name of the function that gets the pieces. metadata: names in lower case, and values.
-    ModuleFaultError.
+    share: of the memory of all modules, given back by `close`. ModuleFaultError.
     """
 
-    def __init__(self, module: Module, entry: str, metadata: Mapping[str, str]) -> None:
+    def __init__(
+        self, module: Module, entry: str, metadata: Mapping[str, str], share: MemoryShare | None = None
+    ) -> None:
         self._exchange = _Exchange(metadata)
+        self._share = share or unbounded()
+        self._held = 0
+        self._output = OUTPUT_BYTES  # what it once took it keeps, so that others who come do not end it
         self._store = new_store()
         self._fuel = 0
         self._fuel_left = FUEL_MAX
@@ -142,6 +170,11 @@ class ModuleRun:
         assert isinstance(found, wasmtime.Func)
         assert isinstance(memory, wasmtime.Memory)
         self._entry, self._exchange.memory = found, memory
+        self._book()
+
+    def close(self) -> None:
+        """Give back the memory of the instance, which does not run again."""
+        self._share.close()
 
     @property
     def said(self) -> str:
@@ -167,17 +200,34 @@ class ModuleRun:
         if len(exchange.unread) > UNREAD_BYTES_MAX:
             raise ModuleFaultError(f"it leaves more than {UNREAD_BYTES_MAX} bytes unread")
         written, exchange.written = b"".join(exchange.written), []
+        self._output = max(self._output, len(written))
+        self._book()
         return written
+
+    def _book(self) -> None:
+        """Hold the memory of the instance, and the most that it wrote for a piece."""
+        memory = self._exchange.memory
+        self._held = 0 if memory is None else memory.data_len(self._store)
+        self._share.hold(RUN_BYTES + self._held + self._output - OUTPUT_BYTES)
 
     def _guarded(self, length: int, call: Callable[[], Any]) -> Any:
         self._fuel += FUEL_A_CALL + FUEL_A_BYTE * length
         fuel = min(self._fuel, self._fuel_left)
         self._store.set_fuel(fuel)
         self._store.set_epoch_deadline(EPOCHS_A_CALL)
+        # No other run gets a turn during a call, so all that is left is this one's.
+        room = self._share.room
+        limit = min(MEMORY_BYTES_MAX, self._held + room)
+        bound_memory(self._store, limit)
+        self._exchange.room, self._exchange.memory_before = room + self._output, self._held
+        if self._held == 0 and room < RUN_BYTES:
+            raise ModuleMemoryError(_NO_ROOM)
         try:
             with _garbage_waits():
                 return call()
         except (wasmtime.WasmtimeError, wasmtime.Trap) as error:
+            if limit < MEMORY_BYTES_MAX and not _is_bound(error):
+                raise ModuleMemoryError(_NO_ROOM) from None
             raise ModuleFaultError(self._sentence(error)) from None
         finally:
             used = fuel - self._store.get_fuel()
@@ -194,6 +244,12 @@ class ModuleRun:
         return f"it fails: {reason(error)}" + (f"; it said: {self._exchange.said}" if self._exchange.said else "")
 
 
+def _is_bound(error: Exception) -> bool:
+    """Return whether a call ended by a bound other than that of memory."""
+    code = error.trap_code if isinstance(error, wasmtime.Trap) else None
+    return code in (wasmtime.TrapCode.OUT_OF_FUEL, wasmtime.TrapCode.INTERRUPT)
+
+
 @contextmanager
 def _garbage_waits() -> Iterator[None]:
     """Collect no garbage meanwhile: in a large process, that takes longer than a module may."""
@@ -207,16 +263,25 @@ def _garbage_waits() -> Iterator[None]:
 
 
 def run(
-    module: Module, entry: str, metadata: Mapping[str, str], chunks: Iterable[bytes], pause: Pause
+    module: Module,
+    entry: str,
+    metadata: Mapping[str, str],
+    chunks: Iterable[bytes],
+    pause: Pause,
+    share: MemoryShare | None = None,
 ) -> Iterator[tuple[bytes, bytes]]:
     """Yield each piece of at most 64 KiB with what the module writes for it, which may be nothing. ModuleFaultError."""
-    one = ModuleRun(module, entry, metadata)
-    for piece, last in _pieces(chunks):
-        begun_s = time.monotonic()
-        written = one.piece(piece, last)
-        if time.monotonic() - begun_s > _SLICE_S:
-            pause()
-        yield piece, written
+    share = share or unbounded()
+    try:
+        one = ModuleRun(module, entry, metadata, share)
+        for piece, last in _pieces(chunks):
+            begun_s = time.monotonic()
+            written = one.piece(piece, last)
+            if time.monotonic() - begun_s > _SLICE_S:
+                pause()
+            yield piece, written
+    finally:
+        share.close()
 
 
 def _pieces(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from storage_filters.chains import ObjectRequest, Verdict
 from storage_filters.module_engine import InvalidModuleError, Module
 from storage_filters.module_files import MissingModuleError, ModuleFiles
 from storage_filters.module_filters import ModuleFilter, NamedModule, ReadModule
+from storage_filters.module_memory import MemoryShare, unbounded
 from storage_filters.module_run import Pause
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rules import Action, ModuleVersion
@@ -17,9 +18,14 @@ from storage_filters.wsgi_names import text_of
 
 
 class Modules:
-    """The files of this proxy, and the versions that its rules name now. pause: gives others their turn."""
+    """The files of this proxy, and the versions that its rules name now. pause: gives others their turn. share: makes
+    that of a run in the memory of all modules.
+    """
 
-    def __init__(self, book: RuleBook, files: ModuleFiles, pause: Pause) -> None:
+    def __init__(
+        self, book: RuleBook, files: ModuleFiles, pause: Pause, share: Callable[[], MemoryShare] = unbounded
+    ) -> None:
+        self._share = share
         self._book = book
         self._files = files
         self._pause = pause
@@ -59,10 +65,11 @@ class Modules:
             raise FilterRefused(f"the object went through the filter {name}, which cannot run here: {error}") from None
         if module.reads:
             raise DamagedObjectError(f"the filter {name} is none of stored objects")
-        return ModuleFilter(NamedModule(name, sha256, module, parameters, self._pause))
+        return ModuleFilter(NamedModule(name, sha256, module, parameters, self._pause, self._share))
 
     def _of_rule(self, version: ModuleVersion, action: Action) -> NamedModule:
-        return NamedModule(version.name, version.sha256, self._loaded(version), _parameters(action), self._pause)
+        module = self._loaded(version)
+        return NamedModule(version.name, version.sha256, module, _parameters(action), self._pause, self._share)
 
     def _loaded(self, version: ModuleVersion) -> Module:
         try:

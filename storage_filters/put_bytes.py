@@ -13,7 +13,7 @@ from typing import Any
 from swift.common.swob import Request, Response, multi_range_iterator
 from swift.common.utils import close_if_possible
 
-from storage_filters.delivery import begun
+from storage_filters.delivery import begun, first_begun
 from storage_filters.headers import DONE, PUT_ETAG
 from storage_filters.request_computing import computing_of
 from storage_filters.second_look import answer_of
@@ -172,8 +172,9 @@ class PutBytes:
     def app_iter_ranges(
         self, ranges: Sequence[tuple[int, int]], content_type: str, boundary: str, size: int
     ) -> Iterator[bytes]:
-        """Yield several ranges, as Swift answers them."""
-        yield from multi_range_iterator(ranges, content_type, boundary, size, self.app_iter_range)
+        """Return several ranges, as Swift answers them, the first of them begun."""
+        part = first_begun(ranges, self.app_iter_range)
+        return iter(multi_range_iterator(ranges, content_type, boundary, size, part))
 
     def close(self) -> None:
         """Close what is open."""

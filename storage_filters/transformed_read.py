@@ -18,7 +18,7 @@ from swift.common.swob import Request, Response, multi_range_iterator
 from swift.common.utils import close_if_possible
 
 from storage_filters.chains import ObjectRequest, chain_of
-from storage_filters.delivery import begun, part_of
+from storage_filters.delivery import begun, first_begun, part_of
 from storage_filters.headers import SELECTION, environ_key
 from storage_filters.module_filters import ReadModule
 from storage_filters.modules import Modules, metadata_of
@@ -169,7 +169,12 @@ class _Transformed:
         return self._all(answer.app_iter)
 
     def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
-        """Yield the bytes from `first` to before `end`."""
+        """Return the bytes from `first` to before `end`, the first of them computed: until then, an error can still
+        replace the answer.
+        """
+        return begun(self._range(first, end))
+
+    def _range(self, first: int, end: int) -> Iterator[bytes]:
         whole = self._whole()
         yield from part_of(whole, first, end - first)
         close_if_possible(whole)
@@ -177,8 +182,9 @@ class _Transformed:
     def app_iter_ranges(
         self, ranges: Sequence[tuple[int, int]], content_type: str, boundary: str, size: int
     ) -> Iterator[bytes]:
-        """Yield several ranges, as Swift answers them."""
-        yield from multi_range_iterator(ranges, content_type, boundary, size, self.app_iter_range)
+        """Return several ranges, as Swift answers them, the first of them begun."""
+        part = first_begun(ranges, self.app_iter_range)
+        return iter(multi_range_iterator(ranges, content_type, boundary, size, part))
 
     def close(self) -> None:
         """Close what is open."""

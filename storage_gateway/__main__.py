@@ -27,6 +27,8 @@ def main() -> int:
     try:
         from swift.common.utils import parse_options, readconf
         from swift.common.wsgi import run_wsgi
+
+        from storage_gateway.raw_heads import serve_raw_heads
     except ImportError:
         print("zoe-gateway: install OpenStack Swift beside it: pip install swift", file=sys.stderr)
         return 1
@@ -35,6 +37,7 @@ def main() -> int:
     if problem := unusable_user(sections.get("app:proxy-server", {"workers": "0"}), os.geteuid()):
         print(f"zoe-gateway: {problem}", file=sys.stderr)
         return 1
+    serve_raw_heads()
     return int(run_wsgi(configuration, "proxy-server", **options) or 0)
 
 

@@ -1,8 +1,8 @@
 """The last element of the gateway's pipeline: Swift's proxy application, whose storage servers are another store.
 
     [pipeline:main]
-    pipeline = catch_errors gatekeeper healthcheck proxy-logging cache zoe_s3_signed listing_formats bulk s3api
-        tempauth copy zoe_bandwidth zoe_views slo dlo zoe_filters proxy-logging proxy-server
+    pipeline = zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache zoe_s3_signed listing_formats bulk
+        s3api tempauth copy zoe_bandwidth zoe_views slo dlo zoe_filters proxy-logging proxy-server
     [app:proxy-server]
     paste.app_factory = storage_gateway.application:app_factory
     account_autocreate = true

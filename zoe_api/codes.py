@@ -27,6 +27,7 @@ class Code(StrEnum):
     TOO_MANY_STORED = "too_many_stored"
     INVALID_SCHEDULE = "invalid_schedule"
     TOO_MANY_SECRETS = "too_many_secrets"
+    TOO_MANY_TOKENS = "too_many_tokens"
     FOREIGN_ORIGIN = "foreign_origin"
     HOST_NOT_ALLOWED = "host_not_allowed"
     SOCKET_REFUSED = "socket_refused"
@@ -118,6 +119,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.TOO_MANY_STORED: (409, "You have as many as allowed: remove another one first"),
     Code.INVALID_SCHEDULE: (422, "The times of the schedule cannot be understood"),
     Code.TARGET_REFUSED: (422, "Notifications are not sent there"),
+    Code.TOO_MANY_TOKENS: (409, "You have as many tokens as allowed: revoke another one first"),
     Code.TOO_MANY_SECRETS: (409, "You have as many secrets as allowed: remove another one first"),
     Code.SESSION_OVER: (401, "The session has ended: sign in again"),
     Code.SESSION_NEEDED: (403, "This needs a browser session; a token is not enough"),
@@ -127,7 +129,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.SOCKET_REFUSED: (403, "The WebSocket was refused"),
     Code.BAD_SIGN_IN: (401, "The user name or password is wrong"),
     Code.TOO_MANY_SIGN_INS: (429, "Too many failed sign-ins from your network"),
-    Code.SIGN_IN_BUSY: (429, "Too many sign-ins at the moment: try again soon"),
+    Code.SIGN_IN_BUSY: (429, "Too many sign-ins are under way"),
     Code.NO_MEMBERSHIP: (403, "You are not a member of this tenant"),
     Code.SIGN_IN_FAILED: (401, "The sign-in was not completed: start again"),
     Code.SIGN_IN_MIXED_UP: (401, "The answer comes from another provider than the one of this sign-in"),

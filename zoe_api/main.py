@@ -13,7 +13,6 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from zoe_api import health, lite, openapi, problems
 from zoe_api.apps.middleware import AppsMiddleware
@@ -86,6 +85,7 @@ from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.revision import TablesTooOld, check_tables
+from zoe_lib.strict_http import StrictHttp
 from zoe_lib.telemetry import configure_logging
 
 _TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
@@ -254,7 +254,7 @@ def main() -> int:
             host=settings.api_host,
             port=settings.api_port,
             # Named, so that whatever else is installed makes no difference.
-            http=guarded(HttpToolsProtocol, Connections(Bounds.of(settings))),
+            http=guarded(StrictHttp, Connections(Bounds.of(settings))),
             loop="uvloop",
             backlog=BACKLOG,
             log_config=None,

@@ -34,6 +34,7 @@ from zoe_lib.store.errors import (
     StoreUnavailable,
     TimeLimitTooLong,
     TooManyStored,
+    TooManyTokens,
     Unstorable,
 )
 from zoe_lib.submission import refusal as refusals
@@ -62,6 +63,11 @@ class ApiProblem(Exception):  # noqa: N818 - it is an answer
     def __init__(self, code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = ()) -> None:
         super().__init__(f"{code}: {detail}")
         self.problem = problem(code, detail, hint, errors)
+
+    def after(self, seconds: float) -> ApiProblem:
+        """Return the refusal with the time after which the client should retry."""
+        self.problem = self.problem.after(seconds)
+        return self
 
     def at(self, path: str) -> Problem:
         """Return the problem of a request to this path."""
@@ -155,6 +161,7 @@ def install(app: FastAPI) -> None:
 _TRANSLATIONS: dict[type[Exception], Code] = {
     NotFound: Code.NOT_FOUND,
     ConcurrentUpdate: Code.CONFLICT,
+    TooManyTokens: Code.TOO_MANY_TOKENS,
     AlreadyMade: Code.CONFLICT,
     TooManyStored: Code.TOO_MANY_STORED,
     IllegalTransition: Code.ILLEGAL_STATE,

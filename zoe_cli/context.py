@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -111,8 +112,16 @@ def checked_token(token: str) -> str:
 
 
 def token_in(file: Path) -> str | None:
-    """Return the token in a file, None if it is empty; a usage error if it cannot be read."""
+    """Return the token in a file, None if it is empty; a usage error if it cannot be read, or if other users can read a
+    file of one's own.
+    """
     try:
+        found = file.stat()
+        # As ssh does with keys. A file of another owner, such as a secret of a container, is that owner's concern.
+        if found.st_uid == os.geteuid() and stat.S_ISREG(found.st_mode) and found.st_mode & 0o077:
+            raise typer.BadParameter(
+                f"other users can read the token in {file} (mode {stat.S_IMODE(found.st_mode):04o}): chmod 600 {file}"
+            )
         return file.read_text("utf-8").strip() or None
     except OSError as error:
         raise typer.BadParameter(f"cannot read the token in {file}: {error.strerror}") from None

@@ -259,6 +259,7 @@ class AsyncClient(AsyncTransport):
     add_storage_rules = awaited(Calls.add_storage_rules)
     remove_storage_rule = awaited(Calls.remove_storage_rule)
     move_storage_rule = awaited(Calls.move_storage_rule)
+    restore_storage_rule = awaited(Calls.restore_storage_rule)
     try_storage_rules = awaited(Calls.try_storage_rules)
     storage_traffic = awaited(Calls.storage_traffic)
     storage_slos = awaited(Calls.storage_slos)

@@ -12,6 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from zoe_client.pattern_words import words_of
+
 _SHOWN_MAX = 64
 ERRORS_MAX = 100
 _WHOLE, _NUMBER, _TRUTH, _TEXT, _LIST, _OBJECT = (
@@ -91,7 +93,7 @@ def _of_context(kind: str, given: object, context: Mapping[str, Any]) -> str | N
         return _ONE.sub(lambda found: _SINGULAR[found[0]], _LENGTHS[kind].format(**context))
     if kind in ("literal_error", "enum"):
         return f"must be {_either(context['expected'])}, is {shown(given)}"
-    return f"must match {context['pattern']}" if kind == "string_pattern_mismatch" else None
+    return f"must be {words_of(context['pattern'])}" if kind == "string_pattern_mismatch" else None
 
 
 def sentences(error: ValidationError, called: Callable[[Sequence[int | str]], str] | None = None) -> Iterator[str]:

@@ -31,6 +31,10 @@ class StorageCalls(Transport):
         """Remove a rule of the object store; objects stay as they were stored."""
         return self.do("DELETE", f"/storage/rules/{number}")
 
+    def restore_storage_rule(self, number: int) -> wire.StorageRuleView:
+        """Add a removed rule again, under a new number, with the versions of filters that it ran; for admins."""
+        return self.call(wire.StorageRuleView, "POST", f"/storage/rules/{number}/restore", timeout_s=60.0)
+
     def move_storage_rule(self, number: int, name: str, sha256: str | None = None) -> wire.StorageRuleView:
         """Let a rule run another version of an uploaded filter: by default the newest; for admins."""
         path = f"/storage/rules/{number}/filters/{path_part(name)}"

@@ -205,6 +205,19 @@ MEMBERS: tuple[SharedBound, ...] = (
         (f"{_OF_TENANTS}test_what_one_user_stores_stops_no_other",),
     ),
     SharedBound(
+        "API tokens and sessions of a user",
+        "{0} valid tokens, {1} sessions",
+        (
+            "zoe_lib.store.sql.signing_in:TOKENS_OF_USER_MAX",
+            "zoe_lib.store.sql.signing_in:SESSIONS_OF_USER_MAX",
+        ),
+        "the user",
+        "this user; a new session ends the oldest one",
+        "tokens when they are revoked or expire",
+        ("too_many_tokens",),
+        ("tests/contract/test_accounts.py::test_tokens_and_sessions_of_a_user_are_bounded",),
+    ),
+    SharedBound(
         "shares of an execution",
         "{0}",
         ("zoe_lib.store.sql.shares:SHARES_MAX",),
@@ -234,6 +247,19 @@ MEMBERS: tuple[SharedBound, ...] = (
         "(`zoe storage filter rm NAME --version`)",
         (),
         ("tests/contract/test_modules_of_the_controller.py::test_no_tenant_uses_up_the_versions_of_another",),
+    ),
+    SharedBound(
+        "memory of filter modules, of a process of a proxy",
+        "{0} bytes; a tenant half of what others leave",
+        ("storage_filters.module_memory:OF_PROCESS_BYTES",),
+        "a user, half of it; further tenants half of the rest each",
+        "the tenant; others have less, and never nothing",
+        "when the object is read or stored",
+        (),
+        (
+            "tests/unit/storage_filters/test_module_memory.py::"
+            "test_of_many_readers_as_many_run_as_fit_and_another_tenant_gets_its_share",
+        ),
     ),
     SharedBound(
         "webhooks and mails under way",
@@ -308,8 +334,7 @@ def bounds_page() -> str:
         "plain user, while another tenant goes on.\n"
     )
     gaps = (
-        "## Without a bound\n\nAPI tokens and sessions of a user have a lifetime, and no bound in number: a user can "
-        "add rows to the database at the rate of the API. The audit log keeps two years of changes. Room on disks is "
+        "## Without a bound\n\nThe audit log keeps two years of changes. Room on disks is "
         "bounded by quotas of the file system or the object store only.\n"
     )
     parts = [f"## {title}\n\n{table(head, map(_row, rows))}" for title, rows in _TITLES]

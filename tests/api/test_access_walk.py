@@ -44,6 +44,7 @@ READ_BY_POST = {
 ADMIN = {("GET", "/storage/rules"), ("POST", "/storage/rules"), ("DELETE", "/storage/rules/{number}")}
 ADMIN |= {("GET", "/storage/rewrites"), ("POST", "/storage/rewrites"), ("DELETE", "/storage/rewrites/{number}")}
 ADMIN |= {("POST", "/storage/rewrites/{number}/resume"), ("PUT", "/storage/rules/{number}/filters/{name}")}
+ADMIN |= {("POST", "/storage/rules/{number}/restore")}
 ADMIN |= {("DELETE", "/storage/filters/{name}/versions/{sha256}")}
 ADMIN |= {("GET", "/storage/slos"), ("PUT", "/storage/slos/{tenant}"), ("DELETE", "/storage/slos/{tenant}")}
 ADMIN |= {("GET", "/storage/metrics"), ("POST", "/storage/metrics/{name}"), ("DELETE", "/storage/metrics/{name}")}

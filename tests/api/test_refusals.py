@@ -38,6 +38,7 @@ from zoe_lib.messaging.slow_lane import Bounds
 from zoe_lib.sign_in_settings import LdapSettings, OidcSettings
 from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable, Unstorable
 from zoe_lib.store.people import Share, SignInAttempt
+from zoe_lib.store.sql import signing_in
 from zoe_lib.store.sql.prices import Budget
 from zoe_lib.store.sql.shares import SHARES_MAX
 from zoe_lib.store.sql.waiting import WaitingBounds
@@ -395,6 +396,12 @@ def too_many_secrets(api: Api, _: Raise) -> httpx.Response:
     for number in range(api.settings.secrets_of_user_max):
         api.client().set_secret(f"s{number}", "x")
     return api.http().put("/api/v1/secrets/more", json={"value": "x"})
+
+
+def too_many_tokens(api: Api, _: Raise) -> httpx.Response:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(signing_in, "TOKENS_OF_USER_MAX", 0)
+        return api.http().post("/api/v1/tokens", json={"scopes": ["read"]})
 
 
 def too_many_targets(api: Api, _: Raise) -> httpx.Response:

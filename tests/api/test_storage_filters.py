@@ -127,6 +127,13 @@ def test_an_upload_of_a_user_changes_no_rule_and_a_move_is_in_the_audit_log(
     def moves() -> list[AuditEntry]:
         return [one for one in api.store.accounts.audit(None, 10) if one.action == "move_storage_rule" and one.changes]
 
+    wrong = CliRunner().invoke(app, ["storage", "policy", "move", str(rule.id), "mask", "--to", "XY"])
+    assert (wrong.exit_code, "6 to 64 of its digits" in " ".join(wrong.output.split())) == (2, True), wrong.output
+    red.upload_storage_filter("mask", wanted(module(*READING)))
+    gone = CliRunner().invoke(app, ["storage", "policy", "rm", str(rule.id)])
+    assert f"version {second[:12]} of mask is removed" in " ".join(gone.output.split()), gone.output
+    again = CliRunner().invoke(app, ["storage", "policy", "restore", str(rule.id)])
+    assert f"ran version {second[:12]} of mask of red, which was removed" in str(again.exception)
     entries = until(moves)
     assert (entries[0].target, entries[0].changes) == (path, {"mask": [first, second]})
 

@@ -137,6 +137,7 @@ def test_sign_ins_that_a_stranger_begins_are_bounded(api: Api, monkeypatch: pyte
         started(browser, "liar")
     refused = api.http(None).get(f"{OIDC}/start", params={"provider": "liar"})
     assert (refused.status_code, problem(refused)["code"]) == (429, "sign_in_busy")
+    assert (refused.headers["retry-after"], "soon" in refused.text) == ("600", False)
     started(browsers[0], "honest")  # a browser has one sign-in at a time
 
 

@@ -54,6 +54,7 @@ def test_after_login_commands_need_nothing_else(laptop: Zoe, server: Server, kep
 def test_a_token_that_the_server_refuses_is_not_kept(laptop: Zoe, server: Server, kept: Path, tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("zoe_nobody_x")
+    file.chmod(0o600)
     assert laptop("login", server.url, "--token-file", str(file)).code == 4
     assert laptop("login", server.url, stdin=b"two words").code == 2
     assert laptop("login", "zoe.example.org", stdin=b"x").code == 2

@@ -92,6 +92,10 @@ def test_with_a_wrong_token(server: Server, zoe: Zoe) -> None:
 def test_a_token_from_a_file(server: Server, zoe: Zoe, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("ZOE_TOKEN")
     (tmp_path / "token").write_text("zoe_admin_secret\n")
+    (tmp_path / "token").chmod(0o640)
+    refused = zoe("--token-file", str(tmp_path / "token"), "ls")
+    assert (refused.code, "other users can read the token" in " ".join(refused.err.split())) == (2, True)
+    (tmp_path / "token").chmod(0o600)
     assert zoe("--token-file", str(tmp_path / "token"), "ls").code == 0
     monkeypatch.setenv("ZOE_TOKEN_FILE", str(tmp_path / "token"))
     assert zoe("whoami", "-o", "name").out == "ada\n"

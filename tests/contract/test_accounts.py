@@ -11,7 +11,7 @@ import pytest
 from tests.support.stores import NOBODY_LISTENS, OpenAccounts
 from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.errors import ConcurrentUpdate, NotFound, StoreUnavailable
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound, StoreUnavailable, TooManyTokens
 from zoe_lib.store.people import (
     AuditEntry,
     EndedAccess,
@@ -25,6 +25,7 @@ from zoe_lib.store.people import (
     User,
 )
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.sql import signing_in
 from zoe_lib.store.sql.waiting import WaitingBounds
 
 TOKEN = Token("t1", "ada", "red", "hash", frozenset({"read", "submit"}), 1.0)
@@ -132,6 +133,25 @@ def test_a_role_bounds_what_a_token_may(accounts: AccountStore) -> None:
     accounts.ensure_member("ada", "red", "viewer")
     found = accounts.principal("t1", 0.0)
     assert found == (Principal("ada", "red", Role.VIEWER, frozenset({Scope.READ}), "t1"), "hash")
+
+
+def test_tokens_and_sessions_of_a_user_are_bounded(accounts: AccountStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user could add rows at the rate of the API. Sessions end, the oldest first, so that a sign-in never fails."""
+    monkeypatch.setattr(signing_in, "TOKENS_OF_USER_MAX", 2)
+    monkeypatch.setattr(signing_in, "SESSIONS_OF_USER_MAX", 2)
+    for user in ("ada", "bob"):
+        accounts.ensure_member(user, "red", "user")
+    accounts.add_token(replace(TOKEN, id="old", expires_at_s=TOKEN.created_at_s))  # it counts no more
+    for number in range(2):
+        accounts.add_token(replace(TOKEN, id=f"t{number}"))
+    with pytest.raises(TooManyTokens, match="ada has 2 tokens"):
+        accounts.add_token(replace(TOKEN, id="more"))
+    accounts.add_token(replace(TOKEN, id="bobs", user="bob"))
+    for number in range(4):
+        accounts.add_session(replace(SESSION, id=f"s{number}", created_at_s=float(number)))
+    accounts.add_session(replace(SESSION, id="bobs", user="bob"))
+    ids = ("s0", "s1", "s2", "s3", "bobs")
+    assert sorted(accounts.sessions_among(ids, 0.0)) == ["bobs", "s2", "s3"]
 
 
 def test_a_session_is_its_roles_until_it_is_over(open_accounts: OpenAccounts) -> None:

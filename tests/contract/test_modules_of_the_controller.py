@@ -71,12 +71,16 @@ def test_an_upload_does_not_change_what_an_admins_rule_runs(served: Served, http
     """A user replaced a mask by a pass-through so, or by a module of another kind."""
     upload(http, "mask", READ, "acme")
     [rule] = add(http, "FOR CONTAINER acme/people DO SET mask")
-    assert rule["modules"] == [{"name": "mask", "tenant": "acme", "sha256": digest(READ), "newest": True}]
+    assert rule["modules"] == [
+        {"name": "mask", "tenant": "acme", "sha256": digest(READ), "newest": True, "only_here": False}
+    ]
     for content in (FLIP, PASSES):
         assert upload(http, "mask", content, "acme", only_author=True).status_code == 201
         assert ran(served) == {"mask": digest(READ)}
     [kept] = http.get("/v1/rules").json()
-    assert kept["modules"] == [{"name": "mask", "tenant": "acme", "sha256": digest(READ), "newest": False}]
+    assert kept["modules"] == [
+        {"name": "mask", "tenant": "acme", "sha256": digest(READ), "newest": False, "only_here": True}
+    ]
     assert ModuleLedger(served.ledger).content(digest(READ)) == READ
 
 
@@ -118,6 +122,48 @@ def test_a_rule_is_moved_to_the_newest_or_a_named_version(served: Served, http: 
         refused = moved(http, rule, name, sha256)
         assert (refused.status_code in (status, 400), sentence in refused.text) == (True, True), refused.text
     assert second["modules"] == first["modules"]
+
+
+def removed_and_again(http: httpx.Client, rule: object) -> httpx.Response:
+    assert http.delete(f"/v1/rules/{rule}").status_code == 204
+    return http.post(f"/v1/rules/{rule}/again", json={})
+
+
+def test_a_restored_rule_runs_what_it_ran_and_is_refused_if_that_was_removed(
+    served: Served, http: httpx.Client
+) -> None:
+    """It ran the newest version: that of a user who had uploaded one since."""
+    upload(http, "mask", READ, "acme")
+    [first, second] = add(http, "FOR CONTAINER acme/a DO SET mask\nFOR CONTAINER acme/b DO SET mask")
+    upload(http, "mask", PASSES, "acme")
+    assert [one["modules"][0]["only_here"] for one in http.get("/v1/rules").json()] == [False, False]
+    again = removed_and_again(http, first["id"])
+    assert (again.status_code, again.json()["modules"][0]["sha256"]) == (201, digest(READ)), again.text
+    assert http.post(f"/v1/rules/{first['id']}/again", json={}).status_code == 409  # it says the same
+    assert http.delete(f"/v1/rules/{again.json()['id']}").status_code == 204
+    [kept] = http.get("/v1/rules").json()
+    assert kept["modules"][0]["only_here"]
+    gone = removed_and_again(http, second["id"])
+    assert (gone.status_code, f"ran version {digest(READ)[:12]} of mask of acme, which was removed" in gone.text) == (
+        409,
+        True,
+    ), gone.text
+    assert http.get("/v1/rules").json() == []
+    upload(http, "mask", READ, "acme")
+    assert http.post(f"/v1/rules/{second['id']}/again", json={}).status_code == 201
+    with served.ledger.begin() as connection:
+        connection.execute(sa.text("UPDATE sds.policies SET ran = NULL"))
+    assert "before the versions of its filters were recorded" in http.post(f"/v1/rules/{first['id']}/again").text
+    assert http.post("/v1/rules/99/again", json={}).status_code == 404
+
+
+def test_a_move_that_changes_nothing_is_refused(http: httpx.Client) -> None:
+    upload(http, "mask", READ, "acme")
+    [rule] = add(http, "FOR CONTAINER acme/a DO SET mask")
+    assert moved(http, rule["id"]).json()["error"].endswith(f"runs mask {digest(READ)[:12]} already: nothing changed")
+    upload(http, "mask", PASSES)
+    refused = moved(http, rule["id"])
+    assert (refused.status_code, "to run the shared mask, remove the rule" in refused.text) == (409, True)
 
 
 def test_a_version_goes_when_neither_a_rule_nor_an_object_needs_it(served: Served, http: httpx.Client) -> None:

@@ -78,6 +78,7 @@ def test_from_login_to_a_list(laptop: Installed, server: Server, tmp_path: Path)
     file.write_text(json.dumps(APP))
     token = tmp_path / "token"
     token.write_text(OTHER)
+    token.chmod(0o600)
     own = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     assert "zoe" in laptop.run("zoe", "--help", **own)
     assert laptop.run("zoe", "--version", **own).startswith("zoe 0.")

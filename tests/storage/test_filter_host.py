@@ -14,11 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from storage_bridge.model import WHY_HEADER
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rules import ModuleVersion
 from storage_filters.seek_table import FRAME_BYTES
-from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, module
+from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, TRAPPING, module
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.swift.environment import ensure_swift
@@ -26,7 +27,14 @@ from zoe_embedded.swift.environment import ensure_swift
 Ask = Callable[[list[dict[str, Any]]], list[Any]]
 KEYS = {"acme": {"current": "a1", "keys": {"a1": "11" * 32}}}
 PATH = "/v1/AUTH_acme/c/"
-MODULES = {"EMPTY": EMPTY, "FLIPPING": FLIPPING, "LYING": LYING, "READING": READING, "GROWING": GROWING}
+MODULES = {
+    "EMPTY": EMPTY,
+    "FLIPPING": FLIPPING,
+    "LYING": LYING,
+    "READING": READING,
+    "GROWING": GROWING,
+    "TRAPPING": TRAPPING,
+}
 VERSIONS = {
     "": {
         name: ModuleVersion(name.lower(), hashlib.sha256(module(*one)).hexdigest(), "transform" in one[0])
@@ -229,6 +237,26 @@ def test_without_the_key_nothing_is_read_and_its_name_is_said(ask: Ask, keyring:
     assert "no key encrypts objects of acme" in base64.b64decode(answers[3][1]["body"]).decode()
 
 
+def test_head_says_what_get_says_of_an_object_that_cannot_be_read(ask: Ask) -> None:
+    """HEAD was 200, with the size; GET 409. Who asks what was done with it learns that, too, without its filters."""
+    sha256 = VERSIONS[""]["FLIPPING"].sha256
+    again = {"method": "MODULE", "body": base64.b64encode(module(*FLIPPING)).decode()}
+    try:
+        answers = ask(
+            [
+                rules("FOR TENANT acme DO SET FLIPPING"),
+                put("a", b"content"),
+                {"method": "FORGET", "sha256": sha256},
+                get("a"),
+                get("a", method="HEAD"),
+                get("a", {WHY_HEADER: "yes"}, method="HEAD"),
+            ]
+        )
+    finally:
+        ask([again])
+    assert [one[1]["status"][:3] for one in answers[3:]] == ["409", "409", "200"]
+
+
 def test_a_damaged_object_is_refused_or_ends_early(ask: Ask) -> None:
     for action in ACTIONS[1:4]:
         answers = ask(
@@ -369,3 +397,18 @@ def test_while_rules_are_damaged_nothing_is_read_that_a_module_may_hide(ask: Ask
     answers = ask([rules("FOR TENANT acme DO SET READING"), put("a", b"ABC"), {"method": "DAMAGE RULES"}, get("a")])
     assert answers[3][1]["status"] == "503 Service Unavailable"
     assert b"ABC" not in base64.b64decode(answers[3][1]["body"])
+
+
+@pytest.mark.parametrize("asked", ["bytes=100000-100009", "bytes=100000-100009,5-9"])
+def test_a_range_beyond_where_a_filter_failed_is_refused(ask: Ask, asked: str) -> None:
+    """It was 500, with a traceback: the first byte of a range was computed when the answer had begun."""
+    answers = ask(
+        [
+            rules("FOR TENANT acme DO SET TRAPPING"),
+            put("t", b"content" * 20_000),
+            get("t", {"Range": asked}),
+            get("t", {"Range": "bytes=5-9"}),
+        ]
+    )
+    assert [one[1]["status"][:3] for one in answers[2:]] == ["409", "206"]
+    assert "the filter trapping cannot read this object" in base64.b64decode(answers[2][1]["body"]).decode()

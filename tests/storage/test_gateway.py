@@ -18,6 +18,7 @@ import pytest
 
 from tests.storage.test_views import WANTED, meters
 from tests.support import long
+from tests.support.framing import CASES, answer, is_refused, request
 from tests.support.gateway import Pair, gateway_before_swift
 from tests.support.object_store import Person, definition, logged_in
 from tests.support.s3 import S3Client, s3_client
@@ -274,3 +275,18 @@ def test_metadata_that_the_store_cannot_keep_are_refused_with_a_sentence(ann: Pe
         assert re.fullmatch(r"the object's metadata take \d+ bytes, .* keeps at most 1900", refused.text), refused.text
     assert ann.call("GET", f"{name}/p").status_code == 404
     assert ann.call("HEAD", f"{name}/o").headers["x-object-meta-a19"] == "x" * 60
+
+
+def test_a_request_with_two_readings_is_refused_by_both_proxies(pair: Pair, ann: Person, behind: Person) -> None:
+    """And a second one behind it, which another client may have sent by the same proxy, is never answered."""
+    for store, person in ((pair.gateway, ann), (pair.behind, behind)):
+        at, account = urlsplit(store.auth_url), urlsplit(person.account_url).path
+        assert at.hostname is not None
+        assert at.port is not None
+        person.put("framing")
+        token = f"X-Auth-Token: {person.token}\r\n".encode()
+        for name in CASES:
+            got = answer(at.hostname, at.port, request(name, f"{account}/framing/{name.replace(' ', '%20')}", token))
+            assert is_refused(got), (name, got)
+        assert person.call("GET", "framing").text == ""
+        assert "Traceback" not in store.log_of("proxy")

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 import statistics
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import pytest
 
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rules import ModuleVersion
-from tests.support.modules import FLIPPING, GROWING, READING, copying, entry, module
+from tests.support.modules import FLIPPING, GROWING, LYING, READING, copying, entry, module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.waiting import until
 from tests.support.whole_storage import keyring
+from zoe_embedded.swift.store import ObjectStore
 
 SPINNING = (entry("transform", "(loop $l (br $l)) (i32.const 0)"),)
 WAITING = (copying("forward"), copying("reverse"), '(func (export "spare"))')
-ALL = {"flipping": FLIPPING, "reading": READING, "growing": GROWING, "spinning": SPINNING, "waiting": WAITING}
+ALL = {
+    "flipping": FLIPPING,
+    "reading": READING,
+    "growing": GROWING,
+    "spinning": SPINNING,
+    "waiting": WAITING,
+    "lying": LYING,
+}
 OTHERS_WAIT_S = 1.5
 
 
@@ -31,14 +41,21 @@ def sha256(name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def made() -> Iterator[tuple[Person, Pusher]]:
+def up() -> Iterator[tuple[ObjectStore, Pusher]]:
+    with pushed_store(nodes=1, replicas=1, keyring=keyring) as both:
+        yield both
+
+
+@pytest.fixture(scope="module")
+def made(up: tuple[ObjectStore, Pusher]) -> Iterator[tuple[Person, Pusher]]:
     """Ann, with a container by the name of each module, whose rule sets it; one module has not been sent."""
     versions = {name.upper(): ModuleVersion(name, sha256(name), "transform" in ALL[name][0]) for name in ALL}
     texts = [f"FOR CONTAINER acme/{name} DO SET {name}" for name in ALL]
     texts.append("FOR CONTAINER acme/all DO SET COMPRESSION, SET flipping, SET ENCRYPTION, SET reading")
     rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
-    with pushed_store(nodes=1, replicas=1, keyring=keyring) as (store, pusher), logged_in(store, "acme:ann") as ann:
-        for name in ("flipping", "reading", "growing", "spinning"):
+    store, pusher = up
+    with logged_in(store, "acme:ann") as ann:
+        for name in ("flipping", "reading", "growing", "spinning", "lying"):
             pusher.send_module(module(*ALL[name]))
         pusher.rules = written(RuleBook(rules, modules={"": versions}))
         pusher.push()
@@ -108,3 +125,25 @@ def test_a_module_that_never_ends_is_refused_and_others_do_not_wait(made: tuple[
     assert {answer.status_code for answer in answers} == {409}
     assert "the filter spinning cannot read this object: it computes" in answers[0].text
     assert statistics.median(took) < OTHERS_WAIT_S
+
+
+def test_refused_and_broken_uploads_leave_no_traceback(
+    up: tuple[ObjectStore, Pusher], made: tuple[Person, Pusher]
+) -> None:
+    """11 tracebacks for 10 uploads that a filter refused."""
+    store, (ann, _) = up[0], made
+    before = len(store.log_of("proxy"))
+    for number in range(3):
+        refused = ann.call("PUT", f"lying/{number}", content=b"content" * 20_000)
+        assert (refused.status_code, "cannot store this object" in refused.text) == (409, True), refused.text
+    at, path = urlsplit(store.auth_url), urlsplit(ann.account_url).path
+    for container, kept in (("plain", 1), ("flipping", 70_000), ("all", 200_000), ("lying", 100)):
+        head = f"PUT {path}/{container}/broken HTTP/1.1\r\nHost: a\r\nX-Auth-Token: {ann.token}\r\n"
+        for length in ("Content-Length: 300000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n493E0\r\n"):
+            with socket.create_connection((at.hostname or "", at.port or 0), timeout=10) as line:
+                line.sendall(head.encode() + length.encode() + bytes(kept))
+    until(lambda: ann.call("GET", "plain/broken").status_code == 404)
+    assert ann.call("PUT", "plain/after", content=b"x").status_code == 201
+    told = store.log_of("proxy")[before:]
+    wrong = [one for one in told.splitlines() if "Traceback" in one or "ERROR" in one or '"error"' in one]
+    assert wrong == [], told[-3000:]

@@ -24,7 +24,7 @@ USERS = {"user_acme_ann": "the-key .admin"}
 SECRET = "a secret of executions of enough characters"
 ANN = Signer("acme:ann", "the-key")
 # Elements of the shipped pipeline that act on no request of S3, or need more than this one process.
-LEFT_OUT = ("healthcheck", "proxy-logging", "cache", "proxy-server")
+LEFT_OUT = ("zoe_framing", "healthcheck", "proxy-logging", "cache", "proxy-server")
 MORE = {"dlo": "dlo versioned_writes symlink"}
 Asked = tuple[int, str, list[Any]]
 Ask = Callable[[Wire | str], Any]

@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tests.support.master import TickingMaster
 from tests.support.people import admin_token, make_token
@@ -27,6 +26,7 @@ from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.strict_http import StrictHttp
 
 MASTER_TIMEOUT_S = 0.3
 """While no master runs: nothing answers, and tests wait for that."""
@@ -61,7 +61,7 @@ class Api:
         )
         self.app = create_app(self.settings, self.store, self.master_client)
         connections = Connections(Bounds.of(self.settings))
-        self._served = Served(NotingSecrets(self.app), http=guarded(HttpToolsProtocol, connections))
+        self._served = Served(NotingSecrets(self.app), http=guarded(StrictHttp, connections))
         self.url = self._served.url
         self.token = make_token(self.store, tenant="red")
         self.admin = admin_token(self.store)

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tests.support.manual_clock import ManualClock
 from tests.support.serving import Served
 from zoe_api.connections import Bounds, Connections
 from zoe_api.guarded import guarded
+from zoe_lib.strict_http import StrictHttp
 
 HEAD_S, BODY_S, RATE, WRITE_S = 10, 20, 100, 40
 BOUNDS = Bounds(
@@ -25,7 +25,7 @@ BOUNDS = Bounds(
     write_s=WRITE_S,
     shared=("127.0.0.9",),
 )
-PROTOCOLS = {"h11": H11Protocol, "httptools": HttpToolsProtocol}
+PROTOCOLS = {"h11": H11Protocol, "httptools": StrictHttp}
 
 
 class Guarded:

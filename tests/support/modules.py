@@ -68,3 +68,14 @@ GROWING = (
         "(call $write (i32.const 0) (local.get $n)) (call $write (i32.const 0) (local.get $n)) (i32.const 0)",
     ),
 )
+TRAPPING = (
+    entry(
+        "transform",
+        "(local $n i32) (if (i32.load (i32.const 131064)) (then unreachable))"
+        "(i32.store (i32.const 131064) (i32.const 1))"
+        "(local.set $n (call $read (i32.const 0) (i32.const 65536)))"
+        "(call $write (i32.const 0) (local.get $n)) (i32.const 0)",
+    ),
+    '(func (export "same_size"))',
+)
+"""It fails at the second piece."""

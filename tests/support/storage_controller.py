@@ -34,6 +34,7 @@ from storage_controller.traffic import Traffic
 from tests.support import serving
 from tests.support.manual_clock import ManualClock
 from zoe_client.tls import verification
+from zoe_lib.strict_http import StrictHttp
 
 MB = 10**6
 PATIENCE_S = 60.0
@@ -154,7 +155,7 @@ def served_controller(
         nodes=StoreNodes(watch.nodes, NodeRestarts(nodes, PATIENCE_S), watch.mode_set),
         objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )
-    app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http="h11", loop="asyncio")
+    app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http=StrictHttp, loop="asyncio")
     served.url = app.url
     try:
         yield served

@@ -26,8 +26,17 @@ _MIDDLEWARE = (
     *("memcache", "proxy_logging", "s3api.s3api", "slo", "tempauth", "versioned_writes"),
     *("crypto.decrypter", "crypto.encrypter", "crypto.keymaster"),
 )
-_FILTERS = ("bandwidth", "execution_auth", "filter_host", "object_host", "object_pushdown", "s3_signed", "views")
-_GATEWAY = ("application", "quotas")
+_FILTERS = (
+    "bandwidth",
+    "execution_auth",
+    "filter_host",
+    "object_host",
+    "object_pushdown",
+    "s3_signed",
+    "strict_requests",
+    "views",
+)
+_GATEWAY = ("application", "quotas", "raw_heads")
 MESSAGE_BYTES_MAX = 1 << 16
 
 

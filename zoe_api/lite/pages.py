@@ -23,6 +23,7 @@ from zoe_api.codes import PROBLEMS, Code
 from zoe_api.controlling import accept
 from zoe_api.dependencies import Services
 from zoe_api.lite.promise_words import offer_sentences, promise_sentence
+from zoe_api.lite.visible import visible
 from zoe_api.password_sign_in import signed_in
 from zoe_api.problems import ApiProblem
 from zoe_api.refusals import note_refused
@@ -59,7 +60,10 @@ _TOLD_AS: Mapping[type[Exception], Code] = {
 _TOLD: tuple[type[Exception], ...] = (ApiProblem, *_TOLD_AS)
 _TOLD_AT_SIGN_IN = (Code.TOO_MANY_SIGN_INS, Code.SIGN_IN_BUSY, Code.NO_MEMBERSHIP)
 _TEMPLATES = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    finalize=visible,
 )
 Page = Callable[[Services, Request, Mapping[str, str]], Response]
 

@@ -69,10 +69,13 @@ def ask_for_machine(body: MachineRequest, request: Request, services: ServicesDe
         except ConcurrentUpdate:
             continue
         except TooManyWaiting as refused:
-            hint = "try again in ten minutes, or make a token in the web UI and use `zoe login --token-file`"
-            raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), hint) from None
+            hint = (
+                "a place is free in ten minutes at the latest: try again then, or make a token in the web UI and use "
+                "`zoe login --token-file`"
+            )
+            raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), hint).after(WAITS_S) from None
         return MachineAsked(code=shown(code), secret=secret, path=PAGE, expires_in_s=WAITS_S, interval_s=ASK_EVERY_S)
-    raise ApiProblem(Code.SIGN_IN_BUSY, "no free code was found")
+    raise ApiProblem(Code.SIGN_IN_BUSY, "no free code was found", "try again")
 
 
 @router.post("/machine-token", response_model=MachineAnswer)

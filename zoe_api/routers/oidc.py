@@ -124,7 +124,8 @@ def _store(request: Request, services: Services, attempt: SignInAttempt) -> None
     try:
         services.accounts.add_sign_in(attempt, earlier, _BOUNDS, services.clock.now_s())
     except TooManyWaiting as refused:
-        raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), "try again in ten minutes") from None
+        hint = "a place is free in ten minutes at the latest: try again then"
+        raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), hint).after(_WITHIN_S) from None
 
 
 async def _in_its_lane(services: Services, request: Request, provider: str, work: Callable[[], T]) -> T:

@@ -61,6 +61,14 @@ def move_storage_rule(
     return moved
 
 
+@router.post("/rules/{number}/restore", response_model=StorageRuleView, status_code=201)
+def restore_storage_rule(number: int, principal: Admin, master: MasterDep, request: Request) -> StorageRuleView:
+    """Add a removed rule again under a new number, with the versions of uploaded filters that it ran. One that was not
+    on is judged only. 409 if such a version was removed."""
+    asked = {"do": "restore", "number": number, "author": principal.user}
+    return StorageRuleView(**ask(master, _KIND, asked, request, principal.user)["rule"])
+
+
 @router.post("/try", response_model=StorageRuleTryView)
 def try_storage_rules(
     body: StorageRuleTry, principal: Reader, master: MasterDep, request: Request

@@ -65,7 +65,8 @@ class PasswordChecks:
         try:
             return await asyncio.wrap_future(self.lane(lane).submit(network, work))
         except NoPlace:
-            raise ApiProblem(Code.SIGN_IN_BUSY) from None
+            hint = "each place is free within a second: try again"
+            raise ApiProblem(Code.SIGN_IN_BUSY, hint=hint) from None
 
     def inside(self, lane: str) -> int:
         """Return how many checks of a lane run or wait."""

@@ -25,6 +25,7 @@ CHECK = f'{_FIND}\necho "$user"\n'
 SERVE = (
     _FIND
     + r"""
+mask=$(umask)  # of the service; what ssh's programs make gets the same
 umask 077
 IFS= read -r authorized || exit 1
 host=
@@ -55,12 +56,13 @@ PrintMotd no
 PrintLastLog no
 X11Forwarding no
 AcceptEnv LANG LC_*
-Subsystem sftp internal-sftp
+Subsystem sftp internal-sftp -u $mask
 LogLevel ERROR
 ${variables:+SetEnv$variables}
 END
 exec 3< "$directory/host" 4< "$directory/authorized" 5< "$directory/config"
 rm -rf "$directory"
+umask "$mask"
 "$sshd" -i -e -f "/proc/$$/fd/5"
 exit $?
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from typing import Annotated
@@ -20,10 +21,10 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration, rate
-from zoe_client.errors import not_found
 from zoe_client.wire import StorageChainView, StorageDoneView, StorageHourView, StorageRuleTry, StorageRuleView
 
 _HOUR_S = 3600
+_DIGEST = re.compile(r"[0-9a-f]{6,64}")
 app = typer.Typer(
     help="Rules of the object store: which filters objects get when they are stored.", no_args_is_help=True
 )
@@ -69,8 +70,12 @@ def list_rules(
 def remove_rule(
     context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of the rule.")]
 ) -> None:
-    """Remove a rule. Objects that were stored by it stay as they are, and are read as before."""
+    """Remove a rule. Objects that were stored by it stay as they are, and are read as before.
+
+    Versions of uploaded filters that only this rule runs are removed, and named before.
+    """
     with options(context).client() as client:
+        _say_what_goes(client.storage_rules().rules, number)
         client.remove_storage_rule(number)
     emit({"removed": number}, options(context).output, Rows(("removed",), [(str(number),)]))
 
@@ -81,8 +86,14 @@ def move_rule(
     name: Annotated[str, typer.Argument(metavar="FILTER", help="An uploaded filter that the rule sets.")],
     to: Annotated[str | None, typer.Option(help="Beginning of the version's SHA-256 (default: the newest).")] = None,
 ) -> None:
-    """Let a rule run another version of an uploaded filter, for admins. The audit log has both versions."""
+    """Let a rule run another version of an uploaded filter, for admins. The audit log has both versions.
+
+    A version that only this rule ran is removed, and named before.
+    """
+    if to is not None and not _DIGEST.fullmatch(to):
+        raise typer.BadParameter(f"--to: {to!r} is no SHA-256: write 6 to 64 of its digits, 0 to 9 and a to f")
     with options(context).client() as client:
+        _say_what_goes(client.storage_rules().rules, number, name)
         answer = client.move_storage_rule(number, name, to)
     emit(answer, options(context).output, _rows([answer]))
 
@@ -92,18 +103,11 @@ def restore_rule(
 ) -> None:
     """Add a removed rule again, under a new number; one that was not on comes back in a dry run.
 
-    It runs the newest versions of its filters, not those that it ran before.
+    It runs the versions of uploaded filters that it ran before. If one of them was removed, the rule stays removed.
     """
     with options(context).client() as client:
-        found = next((one for one in client.storage_rules(removed=True).rules if one.id == number), None)
-        if found is None:
-            raise not_found(f"no removed rule has the number {number}; see zoe storage policy ls --removed")
-        answer = client.add_storage_rules(found.rule, dry_run=found.mode != "on")
-    if any(one.modules for one in answer.rules):
-        note(
-            "note: it runs the newest versions of its filters (RUNS below), which need not be those of the removed rule"
-        )
-    emit(answer, options(context).output, _rows(answer.rules))
+        answer = client.restore_storage_rule(number)
+    emit(answer, options(context).output, _rows([answer]))
 
 
 def try_rules(
@@ -129,6 +133,13 @@ def try_rules(
         write(f"{_hour(answer.last_hour)}\n")
     if answer.then.verdicts:
         write("\n" + table(_verdicts(answer.then)))
+
+
+def _say_what_goes(rules: list[StorageRuleView], number: int, name: str | None = None) -> None:
+    """Print the versions of filters that are removed when a rule is removed or moved. name: of the moved filter."""
+    for one in (module for rule in rules if rule.id == number for module in rule.modules if module.only_here):
+        if name in (None, one.name) or (name or "").lower() == one.name:
+            note(f"note: version {one.sha256[:12]} of {one.name} is removed, since only rule {number} runs it")
 
 
 def _container_and_object(name: str) -> tuple[str, str]:

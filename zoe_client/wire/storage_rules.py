@@ -20,6 +20,9 @@ class StorageRuleModuleView(Wire):
     tenant: str | None = Field(description="Whose filter it is; null if all tenants share it.")
     sha256: str = Field(description="Of the version: the newest one when the rule was added, until an admin moves it.")
     newest: bool = Field(description="Whether no newer version was uploaded.")
+    only_here: bool = Field(
+        default=False, description="Whether the version is removed when this rule is removed or moved."
+    )
 
 
 class StorageRuleView(Wire):

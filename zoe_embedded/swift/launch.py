@@ -12,12 +12,16 @@ from pathlib import Path
 
 from swift.common import constraints, storage_policy, utils
 
+from storage_gateway.raw_heads import serve_raw_heads
+
 
 def launch(program: str, configuration: str) -> None:
     """Run the program itself, with the policies and limits beside its configuration."""
     utils.set_swift_dir(str(Path(configuration).parent))
     storage_policy.reload_storage_policies()
     constraints.reload_constraints()
+    if Path(program).name == "swift-proxy-server":
+        serve_raw_heads()
     runpy.run_path(program, run_name="__main__")
 
 

@@ -109,6 +109,8 @@ pipeline = {pipeline}
 {application}
 {accounts}
 {patience}
+[filter:zoe_framing]
+paste.filter_factory = storage_filters.strict_requests:filter_factory
 [filter:catch_errors]
 use = egg:swift#catch_errors
 [filter:gatekeeper]
@@ -183,6 +185,6 @@ pool_timeout = 10
 io_timeout = 10
 error_suppression_interval = 0"""
 PROXY_PIPELINE = (
-    "catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}{signed}{listings}listing_formats bulk {s3}"
-    "{executions}tempauth copy {bandwidth}{views}{quotas}slo dlo {rules}{encryption}proxy-logging proxy-server"
+    "zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}{signed}{listings}listing_formats "
+    "bulk {s3}{executions}tempauth copy {bandwidth}{views}{quotas}slo dlo {rules}{encryption}proxy-logging proxy-server"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
@@ -14,10 +15,19 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 URL_MAX = 2000
 MAIL_SCHEME = "mailto"
+LOCAL_PART_MAX = 64
+# RFC 5321, 4.1.2: a dot-string, without what else a URL or a mail server may take for something of its own.
+_LOCAL_PART = re.compile(r"[A-Za-z0-9!#$'*+/=^_`{|}~-]+(?:\.[A-Za-z0-9!#$'*+/=^_`{|}~-]+)*")
 _PORTS = {"https": 443, "http": 80}
 _PORT_MIN = 1024
-# IPv6 addresses that lead to an IPv4 address behind a gateway: NAT64 (RFC 6052, RFC 8215).
-_TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+# IPv6 addresses that lead to the IPv4 address of their last 32 bits behind a gateway: NAT64 (RFC 6052, 2.1).
+_TRANSLATED = IPv6Network("64:ff9b::/96")
+# Not globally reachable by IANA's registries of special-purpose addresses, or withdrawn; Python knows them in part.
+# In a prefix of a site (RFC 8215), the IPv4 address stands at a place that only the site knows.
+_SPECIAL: tuple[Network, ...] = (
+    *(IPv4Network(one) for one in ("192.0.0.0/24", "192.88.99.0/24")),
+    *(IPv6Network(one) for one in ("64:ff9b:1::/48", "100::/63", "2001::/23", "3fff::/20", "5f00::/16", "fec0::/10")),
+)
 
 
 class TargetRefused(Exception):  # noqa: N818 - the name is the fact
@@ -124,10 +134,11 @@ def check_address(address: Address, inside: Sequence[Network]) -> None:
     meant: Address = address
     if isinstance(address, IPv6Address):
         embedded = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if embedded is None and any(address in network for network in _TRANSLATED):
+        if embedded is None and address in _TRANSLATED:
             embedded = IPv4Address(int(address) & 0xFFFFFFFF)
         meant = embedded or address
-    if not meant.is_global or meant.is_multicast or meant.is_reserved or meant.is_unspecified:
+    special = any(one in network for one in (address, meant) for network in _SPECIAL)
+    if special or not meant.is_global or meant.is_multicast or meant.is_reserved or meant.is_unspecified:
         raise TargetRefused(f"{address} is not a public address; an admin can allow its network (webhook_networks)")
 
 
@@ -135,8 +146,7 @@ def mail_address(url: str, domains: Sequence[str]) -> str:
     """Return the address of a `mailto:` URL; TargetRefused if it is none, or its domain is not among these."""
     address = url.removeprefix(f"{MAIL_SCHEME}:")
     local, at, domain = address.rpartition("@")
-    legal = address.isascii() and address.isprintable() and not set(address) & set(' "(),:;<>[]\\?%&')
-    if not (local and at and domain and legal and "@" not in local) or len(address) > URL_MAX // 8:
+    if not (at and domain and _LOCAL_PART.fullmatch(local)) or len(local) > LOCAL_PART_MAX:
         raise TargetRefused("write mailto:NAME@DOMAIN")
     if not domains:
         raise TargetRefused("this installation sends no mail; an admin can set smtp_url and mail_domains")

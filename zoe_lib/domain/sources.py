@@ -40,7 +40,12 @@ def git_url(text: str) -> str:
 
 def git_ref(text: str) -> str:
     """Return the name of a branch or tag, or a commit; ValueError if it is none."""
-    if _REF.fullmatch(text) is None or text.endswith((".", "/")) or any(part in text for part in _NOT_IN_REF):
+    if (
+        _REF.fullmatch(text) is None
+        or text == "HEAD"
+        or text.endswith((".", "/"))
+        or any(part in text for part in _NOT_IN_REF)
+    ):
         raise ValueError("not the name of a branch or a tag, and no commit")
     return text
 

@@ -19,8 +19,11 @@ PERCENT_MAX = 100
 LENGTH_MAX = 500
 """Maximum characters of an expression."""
 _AMOUNT = re.compile(r"\d{1,9}(\.\d{1,12})?", re.ASCII)
-# The only loops of CEL. Without them, the work is bounded by the length.
-_LOOP = re.compile(r"\b(all|exists|exists_one|existsOne|map|filter|transformList|transformMap\w*)\s*\(")
+# The only loops of CEL. Without them, the work is bounded by the length. CEL lets blanks and comments stand between the
+# name of a function and its parenthesis.
+_LOOP = re.compile(
+    r"\b(all|exists|exists_one|existsOne|map|filter|transformList|transformMap\w*)(?:\s|//[^\n]*(?:\n|$))*\("
+)
 
 # Of the parser of ANTLR, and of the library that runs the expression.
 _SYNTAX = re.compile(r"<input>:\d+:(\d+): Syntax error: (.*)")

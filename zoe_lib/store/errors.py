@@ -58,6 +58,10 @@ class AlreadyMade(StoreError):  # noqa: N818
     """Something came of this time of the schedule before, or the schedule was changed meanwhile."""
 
 
+class TooManyTokens(StoreError):  # noqa: N818
+    """The user has as many API tokens as allowed."""
+
+
 class TooManySecrets(StoreError):  # noqa: N818
     """The user or the tenant has as many secrets as allowed."""
 

@@ -36,13 +36,8 @@ def send(server: NotificationMail, to: str, message_id: str, subject: str, text:
         address = mail_address(to, server.domains)
     except TargetRefused as error:
         raise NotTold(str(error)) from None
-    mail = EmailMessage()
-    mail["From"], mail["To"], mail["Subject"] = server.sender, address, subject
-    mail["Date"], mail["Message-ID"] = formatdate(), f"<{message_id}@{server.sender.rpartition('@')[2]}>"
-    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no answers of programs
-    mail.set_content(text)
     try:
-        _deliver(server, mail)
+        _deliver(server, message(server.sender, address, message_id, subject, text))
     except smtplib.SMTPRecipientsRefused as error:
         code, said = next(iter(error.recipients.values()))
         raise NotTold(f"the mail server refuses {address}: {_words(said)}", for_good=code in _PERMANENT) from None
@@ -50,6 +45,16 @@ def send(server: NotificationMail, to: str, message_id: str, subject: str, text:
         raise NotTold(f"the mail server answered {error.smtp_code}: {_words(error.smtp_error)}") from None
     except (smtplib.SMTPException, OSError) as error:
         raise NotTold(f"the mail server did not take it: {error}") from None
+
+
+def message(sender: str, address: str, message_id: str, subject: str, text: str) -> EmailMessage:
+    """Return a mail. ValueError for a subject of several lines."""
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = sender, address, subject
+    mail["Date"], mail["Message-ID"] = formatdate(), f"<{message_id}@{sender.rpartition('@')[2]}>"
+    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no answers of programs
+    mail.set_content(text)
+    return mail
 
 
 def _deliver(server: NotificationMail, mail: EmailMessage) -> None:

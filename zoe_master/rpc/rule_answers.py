@@ -22,6 +22,7 @@ class _RuleQuestion(BaseModel):
         "rules",
         "add",
         "remove",
+        "restore",
         "try",
         "why",
         "traffic",
@@ -193,6 +194,8 @@ def _about_filters(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
         }
     if asked.do == "upload":
         return dict(client.upload(asked.tenant or "", asked.name, asked.text, asked.author, asked.only_author))
+    if asked.do == "restore":
+        return {"rule": dict(client.restore(asked.number, asked.author))}
     if asked.do == "move":
         return dict(client.move(asked.number, asked.name, asked.sha256, asked.author))
     if asked.do == "forget":
@@ -214,5 +217,5 @@ _FURTHER = (
     (("controllers", "controller", "set_controller"), _about_controllers),
     (("nodes", "restart_node"), _about_nodes),
     (("history", "traffic"), _about_requests),
-    (("filters", "upload", "move", "forget", "drop"), _about_filters),
+    (("filters", "upload", "move", "restore", "forget", "drop"), _about_filters),
 )

@@ -38,6 +38,12 @@ def disks(*used: float | None) -> tuple[Disk, ...]:
         (OBJECT, Findings(replicated_s=NOW_S - 7300), NodeState.FAILING, "last replication pass ended 2 h ago"),
         (
             NodeKind.PROXY,
+            Findings(two_readings=True),
+            NodeState.FAILING,
+            "requests can hide others from a proxy before it: put zoe_framing first in its pipeline",
+        ),
+        (
+            NodeKind.PROXY,
             Findings(unsigned_s3=True),
             NodeState.FAILING,
             "S3 requests can carry unsigned instructions: put zoe_s3_signed before s3api in its pipeline",

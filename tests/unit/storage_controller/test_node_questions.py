@@ -72,20 +72,23 @@ def test_all_that_a_server_tells(http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("info", "unsigned"),
+    ("info", "unsigned", "hidden"),
     [
-        ((200, {"swift": {}, "s3api": {}}), True),
-        ((200, {"swift": {}, "s3api": {}, "zoe_s3_signed": {}}), False),
-        ((200, {"swift": {}}), False),
-        ((403, {"s3api": {}}), False),
-        ((200, ["s3api"]), False),
-        ((200, "no JSON"), False),
+        ((200, {"swift": {}, "s3api": {}}), True, True),
+        ((200, {"swift": {}, "s3api": {}, "zoe_s3_signed": {}, "zoe_framing": {}}), False, False),
+        ((200, {"swift": {}}), False, True),
+        ((200, {"other": {}}), False, False),
+        ((403, {"s3api": {}}), False, False),
+        ((200, ["s3api"]), False, False),
+        ((200, "no JSON"), False, False),
     ],
 )
-def test_a_proxy_with_s3_and_without_the_filter_of_signatures(http: httpx.Client, info: Answer, unsigned: bool) -> None:
+def test_a_proxy_without_the_filters_of_signatures_and_of_framing(
+    http: httpx.Client, info: Answer, unsigned: bool, hidden: bool
+) -> None:
     with server({"/healthcheck": (200, "OK"), "/info": info}) as url:
         found = ask(http, NodeKind.PROXY, url, 30.0)
-    assert (found.unsigned_s3, found.wrong, found.away) == (unsigned, "", "")
+    assert (found.unsigned_s3, found.two_readings, found.wrong, found.away) == (unsigned, hidden, "", "")
 
 
 def test_a_server_without_recon_or_health_check_is_there(http: httpx.Client) -> None:

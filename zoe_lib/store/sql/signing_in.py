@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Scope
@@ -20,7 +20,7 @@ from zoe_lib.store.account_tables import (
     tokens,
     users,
 )
-from zoe_lib.store.errors import ConcurrentUpdate, NotFound
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyTokens
 from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,
@@ -41,6 +41,10 @@ from zoe_lib.store.sql.shares import may_open
 from zoe_lib.store.sql.waiting import WaitingBounds, make_room
 from zoe_lib.store.text import check_names, storable
 
+TOKENS_OF_USER_MAX = 1000
+"""Valid ones, in all tenants. Only the user fills it, and is stopped."""
+SESSIONS_OF_USER_MAX = 200
+"""Browsers in which a user is signed in, in all tenants; only the user fills it."""
 SIGN_IN_LOCK = 0x5A6F65_04
 _HELD_BY = "tokens.user_name, tokens.tenant, tokens.scopes, tokens.secret_hash, memberships.role"
 _IF_VALID = """
@@ -57,9 +61,16 @@ _TOKEN_AND_TERMS = Prepared("zoe_token_and_terms", _PARAMETERS, f"SELECT {_HELD_
 def add_token(connection: Connection, token: Token) -> None:
     """Store a token; ConcurrentUpdate if the id is taken.
 
-    Raises NotFound if its user is not a member of its tenant, or if the token that creates it does not exist.
+    Raises NotFound if its user is not a member of its tenant, or if the token that creates it does not exist, and
+    TooManyTokens.
     """
     check_member(connection, token.user, token.tenant)
+    # Locked, so that no two calls take the last place.
+    connection.execute(select(users.c.name).where(users.c.name == token.user).with_for_update(key_share=True))
+    valid = or_(tokens.c.expires_at_s.is_(None), tokens.c.expires_at_s > token.created_at_s)
+    mine = select(func.count()).select_from(tokens).where(tokens.c.user_name == token.user, valid)
+    if connection.execute(mine).scalar_one() >= TOKENS_OF_USER_MAX:
+        raise TooManyTokens(f"{token.user} has {TOKENS_OF_USER_MAX} tokens, which is the maximum")
     if token.made_by is not None:
         # Locked, so that revoking the creating token at this moment also removes the new one.
         maker = select(tokens.c.id).where(tokens.c.id == token.made_by).with_for_update(read=True, key_share=True)
@@ -121,9 +132,15 @@ def principal_and_terms(
 
 
 def add_session(connection: Connection, session: Session) -> None:
-    """Store a session; NotFound if its user is not a member of its tenant."""
+    """Store a session; NotFound if its user is not a member of its tenant. Beyond the bound, the oldest sessions of the
+    user end: a sign-in is never refused for them.
+    """
     check_member(connection, session.user, session.tenant)
     connection.execute(insert(sessions).values(row_of(session)))
+    mine = select(sessions.c.id).where(sessions.c.user_name == session.user)
+    newest_first = mine.order_by(sessions.c.created_at_s.desc(), sessions.c.id)
+    surplus = newest_first.offset(SESSIONS_OF_USER_MAX).scalar_subquery()
+    connection.execute(delete(sessions).where(sessions.c.id.in_(surplus)))
 
 
 def read_session(connection: Connection, session_id: str, now_s: float) -> Principal | None:

@@ -17,6 +17,8 @@ from zoe_lib.pricing.expressions import ExpressionError, check_amount, check_con
         ("cores / 0", "float / int is not possible: both sides must be of one type; convert with int(x), double(x) or"),
         ("cores[0]", "an operator or a function gets a value of a type that it does not take"),
         ("[1].map(x, x)", "map() is not available here"),
+        ("[1].map//\n(a, a).size()", "map() is not available here"),
+        ("[1].filter // b\n\t// c\n (a, a > 0).size()", "filter() is not available here"),
         ("'a'", "the result 'a' is not an amount"),
         ("0.5", None),
         ('"0.05"', None),

@@ -21,8 +21,8 @@ export function RemovedRules({ inForce }: { inForce: Rule[] }) {
   });
   const list = useLongList(removed.data?.rules ?? [], (rule) => `${rule.id}. ${rule.rule}`);
   const restore = useOneAtATime({
-    mutationFn: ({ rule: text, mode }: Rule) =>
-      told(api.POST("/api/v1/storage/rules", { body: { text, dry_run: mode !== "on" } })),
+    mutationFn: ({ id: number }: Rule) =>
+      told(api.POST("/api/v1/storage/rules/{number}/restore", { params: { path: { number } } })),
     // Its button goes.
     onSuccess: () => summary.current?.focus(),
     onSettled: () => queries.invalidateQueries({ queryKey: ["storage-rules"] }),

@@ -65,6 +65,13 @@ export function RuleList({ rules }: { rules: Rule[] }) {
             <code className="long">{asked.rule}</code>
           </p>
           <p>Objects that were stored by it stay as they are, and are read as before.</p>
+          {(asked.modules ?? [])
+            .filter((one) => one.only_here)
+            .map((one) => (
+              <p key={`${one.tenant} ${one.name}`}>
+                Version {one.sha256.slice(0, 12)} of {one.name} is removed, since only this rule runs it.
+              </p>
+            ))}
         </RemoveDialog>
       )}
     </section>

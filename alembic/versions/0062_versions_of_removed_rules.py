@@ -1,0 +1,21 @@
+"""Removed rules have the versions of modules that they ran; of rules that were removed before, they are not known."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from alembic import op
+
+revision = "0062"
+down_revision = "0059"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("policies", sa.Column("ran", JSONB), schema="sds")
+
+
+def downgrade() -> None:
+    op.drop_column("policies", "ran", schema="sds")

@@ -1,0 +1,125 @@
+"""Where an HTTP request ends: what may be read in two ways, by this server and by a proxy before it, is refused.
+
+RFC 9112, sections 2.2, 5, 6 and 7.1; without what it permits a server to forgive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NAMED = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:")
+_LENGTH = re.compile(r"[0-9]{1,19}")
+_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*;[^\r\n\x00]*)?\r\n")
+_OLD = b"HTTP/1.0"
+TRAILER_BYTES_MAX = 1 << 14
+LINE_BYTES_MAX = 1 << 12
+"""Of the line before a chunk: its size, and an extension, which is not used."""
+
+
+class TwoReadings(ValueError):  # noqa: N818 - a refusal; servers know it as a ValueError
+    """A sentence that says which part of a request may be read in two ways."""
+
+
+def check_head(raw: bytes) -> None:
+    """Check a request line and header lines as they came. TwoReadings."""
+    lines = raw.split(b"\n")
+    if lines.pop():
+        raise TwoReadings("the head does not end with a line")
+    for number, line in enumerate(lines):
+        text = line.removesuffix(b"\r")
+        if text == line:
+            raise TwoReadings("a line ends with LF instead of CR LF")
+        if b"\r" in text or b"\x00" in text:
+            raise TwoReadings("a line contains CR or NUL")
+        if number and text and not _NAMED.match(text):
+            raise TwoReadings("a header line is folded, has no colon, or a blank before it")
+
+
+def check_headers(headers: Iterable[tuple[str, str]], old: bool = False) -> None:
+    """Check headers as a server understood them. old: the request is of HTTP/1.0, which has no codings. TwoReadings."""
+    lengths, codings = [], []
+    for name, value in headers:
+        if not _TOKEN.fullmatch(name):
+            raise TwoReadings("the name of a header contains blanks or other characters that no name has")
+        if "\r" in value or "\n" in value or "\x00" in value:
+            raise TwoReadings("a header line is folded, or contains CR or NUL")
+        lengths += [value] * (name.lower() == "content-length")
+        codings += [value] * (name.lower() == "transfer-encoding")
+    if len(lengths) > 1 or (lengths and codings):
+        raise TwoReadings("there is more than one length")
+    if lengths and not _LENGTH.fullmatch(lengths[0]):
+        raise TwoReadings("Content-Length is no number of digits only")
+    if codings and (old or [one.lower() for one in codings] != ["chunked"]):
+        raise TwoReadings("Transfer-Encoding is not chunked, once, in HTTP/1.1")
+
+
+def is_old(raw: bytes) -> bool:
+    """Return whether a head is of HTTP/1.0."""
+    return raw.partition(b"\r\n")[0].endswith(_OLD)
+
+
+class ChunkLines:
+    """A connection's file for a server that reads chunks from it: lines between chunks have one reading.
+
+    The server calls `readline()` for the line of a size, for the end of a chunk and for trailers; with a number of
+    bytes it reads what is in a chunk. After a refusal, each read raises it again.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._left = 0  # bytes of the present chunk
+        self._ends = False  # the line that ends a chunk is next
+        self._trailers: int | None = None  # their bytes so far, after the last chunk
+        self.refused: TwoReadings | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        """Return bytes of a chunk."""
+        return self._of_chunk(self._file.read, size)
+
+    def readline(self, size: int = -1) -> bytes:
+        """Return a line of a chunk, of at most so many bytes; or, without a number, the next line beside chunks.
+        TwoReadings.
+        """
+        if size is not None and size >= 0:
+            return self._of_chunk(self._file.readline, size)
+        if self.refused is not None:
+            raise self.refused
+        line: bytes = self._file.readline(LINE_BYTES_MAX)
+        if line:  # otherwise the client broke off
+            try:
+                self._check(line)
+            except TwoReadings as refusal:
+                self.refused = refusal
+                raise
+        return line
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def _of_chunk(self, reader: Any, size: int) -> bytes:
+        if self.refused is not None:
+            raise self.refused
+        data: bytes = reader(size)
+        self._left -= len(data)
+        self._ends = self._left == 0
+        return data
+
+    def _check(self, line: bytes) -> None:
+        if self._trailers is not None:
+            self._trailers += len(line)
+            check_head(b"\r\n" + line)
+            if self._trailers > TRAILER_BYTES_MAX:
+                raise TwoReadings(f"more than {TRAILER_BYTES_MAX} bytes follow the last chunk")
+        elif self._ends:
+            if line != b"\r\n":
+                raise TwoReadings("a chunk is longer than its size says")
+            self._ends = False
+        else:
+            found = _CHUNK.fullmatch(line)
+            if found is None:
+                raise TwoReadings("the size of a chunk is no number of hexadecimal digits, or its line is too long")
+            self._left = int(found[1], 16)
+            self._trailers = None if self._left else 0

@@ -1,0 +1,96 @@
+"""A filter of the proxy, the first of all: a request whose end two servers may see at different places is refused.
+
+    [pipeline:main]
+    pipeline = zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache ...
+    [filter:zoe_framing]
+    paste.filter_factory = storage_filters.strict_requests:filter_factory
+
+eventlet takes `+3` and `3_0` for lengths, the last of two lengths, folded lines, and any line for the end of a chunk.
+So a second request could hide behind one that a proxy before Swift had let through. The filter answers 400, and the
+connection is closed. Carriage returns in a head, folded lines and lines without a name are seen only where
+`storage_gateway.raw_heads` hands on the head as it came; the embedded Swift and `zoe-gateway` do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from swift.common.registry import register_swift_info
+from swift.common.swob import HTTPBadRequest
+from swift.common.utils import close_if_possible, get_logger
+from swift.common.wsgi import WSGIContext
+
+from storage_filters.framing import ChunkLines, TwoReadings, check_head, check_headers, is_old
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+INFO = "zoe_framing"
+HEAD = "zoe.head"
+"""Where the server puts the head of a request as it came, in bytes."""
+
+
+class _Refusing:
+    """In place of a connection's file: what follows a refused request is not read, so the server closes."""
+
+    def __init__(self, refusal: TwoReadings) -> None:
+        self._refusal = refusal
+
+    def read(self, *_: Any) -> bytes:
+        raise self._refusal
+
+    readline = read
+
+
+class StrictRequests:
+    """The WSGI filter."""
+
+    def __init__(self, app: Any, conf: dict[str, str]) -> None:
+        self._app = app
+        self._logger = get_logger(conf, log_route="zoe-framing")
+
+    def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Refuse a request with two readings; pass on all others."""
+        server_input = env.get("eventlet.input")
+        try:
+            check(env)
+        except TwoReadings as refusal:
+            if server_input is not None:
+                server_input.chunked_input, server_input.rfile = True, _Refusing(refusal)
+            return self._refuse(env, start_response, refusal)
+        if server_input is None or not server_input.chunked_input:
+            passed: Iterable[bytes] = self._app(env, start_response)
+            return passed
+        lines = server_input.rfile = ChunkLines(server_input.rfile)
+        return self._of_chunks(env, start_response, lines)
+
+    def _of_chunks(self, env: Environ, start_response: StartResponse, lines: ChunkLines) -> Iterable[bytes]:
+        """Answer 400 in place of what the store says of a body that could not be read."""
+        context = WSGIContext(self._app)
+        body: Iterable[bytes] = context._app_call(env)
+        if lines.refused is not None:
+            close_if_possible(body)
+            return self._refuse(env, start_response, lines.refused)
+        start_response(context._response_status, context._response_headers, context._response_exc_info)
+        return body
+
+    def _refuse(self, env: Environ, start_response: StartResponse, refusal: TwoReadings) -> Iterable[bytes]:
+        self._logger.info("refused: %s from %s: %s", env["REQUEST_METHOD"], env.get("REMOTE_ADDR"), refusal)
+        answer = HTTPBadRequest(body=f"{refusal}\n", content_type="text/plain", headers={"Connection": "close"})
+        refused: Iterable[bytes] = answer(env, start_response)
+        return refused
+
+
+def check(env: Environ) -> None:
+    """Check the head of a request. TwoReadings."""
+    raw = env.get(HEAD)
+    if raw is not None:
+        check_head(raw)
+    check_headers(env.get("headers_raw", ()), raw is not None and is_old(raw))
+
+
+def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], StrictRequests]:
+    """Return the filter, for paste."""
+    conf = {**global_conf, **local_conf}
+    register_swift_info(INFO)
+    return lambda app: StrictRequests(app, conf)

@@ -1,0 +1,49 @@
+"""The HTTP protocol of the API and the storage controller: a request whose end two servers may see at different places
+is answered with 400, and its connection closed.
+
+uvicorn's protocol with httptools refuses most of them; with h11 it takes two lengths, folded lines and others.
+"""
+
+from __future__ import annotations
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+UNREAD_BYTES_MAX = 1 << 17
+"""Of a head, of the lines around chunks, and of trailers, whose names and values the protocol collects. A client fills
+that of its own connection only."""
+_CODING = b"transfer-encoding"
+
+
+class NotUnderstood(ValueError):  # noqa: N818 - the parser turns it into its own error
+    """A head that this server could read in another way than one before it."""
+
+
+class StrictHttp(HttpToolsProtocol):
+    """The protocol of uvicorn, with a bound on all that is not body, and no coding but `chunked`."""
+
+    _beside_body = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Read what arrived; refuse it if too much came that is no body."""
+        self._beside_body += len(data)
+        super().data_received(data)
+        if self._beside_body > UNREAD_BYTES_MAX and not self.transport.is_closing():
+            self.send_400_response("Too much of a head.")
+
+    def on_headers_complete(self) -> None:
+        """Begin a request. NotUnderstood for a coding that is not undone here."""
+        self._beside_body = 0
+        codings = [value.lower() for name, value in self.headers if name == _CODING]
+        if codings and codings != [b"chunked"]:
+            raise NotUnderstood("a transfer coding other than chunked")
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Hand on a piece of the body."""
+        self._beside_body = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request."""
+        self._beside_body = 0
+        super().on_message_complete()
