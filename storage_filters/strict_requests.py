@@ -5,7 +5,7 @@
     [filter:zoe_framing]
     paste.filter_factory = storage_filters.strict_requests:filter_factory
 
-eventlet takes `+3` and `3_0` for lengths, the last of two lengths, folded lines, and any line for the end of a chunk.
+eventlet takes `+3` and `3_0` for lengths, one of two lengths, folded lines, and any line for the end of a chunk.
 So a second request could hide behind one that a proxy before Swift had let through. The filter answers 400, and the
 connection is closed. Carriage returns in a head, folded lines and lines without a name are seen only where
 `storage_gateway.raw_heads` hands on the head as it came; the embedded Swift and `zoe-gateway` do.

@@ -38,7 +38,7 @@ def serving(kind: str) -> Iterator[int]:
 
 @pytest.mark.parametrize("kind", ["raw", "plain"])
 def test_a_request_with_two_readings_is_refused_and_the_next_one_unread(kind: str) -> None:
-    """Of 33, eventlet refused 4, and answered the second request behind 22."""
+    """Of 33, eventlet refused 4, and answered the second request behind 18."""
     with serving(kind) as port:
         for name in CASES:
             if kind == "plain" and name in UNSEEN:
