@@ -41,6 +41,8 @@ class Job:
     signal_before_s: float = 60.0
     signal_to_shell: bool = False
     time_limit_s: float | None = None
+    submit_directory: str | None = None
+    image: str = ""
 
     @property
     def tasks_on_each(self) -> int:
@@ -89,7 +91,7 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "SLURM_TASKS_PER_NODE": f"{each}{times}",
         "SLURM_JOB_CPUS_PER_NODE": f"{cores}{times}",
         "SLURM_CPUS_ON_NODE": cores,
-        "SLURM_SUBMIT_DIR": here,
+        "SLURM_SUBMIT_DIR": str(Path(here) / (job.submit_directory or "")),
         "SLURM_SUBMIT_HOST": job.host,
         "SLURM_JOB_USER": environment.get("ZOE_JOB_USER", ""),
         "SLURM_JOB_UID": os.getuid(),
@@ -103,6 +105,7 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "SLURM_JOB_PARTITION": "zoe",
         "SLURM_RESTART_COUNT": int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1,
         "ENVIRONMENT": "BATCH",
+        "ZOE_IMAGE": job.image,
         "SLURM_JOB_START_TIME": int(time.time()),
         "SLURM_JOB_END_TIME": int(time.time() + (job.time_limit_s or _NO_LIMIT_S)),
     }

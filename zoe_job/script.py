@@ -41,7 +41,7 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
     addresses = [f"{os.environ.get('ZOE_JOB_HOST', '127.0.0.1')}:{own}", *others]
     node = Node(0, own, Ledger([job.tasks_on_each * job.cpus_per_task] * job.nodes))
     node.serve(listen(own, None, None))
-    environment = _environment(job, files, addresses, own)
+    environment = node.environment = _environment(job, files, addresses, own)
     try:
         _enter(job, environment)
         _mention(job, environment)

@@ -21,8 +21,10 @@ WRONG = """\
 #SBATCH --licenses=foo
 #SBATCH --nonsense
 #SBATCH --ntasks=none
-squeue --me
+sinfo --json
 """
+NO_API = "services of this installation do not know the address of the API"
+NOTE = f"note: {NO_API}; a job that calls sbatch, squeue or the like ends as failed"
 
 
 @pytest.fixture
@@ -41,6 +43,7 @@ def test_what_has_no_effect_is_listed_with_its_line(zoe: Zoe, job: Path) -> None
         "job.sh: without effect:",
         "  line 2: --partition=gpu: there are no partitions, accounts and QOS",
         "job.sh: #SBATCH lines after the first command are not read: 5",
+        NOTE,
     ]
 
 
@@ -53,7 +56,7 @@ def test_what_is_not_understood_submits_nothing_unless_loose(zoe: Zoe, job: Path
         "  line 2: --licenses=foo: Zoe has nothing like it",
         "  line 3: --nonsense: sbatch has no such option",
         "  line 4: --ntasks=none: not a number above 0",
-        "  line 5: squeue --me: there is no squeue in a job",
+        "  line 5: sinfo --json: there is no sinfo in a job",
     ]
     refused = zoe("sbatch", *words, str(job))
     assert (refused.code, refused.out) == (2, "")
@@ -61,7 +64,19 @@ def test_what_is_not_understood_submits_nothing_unless_loose(zoe: Zoe, job: Path
     assert "zoe sbatch --loose" in refused.err
     assert zoe("sbatch", "--strict", "--loose", str(job)).code == 2
     done = zoe("sbatch", "--loose", str(job))
-    assert (done.code, done.err.splitlines()) == (0, told)
+    assert (done.code, done.err.splitlines()) == (0, [*told, NOTE])
+
+
+@pytest.mark.usefixtures("server")
+def test_calls_of_the_api_are_refused_where_jobs_cannot_reach_it(zoe: Zoe, job: Path) -> None:
+    job.write_text("#!/bin/sh\ntrue\nsbatch $0\nscontrol requeue $SLURM_JOB_ID\n")
+    done = zoe("sbatch", str(job))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines()[:3] == [
+        "job.sh: not understood:",
+        f"  line 3: sbatch $0: {NO_API}",
+        f"  line 4: scontrol requeue $SLURM_JOB_ID: {NO_API}",
+    ]
 
 
 @pytest.mark.usefixtures("server")

@@ -11,11 +11,11 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from zoe_cli.slurm.lines import ScriptLines
-from zoe_cli.slurm.request import JobRequest
 from zoe_job.job import NAME, Job
-from zoe_job.missing import PROGRAMS
+from zoe_job.job_request import JobRequest
+from zoe_job.missing import API_PROGRAMS, PROGRAMS
 from zoe_job.script import SCRIPT
+from zoe_job.script_lines import ScriptLines
 
 IMAGE, MEMORY_MIB = "zoe/python", 1024
 _RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from zoe_job.script import main; main()"
@@ -30,6 +30,12 @@ from zoe_job.{0} import main
 main()
 """
 _PORT = 6818  # of slurmd
+_OF_FIRST_NODE = frozenset(
+    {"api", "batch_script", "calling", "exported", "job_draft", "job_fields", "job_lists", "job_records", "job_request"}
+    | {"option_values", "sacct", "sattach", "sbatch", "scancel", "scontrol_jobs", "script_calls", "script_lines"}
+    | {"squeue", "start_times"}
+)
+"""Modules that only programs of the first node need."""
 
 
 def job_of(request: JobRequest, lines: ScriptLines, title: str) -> Job:
@@ -97,7 +103,8 @@ def job_draft(
             "ZOE_JOB_USER": "{user}",
             "ZOE_JOB_WORKSPACE": "{workspace}",
         },
-        "files": {SCRIPT: script, NAME: json.dumps(asdict(job)), **programs()},
+        "files": {SCRIPT: script, NAME: json.dumps({**asdict(job), "image": shared["image"]}), **programs()},
+        "api": "jobs",
         "startup_order": 1,
         "ends_application": True,
     }
@@ -123,7 +130,7 @@ def _further_nodes(shared: dict[str, Any], job: Job) -> dict[str, Any]:
         **shared,
         "command": ["python3", "-B", "-c", _RUN, "{files}", "node", "{instance}", "{host:self}", "{port:srun}"],
         "environment": {"ZOE_JOB_ATTEMPT": "{attempt}"},
-        "files": programs(),
+        "files": programs(further=True),
         "essential_count": job.nodes - 1,
         "total_count": job.nodes - 1,
         "ports": [{"name": "srun", "number": _PORT}],
@@ -131,12 +138,17 @@ def _further_nodes(shared: dict[str, Any], job: Job) -> dict[str, Any]:
     }
 
 
-def programs() -> dict[str, str]:
-    """Return the texts of the programs that travel along, by name."""
+def programs(*, further: bool = False) -> dict[str, str]:
+    """Return the texts of the programs that travel along, by name; for further nodes without those that ask the API."""
     modules = sorted(files("zoe_job").iterdir(), key=lambda one: one.name)
-    found = {f"zoe_job/{one.name}": one.read_text(encoding="utf-8") for one in modules if one.name.endswith(".py")}
-    own = {f"bin/{name}": _PROGRAM.format(name) for name in ("srun", "scontrol")}
-    return {**found, **own, **{f"bin/{name}": _PROGRAM.format("missing") for name in PROGRAMS}}
+    found = {
+        f"zoe_job/{one.name}": one.read_text(encoding="utf-8")
+        for one in modules
+        if one.name.endswith(".py") and not (further and one.name.removesuffix(".py") in _OF_FIRST_NODE)
+    }
+    own = {name: name for name in ("srun", "scontrol", *API_PROGRAMS)}
+    lacking = dict.fromkeys((*PROGRAMS, *(API_PROGRAMS if further else ())), "missing")
+    return {**found, **{f"bin/{name}": _PROGRAM.format(module) for name, module in {**own, **lacking}.items()}}
 
 
 def _results(request: JobRequest) -> list[str]:
