@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import Server
+from zoe_client.errors import Refused
+from zoe_client.quick import QuickClient
+from zoe_client.wire import Diagnostic, Problem
 
 SCRIPT = """\
 #!/bin/bash
@@ -150,3 +154,23 @@ def test_a_deadline_is_a_wish_of_the_job(zoe: Zoe, job: Path) -> None:
     refused = zoe("sbatch", "--deadline=2020-01-01", str(job))
     assert (refused.code, refused.out) == (2, "")
     assert "has passed" in " ".join(refused.err.split())
+
+
+@pytest.mark.usefixtures("server")
+def test_an_older_server_gets_the_job_without_the_calls_that_it_does_not_know(
+    zoe: Zoe, job: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = Diagnostic(pointer="/components/0/api", code="unknown", message="there is no key api")
+    older = Problem(title="invalid", status=422, code="invalid_description", errors=[error])
+    submit, sent = QuickClient.submit, []
+
+    def refuse(self: QuickClient, document: dict[str, Any], *args: Any, **more: Any) -> Any:
+        sent.append(document["components"][0].get("api"))
+        if sent[-1] is not None:
+            raise Refused(older)
+        return submit(self, document, *args, **more)
+
+    monkeypatch.setattr(QuickClient, "submit", refuse)
+    done = zoe("sbatch", str(job))
+    assert (done.code, sent) == (0, ["jobs", None])
+    assert "the server is older than this command" in done.err

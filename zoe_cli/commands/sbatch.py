@@ -30,6 +30,7 @@ _EXAMPLES = (
     "zoe sbatch --wrap 'srun hostname' -N 2",
 )
 _KEY_MAX = 180
+_TOO_OLD = "the server is older than this command, and does not let jobs call it"
 _UNREACHABLE = "jobs_unreachable"
 _EPILOG = "\n\n".join(("Examples:", *(f"  {example}" for example in _EXAMPLES)))
 # Ours, beside those of sbatch.
@@ -121,7 +122,7 @@ def _tell(verdict: Verdict, *, loose: bool) -> None:
 def _plan(context: typer.Context, document: dict[str, Any], request: JobRequest) -> None:
     from zoe_cli.commands.planning import say_plan
 
-    say_plan(context, document, request.priority, request.deadline)
+    say_plan(context, _bare(document), request.priority, request.deadline)
 
 
 def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, draft: Draft) -> None:
@@ -139,11 +140,12 @@ def _submit(context: typer.Context, document: dict[str, Any], request: JobReques
         try:
             sent = send(document, draft.key)
         except Refused as refusal:
-            if refusal.problem.code != _UNREACHABLE:
+            if refusal.problem.code != _UNREACHABLE and not _is_unknown(refusal):
                 raise
             # Another request, so under another key, which is the same when the command is repeated.
             key = None if draft.key is None else f"{draft.key[:_KEY_MAX]} without api"
-            sent = send(_without_api(document, draft, refusal.problem.detail), key)
+            why = refusal.problem.detail if refusal.problem.code == _UNREACHABLE else _TOO_OLD
+            sent = send(_without_api(document, draft, why), key)
         made, notes = sent["id"], sent["notes"]
     for text in notes:
         note(f"note: {text}")
@@ -162,8 +164,18 @@ def _without_api(document: dict[str, Any], draft: Draft, why: str) -> dict[str, 
     if calls:
         _tell(Verdict(listed(f"{draft.title}: not understood", calls), wrong=True), loose=False)
     note(f"note: {why}; a job that calls sbatch, squeue or the like ends as failed")
+    return _bare(document)
+
+
+def _bare(document: dict[str, Any]) -> dict[str, Any]:
     components = [{name: one for name, one in part.items() if name != "api"} for part in document["components"]]
     return {**document, "components": components}
+
+
+def _is_unknown(refusal: Refused) -> bool:
+    """Return whether a server refuses the key `api` of a description alone: it does not know it."""
+    errors = refusal.problem.errors
+    return bool(errors) and all(one.pointer.endswith("/api") for one in errors)
 
 
 def _wait(context: typer.Context, made: str, *, in_array: bool) -> None:
