@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 from zoe_api import sessions
 from zoe_api.addresses import address_of
 from zoe_api.codes import Code
+from zoe_api.job_calls import check_route, known_by_job_token
 from zoe_api.position_headers import POSITION_MAX, WANTED
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import in_a_thread
@@ -21,6 +22,7 @@ from zoe_api.sessions import Asker
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.roles import SCOPES, Scope
+from zoe_lib.job_tokens import is_job_token
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry, Principal
@@ -83,16 +85,14 @@ def _wait_for(request: Request, principal: Principal, position: int) -> None:
 def _known(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Principal:
     accounts: AccountStore = request.app.state.services.accounts
     changes = request.method not in _SAFE_METHODS
-    asker = (
-        known_by_token(accounts, credentials.credentials, changes)
-        if credentials
-        else sessions.require(accounts, request)
-    )
+    asker = _asker(request, credentials, changes)
     principal = asker.principal
     request.state.proved, request.state.terms = asker.proved, asker.terms
     asked_by(request, principal)
     action = request.scope["route"].name
+    target = request.path_params.get("execution_id") or request.path_params.get("array_id")
     if not changes:
+        check_route(principal, action, accounts, target)
         if action != _TELLS_THE_SESSION:
             sessions.check_meant(asker, request)
         return principal
@@ -102,8 +102,20 @@ def _known(request: Request, credentials: HTTPAuthorizationCredentials | None) -
             request.state.audit = audit_entry
         else:
             request.state.audit_id = accounts.add_audit(audit_entry)
+    check_route(principal, action, accounts, target)
     sessions.check_proved(asker)
     return principal
+
+
+def _asker(request: Request, credentials: HTTPAuthorizationCredentials | None, changes: bool) -> Asker:
+    services = request.app.state.services
+    if credentials is None:
+        return sessions.require(services.accounts, request)
+    if is_job_token(credentials.credentials):
+        tokens, rates = services.job_tokens, services.job_rates
+        principal = known_by_job_token(services.accounts, tokens, rates, credentials.credentials)
+        return Asker(principal, proved=True)
+    return known_by_token(services.accounts, credentials.credentials, changes)
 
 
 def still(accounts: AccountStore, principal: Principal) -> bool:
@@ -205,7 +217,7 @@ def entry(
         action=action,
         target=request.url.path if target is None else target,
         request_id=request.state.request_id,
-        by=principal.token_id or "session",
+        by=str(principal.job or principal.token_id or "session"),
         address=address_of(request),
         status=status,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 from fastapi import Request
@@ -29,21 +29,23 @@ def change(
     execution_id: str,
     request: Request,
     if_match: str | None,
-    decide: Callable[[Execution], Event | None],
+    decide: Callable[[Execution], Event | Sequence[Event] | None],
 ) -> Execution:
-    """Return the execution after the event that `decide` returns; unchanged if it returns none.
+    """Return the execution after the events that `decide` returns; unchanged if it returns none.
 
     `decide` may raise an ApiProblem. The principal needs to control the execution.
     """
     for _ in range(_ATTEMPTS_MAX):
         execution = visible_execution(services, principal, execution_id, request, ShareLevel.CONTROL)
         check_if_match(if_match, execution.version)
-        event = decide(execution)
-        if event is None:
+        decided = decide(execution)
+        if not decided:
             return execution
+        events = [decided] if isinstance(decided, Event) else list(decided)
+        event = events[0]
         # A master that was away has not noted yet that its deadline has passed.
         missed = missed_deadline(execution, event.at_s, services.store.policy(), event.cause_id)
-        events = [event] if missed is None else [missed, event]
+        events = events if missed is None else [missed, *events]
         try:
             changed = services.store.append(execution.id, events, execution.version, None)
         except ConcurrentUpdate:

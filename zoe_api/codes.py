@@ -13,6 +13,15 @@ class Code(StrEnum):
     INVALID_CURSOR = "invalid_cursor"
     NO_TOKEN = "no_token"  # noqa: S105 - a name
     BAD_TOKEN = "bad_token"  # noqa: S105 - a name
+    JOB_TOKEN_ENDED = "job_token_ended"  # noqa: S105 - a name
+    NOT_FOR_JOBS = "not_for_jobs"
+    NOT_OF_JOB = "not_of_job"
+    JOB_CANCELLED = "job_cancelled"
+    JOB_TOO_DEEP = "job_too_deep"
+    TOO_MANY_DESCENDANTS = "too_many_descendants"
+    JOB_SUBMITS_TOO_OFTEN = "job_submits_too_often"
+    JOB_CALLS_TOO_OFTEN = "job_calls_too_often"
+    JOBS_UNREACHABLE = "jobs_unreachable"
     SCOPE_MISSING = "scope_missing"
     NOT_ADMIN = "not_admin"
     ROLE_MISSING = "role_missing"
@@ -109,6 +118,15 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.INVALID_CURSOR: (400, "The cursor is not valid"),
     Code.NO_TOKEN: (401, "A token is required"),
     Code.BAD_TOKEN: (401, "The token is unknown or has expired"),
+    Code.JOB_TOKEN_ENDED: (401, "The token belonged to an attempt of a job that has ended"),
+    Code.NOT_FOR_JOBS: (403, "Jobs may not do this with their token"),
+    Code.NOT_OF_JOB: (403, "The job sees and changes only itself and what it submitted"),
+    Code.JOB_CANCELLED: (403, "The job was cancelled, and may not submit any more"),
+    Code.JOB_TOO_DEEP: (403, "Too many jobs that submitted each other have not ended"),
+    Code.TOO_MANY_DESCENDANTS: (403, "The job has as many descendants as it may"),
+    Code.JOB_SUBMITS_TOO_OFTEN: (429, "The job and its descendants submit too often"),
+    Code.JOB_CALLS_TOO_OFTEN: (429, "The job calls the API too often"),
+    Code.JOBS_UNREACHABLE: (422, "Jobs cannot call the API of this installation"),
     Code.SCOPE_MISSING: (403, "The token lacks a scope"),
     Code.NOT_ADMIN: (403, "Only admins may do this"),
     Code.ROLE_MISSING: (403, "Your role in this tenant does not allow this"),

@@ -69,6 +69,8 @@ def _id(on: str, ids: Sequence[str]) -> str:
 
 
 def _visible(ids: Collection[str], services: Services, principal: Principal) -> Collection[str]:
+    if principal.job is not None:
+        ids = services.accounts.job_family_among(principal.job.unit, ids)
     if not ids:
         return ()
     query = ExecutionQuery(ids=frozenset(ids), visibility=principal.visibility, limit=len(ids))
@@ -79,6 +81,8 @@ def _visible(ids: Collection[str], services: Services, principal: Principal) -> 
 def visible_array(array_id: str, services: Services, principal: Principal) -> Array | None:
     """Return an array that the principal may see; None if there is none."""
     if not is_array(array_id):
+        return None
+    if principal.job is not None and not services.accounts.is_job_family(principal.job.unit, array_id):
         return None
     try:
         array = services.store.array(array_id)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from fastapi import Request
 
@@ -75,7 +76,7 @@ def released(
 ) -> ev.Event | None:
     """Return the event of a release; None if it is not held. 403 if only operators may release it."""
     holder = execution.conditions.held
-    if holder is None or execution.state is not ExecutionState.SUBMITTED:
+    if holder is None or execution.state not in (ExecutionState.SUBMITTED, ExecutionState.STOPPING):
         return None
     if holder is Holder.OPERATOR and not principal.operator:
         raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
@@ -83,26 +84,39 @@ def released(
 
 
 def requeue(
-    services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    request: Request,
+    if_match: str | None = None,
+    hold: bool = False,
 ) -> Execution:
-    """Return the execution while it stops for another attempt; unchanged if it does already. 409 if it does not run."""
+    """Return the execution while it stops for another attempt, before which it is held if `hold`; unchanged if it does
+    already. 409 if it does not run.
+    """
 
-    def decide(execution: Execution) -> ev.Event | None:
-        if execution.state is ExecutionState.STOPPING and execution.cause is Cause.REQUEUED:
-            return None
-        if execution.state not in _STARTED:
-            waits = execution.state in WAITING_STATES
-            hint = "it waits for its start" if waits else "submit it again: `zoe show ID -o json` has its description"
-            raise ApiProblem(Code.ILLEGAL_STATE, f"it does not run: it is {execution.state}", hint)
-        return ev.Stopping(
-            at_s=services.clock.now_s(),
-            cause_id=request.state.request_id,
-            outcome=Outcome.FAILED,
-            cause=Cause.REQUEUED,
-            message=f"requeued by {principal.user}",
-        )
+    def decide(execution: Execution) -> Sequence[ev.Event]:
+        return requeued(execution, principal, request, hold=hold, clock=services.clock)
 
     return change(services, principal, execution_id, request, if_match, decide)
+
+
+def requeued(
+    execution: Execution, principal: Principal, request: Request, *, hold: bool, clock: Clock = SYSTEM_CLOCK
+) -> Sequence[ev.Event]:
+    """Return the events of a requeue, none if it is being requeued already. 409 if it does not run."""
+    how: Mapping[str, Any] = {"at_s": clock.now_s(), "cause_id": request.state.request_id}
+    found: list[ev.Event] = []
+    if execution.state in _STARTED:
+        why = f"requeued by {principal.user}"
+        found.append(ev.Stopping(**how, outcome=Outcome.FAILED, cause=Cause.REQUEUED, message=why))
+    elif execution.state is not ExecutionState.STOPPING or execution.cause is not Cause.REQUEUED:
+        waits = execution.state in WAITING_STATES
+        hint = "it waits for its start" if waits else "submit it again: `zoe show ID -o json` has its description"
+        raise ApiProblem(Code.ILLEGAL_STATE, f"it does not run: it is {execution.state}", hint)
+    if hold and execution.conditions.held is None:
+        found.append(ev.Held(**how, by=Holder.USER, user=principal.user))
+    return found
 
 
 def modify(

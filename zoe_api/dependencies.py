@@ -12,6 +12,7 @@ from fastapi import Depends, Header, Request
 
 from zoe_api.codes import Code
 from zoe_api.file_programs import FilePrograms
+from zoe_api.job_calls import CallRates
 from zoe_api.journal_news import JournalNews
 from zoe_api.looks import Looks
 from zoe_api.master_status import MasterStatus
@@ -24,6 +25,7 @@ from zoe_api.sign_in.password_checks import PasswordChecks
 from zoe_api.stream_places import StreamPlaces
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.config import Settings
+from zoe_lib.job_tokens import JobTokens
 from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.refusal import Refusal
 from zoe_lib.messaging.slow_lane import Bounds, Places
@@ -57,6 +59,13 @@ class Services:
     looks: Looks = field(default_factory=Looks)
     spending: Spending = field(default_factory=Spending)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    job_tokens: JobTokens = field(init=False)
+    job_rates: CallRates = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make what depends on the settings."""
+        object.__setattr__(self, "job_tokens", JobTokens(self.settings.keys_dir))
+        object.__setattr__(self, "job_rates", CallRates(self.settings.job_calls_per_s_max, self.clock))
 
     @property
     def accounts(self) -> AccountStore:

@@ -54,7 +54,9 @@ class HostDoor:
 def names_of(settings: Settings) -> frozenset[str]:
     """Return the allowed names in addition to addresses, which no other site can have, and names below `localhost`."""
     public = parts_of(settings.public_url or "")
+    services = parts_of(settings.services_api_url or "")
     hosts = ["localhost", os.uname().nodename, settings.api_host, (public and public.hostname) or ""]
+    hosts.append((services and services.hostname) or "")
     return frozenset(found for text in [*hosts, *(settings.allowed_hosts or ())] if (found := host_name(text)))
 
 

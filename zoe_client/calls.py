@@ -121,9 +121,12 @@ class Calls(StorageCalls):
         """Let a held execution into the queue."""
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/release", again=True)
 
-    def requeue(self, execution_id: str) -> wire.ExecutionView:
-        """Stop a running execution and let it wait for another attempt."""
-        return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/requeue")
+    def requeue(self, execution_id: str, *, hold: bool = False) -> wire.ExecutionView:
+        """Stop a running execution and let it wait for another attempt, before which it is held if `hold`."""
+        parameters = {"hold": True} if hold else None
+        return self.call(
+            wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/requeue", parameters=parameters
+        )
 
     def scale(self, execution_id: str, total_counts: Mapping[str, int]) -> wire.ExecutionView:
         """Change how many instances of components an execution has; only elastic services come and go."""

@@ -186,6 +186,13 @@ class Transfers(TypedDict):
     at_s: float
 
 
+class ParentJob(TypedDict):
+    """The job that submitted an execution by its token."""
+
+    execution_id: str
+    attempt: int
+
+
 class Execution(Summary):
     """One execution with its services, its notes and its description."""
 
@@ -198,6 +205,8 @@ class Execution(Summary):
     transfers: Transfers | None
     detail: str
     access: str
+    submitted_by: ParentJob | None
+    submitted: list[str]
     description: dict[str, Any]
 
 

@@ -99,6 +99,11 @@ class QuickClient:
         """Do this to an execution; doing it twice is the same."""
         return self._read(Execution, "ExecutionView", "POST", f"/executions/{_part(execution_id)}/{action}")
 
+    def requeue_held(self, execution_id: str) -> Execution:
+        """Requeue an execution, and hold it before its next attempt; doing it twice is the same."""
+        path, query = f"/executions/{_part(execution_id)}/requeue", {"hold": True}
+        return self._read(Execution, "ExecutionView", "POST", path, parameters=query)
+
     def scale(self, execution_id: str, total_counts: dict[str, int]) -> Execution:
         """Change how many instances of components an execution has."""
         path, body = f"/executions/{_part(execution_id)}/scale", {"total_counts": total_counts}

@@ -271,6 +271,7 @@ class Stack:
             "keys_dir": str(home.secrets / "keys"),
             "api_host": "127.0.0.1",
             "api_port": port,
+            "services_api_url": f"http://127.0.0.1:{port}",
             "master_endpoint": f"ipc://{_socket_path(home)}",
             "local_state_dir": str(home.state / "local"),
             "local_scratch_dir": str(home.scratch),

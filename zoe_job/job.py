@@ -51,6 +51,9 @@ class Job:
         """Return all groups, first the one that runs the script."""
         return [self, *self.others]
 
+    submit_directory: str | None = None
+    image: str = ""
+
     @property
     def tasks_on_each(self) -> int:
         """Most tasks of one node."""
@@ -100,7 +103,7 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "SLURM_TASKS_PER_NODE": f"{each}{times}",
         "SLURM_JOB_CPUS_PER_NODE": f"{cores}{times}",
         "SLURM_CPUS_ON_NODE": cores,
-        "SLURM_SUBMIT_DIR": here,
+        "SLURM_SUBMIT_DIR": str(Path(here) / (job.submit_directory or "")),
         "SLURM_SUBMIT_HOST": job.host,
         "SLURM_JOB_USER": environment.get("ZOE_JOB_USER", ""),
         "SLURM_JOB_UID": os.getuid(),
@@ -113,6 +116,7 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "SLURM_CLUSTER_NAME": "zoe",
         "SLURM_JOB_PARTITION": "zoe",
         "ENVIRONMENT": "BATCH",
+        "ZOE_IMAGE": job.image,
         "SLURM_JOB_START_TIME": int(time.time()),
         "SLURM_JOB_END_TIME": int(time.time() + (job.time_limit_s or _NO_LIMIT_S)),
     }

@@ -9,20 +9,31 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from zoe_job.channel import ChannelError, connect
 
 TEXT_MAX, TEXTS_MAX = 200, 20
 _FAILED = 1
-PROGRAMS = ("salloc", "sacct", "sattach", "sbatch", "sbcast", "scancel", "sinfo", "sprio", "squeue", "sshare", "sstat")
+PROGRAMS = ("salloc", "sbcast", "sinfo", "sprio", "sshare", "sstat")
 """Programs of Slurm that run in its jobs and do nothing here."""
+API_PROGRAMS = ("sacct", "sattach", "sbatch", "scancel", "squeue")
+"""Those that ask the API, which only the first node can."""
 
 
 def main() -> None:
     """Refuse a program of Slurm."""
     name = Path(sys.argv[0]).name
+    if name in API_PROGRAMS:
+        refuse("only the first node of a job can do this")
+    refuse(f"there is no {name} in a job of Zoe")
+
+
+def refuse(why: str) -> NoReturn:
+    """Print why this program does nothing, let the job fail in the end, and exit."""
+    name = Path(sys.argv[0]).name
     report(" ".join([name, *sys.argv[1:]]))
-    print(f"{name}: error: there is no {name} in a job of Zoe; the job will end as failed", file=sys.stderr)
+    print(f"{name}: error: {why}; the job will end as failed", file=sys.stderr)
     sys.exit(_FAILED)
 
 

@@ -17,6 +17,8 @@ class Node:
     """Serves connections, each in a thread; `name`: that of its socket; `ledger` is set on the first node."""
 
     def __init__(self, index: int, name: str, ledger: Ledger | None = None) -> None:
+        self.environment: dict[str, str] = {}
+        """The variables with which the script begins; only the first node has a script."""
         self._here = Here(index, name)
         self._ledger = ledger
         self._steps: set[Channel] = set()
@@ -53,6 +55,8 @@ class Node:
             elif frame is not None and frame[0] == b"u":
                 self._note(json.loads(frame[1]))
                 channel.send(b"k")
+            elif frame is not None and frame[0] == b"e":
+                channel.send_json(b"k", self.environment)
             elif frame is not None and frame[0] == b"w" and self._ledger is None:
                 self._note("srun within a task of another node than the first")
                 channel.send_json(b"n", "only tasks of the first node can run steps; the job will end as failed")

@@ -1,29 +1,33 @@
-"""The part of scontrol that is there: `scontrol show hostnames [LIST]`."""
+"""Print the names of nodes, and on the first node control jobs: scontrol."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from zoe_job.missing import report
+from zoe_job.missing import refuse
 from zoe_job.node_lists import BadNodesError, expanded
 
 _USAGE = 1
 
 
 def main() -> None:
-    """Print the names of a list, one a line."""
+    """Do what the words say."""
     words = sys.argv[1:]
-    if words[:1] != ["show"] or words[1:2] not in (["hostnames"], ["hostname"]):
-        report(" ".join(["scontrol", *words]))
-        print(
-            "scontrol: error: only `scontrol show hostnames` exists in a job of Zoe; the job will end as failed",
-            file=sys.stderr,
-        )
-        sys.exit(_USAGE)
-    names = words[2] if len(words) > 2 else os.environ.get("SLURM_JOB_NODELIST", "")
+    if words[:1] == ["show"] and words[1:2] in (["hostnames"], ["hostname"]):
+        sys.exit(_hostnames(words[2] if len(words) > 2 else os.environ.get("SLURM_JOB_NODELIST", "")))
+    try:
+        from zoe_job.calling import run_program
+        from zoe_job.scontrol_jobs import scontrol
+    except ImportError:  # further nodes have no such programs
+        refuse("only the first node of a job can do this")
+    run_program(scontrol)
+
+
+def _hostnames(names: str) -> int:
     try:
         print("\n".join(expanded(names)))
     except BadNodesError as error:
         print(f"scontrol: {error}", file=sys.stderr)
-        sys.exit(_USAGE)
+        return _USAGE
+    return 0

@@ -44,7 +44,7 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
     cores = [one.tasks_on_each * one.cpus_per_task for one in job.groups for _ in range(one.nodes)]
     node = Node(0, own, Ledger(cores))
     node.serve(listen(own, None, None))
-    environment = _environment(job, files, addresses, own)
+    environment = node.environment = _environment(job, files, addresses, own)
     try:
         _enter(job, environment)
         _mention(job, environment)

@@ -49,7 +49,12 @@ class Seal:
 
 def derived_key(keys_dir: Path, purpose: str) -> bytes:
     """Derive another key of 32 bytes from the installation's, for one purpose (HKDF with SHA-256, RFC 5869)."""
-    return HKDF(hashes.SHA256(), _KEY_BITS // 8, None, purpose.encode()).derive(_keys(keys_dir)[0])
+    return derived_keys(keys_dir, purpose)[0]
+
+
+def derived_keys(keys_dir: Path, purpose: str) -> list[bytes]:
+    """Derive such a key from each of the installation's, newest first: more than one only while keys are rotated."""
+    return [HKDF(hashes.SHA256(), _KEY_BITS // 8, None, purpose.encode()).derive(key) for key in _keys(keys_dir)]
 
 
 def add_key(keys_dir: Path) -> None:

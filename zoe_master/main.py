@@ -172,7 +172,9 @@ class Process:
                 spark_config=connectors_of(self._settings, self._store.accounts),
                 port_secrets=PortSecrets(derived_key(self._settings.keys_dir, PURPOSE)),
                 system_users=numbers,
-                secret_values=ExecutionSecrets(self._store.accounts, Path(self._settings.keys_dir)),
+                secret_values=ExecutionSecrets(
+                    self._store.accounts, Path(self._settings.keys_dir), self._settings.services_api_url
+                ),
             )
             report = storage.report if storage is not None else None
             name = self._settings.master_name

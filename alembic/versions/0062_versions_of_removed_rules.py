@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from alembic import op
 
 revision = "0062"
-down_revision = "0059"
+down_revision = "0060"
 branch_labels = None
 depends_on = None
 

@@ -218,6 +218,29 @@ MEMBERS: tuple[SharedBound, ...] = (
         ("tests/contract/test_accounts.py::test_tokens_and_sessions_of_a_user_are_bounded",),
     ),
     SharedBound(
+        "submissions of a job by its token",
+        "{0} generations and {1} descendants that have not ended, {2} in a minute: of a job with all its descendants",
+        tuple(f"setting:{name}" for name in ("job_depth_max", "job_descendants_max", "job_submissions_per_minute_max")),
+        "the programs of a job and of its descendants",
+        "these jobs; quotas of executions apply as well",
+        "when descendants end, or a minute after a submission",
+        ("job_too_deep", "too_many_descendants", "job_submits_too_often"),
+        (
+            "tests/contract/test_job_submissions.py::"
+            "test_descendants_that_have_not_ended_are_bounded_for_the_whole_family",
+        ),
+    ),
+    SharedBound(
+        "requests of a job by its token",
+        "{0} per second at one API process, and those of two seconds at once",
+        ("setting:job_calls_per_s_max",),
+        "the programs of a job",
+        "this job",
+        "within two seconds",
+        ("job_calls_too_often",),
+        ("tests/unit/zoe_api/test_job_calls.py::test_a_job_has_its_rate_and_others_theirs",),
+    ),
+    SharedBound(
         "shares of an execution",
         "{0}",
         ("zoe_lib.store.sql.shares:SHARES_MAX",),

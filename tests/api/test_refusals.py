@@ -19,6 +19,7 @@ from tests.support.api import Api, problem
 from tests.support.browser import Browser
 from tests.support.documents import document as described
 from tests.support.documents import job, part
+from tests.support.jobs import Job, token_of
 from tests.support.limits import Quota, set_quota
 from tests.support.master import NODES
 from tests.support.people import ALL_SCOPES, make_token
@@ -81,6 +82,62 @@ def no_token(api: Api, _: Raise) -> httpx.Response:
 
 def bad_token(api: Api, _: Raise) -> httpx.Response:
     return api.http("zoe_0123_4567").get("/api/v1/me")
+
+
+def with_bounds(api: Api, **bounds: int) -> Job:
+    """Return a job whose family has these bounds."""
+    for name, value in bounds.items():
+        object.__setattr__(api.app.state.services.settings, name, value)
+    return Job(api, api.http())
+
+
+def job_token_ended(api: Api, _: Raise) -> httpx.Response:
+    return api.http(token_of(api, submitted(api))).get("/api/v1/executions")  # it has not begun
+
+
+def not_for_jobs(api: Api, _: Raise) -> httpx.Response:
+    return Job(api, api.http()).http.get("/api/v1/secrets")
+
+
+def not_of_job(api: Api, _: Raise) -> httpx.Response:
+    return Job(api, api.http()).change("cancel", submitted(api))
+
+
+def job_cancelled(api: Api, _: Raise) -> httpx.Response:
+    job = Job(api, api.http())
+    api.http().post(f"/api/v1/executions/{job.id}/cancel")
+    return job.submit()
+
+
+def job_too_deep(api: Api, _: Raise) -> httpx.Response:
+    job = with_bounds(api, job_depth_max=1)
+    return Job(api, job.http, job.child()).submit()
+
+
+def too_many_descendants(api: Api, _: Raise) -> httpx.Response:
+    job = with_bounds(api, job_descendants_max=1)
+    job.child()
+    return job.submit()
+
+
+def job_submits_too_often(api: Api, _: Raise) -> httpx.Response:
+    job = with_bounds(api, job_submissions_per_minute_max=1)
+    job.child()
+    answer = job.submit()
+    assert 1 <= int(answer.headers["retry-after"]) <= 60
+    return answer
+
+
+def job_calls_too_often(api: Api, _: Raise) -> httpx.Response:
+    job = Job(api, api.http())
+    while (answer := job.http.get(f"/api/v1/executions/{job.id}")).status_code == 200:
+        pass
+    assert answer.headers["retry-after"] == "1"
+    return answer
+
+
+def jobs_unreachable(api: Api, _: Raise) -> httpx.Response:
+    return api.http().post("/api/v1/executions", json={"application": described(part(api="jobs"))})
 
 
 def scope_missing(api: Api, _: Raise) -> httpx.Response:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import Server
+from zoe_client.errors import Refused
+from zoe_client.quick import QuickClient
+from zoe_client.wire import Diagnostic, Problem
 
 SCRIPT = """\
 #!/bin/bash
@@ -21,8 +25,10 @@ WRONG = """\
 #SBATCH --licenses=foo
 #SBATCH --nonsense
 #SBATCH --ntasks=none
-squeue --me
+sinfo --json
 """
+NO_API = "services of this installation do not know the address of the API"
+NOTE = f"note: {NO_API}; a job that calls sbatch, squeue or the like ends as failed"
 
 
 @pytest.fixture
@@ -41,6 +47,7 @@ def test_what_has_no_effect_is_listed_with_its_line(zoe: Zoe, job: Path) -> None
         "job.sh: without effect:",
         "  line 2: --partition=gpu: there are no partitions, accounts and QOS",
         "job.sh: #SBATCH lines after the first command are not read: 5",
+        NOTE,
     ]
 
 
@@ -53,7 +60,7 @@ def test_what_is_not_understood_submits_nothing_unless_loose(zoe: Zoe, job: Path
         "  line 2: --licenses=foo: Zoe has nothing like it",
         "  line 3: --nonsense: sbatch has no such option",
         "  line 4: --ntasks=none: not a number above 0",
-        "  line 5: squeue --me: there is no squeue in a job",
+        "  line 5: sinfo --json: there is no sinfo in a job",
     ]
     refused = zoe("sbatch", *words, str(job))
     assert (refused.code, refused.out) == (2, "")
@@ -61,7 +68,19 @@ def test_what_is_not_understood_submits_nothing_unless_loose(zoe: Zoe, job: Path
     assert "zoe sbatch --loose" in refused.err
     assert zoe("sbatch", "--strict", "--loose", str(job)).code == 2
     done = zoe("sbatch", "--loose", str(job))
-    assert (done.code, done.err.splitlines()) == (0, told)
+    assert (done.code, done.err.splitlines()) == (0, [*told, NOTE])
+
+
+@pytest.mark.usefixtures("server")
+def test_calls_of_the_api_are_refused_where_jobs_cannot_reach_it(zoe: Zoe, job: Path) -> None:
+    job.write_text("#!/bin/sh\ntrue\nsbatch $0\nscontrol requeue $SLURM_JOB_ID\n")
+    done = zoe("sbatch", str(job))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines()[:3] == [
+        "job.sh: not understood:",
+        f"  line 3: sbatch $0: {NO_API}",
+        f"  line 4: scontrol requeue $SLURM_JOB_ID: {NO_API}",
+    ]
 
 
 @pytest.mark.usefixtures("server")
@@ -135,3 +154,23 @@ def test_a_deadline_is_a_wish_of_the_job(zoe: Zoe, job: Path) -> None:
     refused = zoe("sbatch", "--deadline=2020-01-01", str(job))
     assert (refused.code, refused.out) == (2, "")
     assert "has passed" in " ".join(refused.err.split())
+
+
+@pytest.mark.usefixtures("server")
+def test_an_older_server_gets_the_job_without_the_calls_that_it_does_not_know(
+    zoe: Zoe, job: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = Diagnostic(pointer="/components/0/api", code="unknown", message="there is no key api")
+    older = Problem(title="invalid", status=422, code="invalid_description", errors=[error])
+    submit, sent = QuickClient.submit, []
+
+    def refuse(self: QuickClient, document: dict[str, Any], *args: Any, **more: Any) -> Any:
+        sent.append(document["components"][0].get("api"))
+        if sent[-1] is not None:
+            raise Refused(older)
+        return submit(self, document, *args, **more)
+
+    monkeypatch.setattr(QuickClient, "submit", refuse)
+    done = zoe("sbatch", str(job))
+    assert (done.code, sent) == (0, ["jobs", None])
+    assert "the server is older than this command" in done.err

@@ -205,10 +205,9 @@ def test_a_job_ends_as_its_script_ends(stack: Stack, zoe: Zoe, job: Path) -> Non
 
 
 def test_a_job_that_calls_what_does_not_exist_has_failed(stack: Stack, zoe: Zoe, job: Path) -> None:
-    """A common way to write checkpoints; under Slurm this job would be queued again, and not count as succeeded."""
     job.write_text(
         f"{HEAD}#SBATCH -N 2 -o /dev/null --time=1 --signal=B:USR1@59\n"
-        "verb=requeue; trap 'scontrol $verb $SLURM_JOB_ID; exit 0' USR1\n"
+        "verb=suspend; trap 'scontrol $verb $SLURM_JOB_ID; exit 0' USR1\n"
         'program=sinfo; srun -r 1 -N1 -n1 sh -c "$program -h; true"\n'
         "sleep 30 & wait\n"
     )
@@ -220,8 +219,61 @@ def test_a_job_that_calls_what_does_not_exist_has_failed(stack: Stack, zoe: Zoe,
     assert lines[-3:] == [
         "zoe: the job has failed: it called what does not exist in a job of Zoe:",
         "zoe:   sinfo -h",
-        f"zoe:   scontrol requeue {made}",
+        f"zoe:   scontrol suspend {made}",
     ]
+
+
+def test_a_requeue_wins_over_the_exit_code_and_its_consumer_waits(stack: Stack, zoe: Zoe, job: Path) -> None:
+    """A common way to write checkpoints."""
+    job.write_text(
+        f"{HEAD}#SBATCH -o /dev/null --time=1 --signal=B:USR1@59 --requeue\n"
+        "trap 'scontrol requeue $SLURM_JOB_ID; exit 0' USR1\n"
+        "[ $SLURM_RESTART_COUNT = 0 ] || { echo again $SLURM_RESTART_COUNT; exit 0; }\n"
+        "sleep 30 & wait\n"
+    )
+    made = zoe("sbatch", "--parsable", str(job)).out.strip()
+    consumer = zoe("sbatch", "--parsable", "--mem=64M", "-o/dev/null", f"--dependency=afterok:{made}", "--wrap=true")
+    assert zoe("wait", made).code == zoe("wait", consumer.out.strip()).code == 0
+    first, second = (zoe("show", one, "-o", "json").json() for one in (made, consumer.out.strip()))
+    assert (first["state"], first["attempt"], second["state"]) == ("succeeded", 2, "succeeded")
+    assert second["marks"]["queued"] >= first["marks"]["ended"]
+    assert "again 1" in zoe("logs", made).out
+
+
+def test_a_job_submits_jobs_and_controls_them(stack: Stack, zoe: Zoe, job: Path) -> None:
+    job.write_text(
+        f"{HEAD}#SBATCH -o /dev/null -J outer\n"
+        'stat -c %a "$ZOE_API_TOKEN_FILE"; export FOO="a b"; mkdir -p below; cd below\n'
+        "made=$(sbatch --parsable --mem=64M -J inner -o /dev/null --wrap 'echo \"$FOO in $PWD\"; exit 4')\n"
+        "next=$(sbatch --parsable --mem=64M -J next -o /dev/null -d afterok:$SLURM_JOB_ID --wrap 'echo successor')\n"
+        "sattach $made.0; echo attach $?\n"
+        "squeue -h -o '%j %t %r' -n next,inner; sacct -nPX -j $made -o state,exitcode\n"
+        "scontrol update JobId=$next TimeLimit=7; scontrol show job $next | grep -o 'TimeLimit=.* '\n"
+        "scancel $made; echo cancel $?; scontrol hold x1m00000000none; echo hold $?\n"
+        "echo made $made next $next\n"
+    )
+    made, output, code = output_of(stack, zoe, str(job))
+    assert code == 0, output
+    *lines, ids = output.splitlines()
+    inner, following = ids.split()[1], ids.split()[3]
+    refused = f"Invalid job id specified for job x1m00000000none (x1m00000000none was not submitted by job {made})"
+    assert lines == [
+        "400",
+        f"a b in {stack.workspace}/below",
+        "attach 4",
+        "next PD Dependency",
+        "FAILED|4:0",
+        "TimeLimit=00:07:00 ",
+        "cancel 0",
+        f"scontrol: error: {refused}",
+        "hold 1",
+    ]
+    assert zoe("wait", following).code == 0
+    shown = zoe("show", inner, "-o", "json").json()
+    assert (shown["user"], shown["submitted_by"]) == ("admin", {"execution_id": made, "attempt": 1})
+    assert f"submitted by job {made}" in zoe("show", inner).out
+    assert zoe("show", made, "-o", "json").json()["submitted"] == [following, inner]
+    (stack.workspace / "below").rmdir()
 
 
 def test_home_is_the_workspace_also_of_many_at_once(stack: Stack, zoe: Zoe, job: Path) -> None:

@@ -23,7 +23,7 @@ def nothing_left(stack: Stack) -> Iterator[None]:
     yield
     with Client(stack.url, stack.token) as client:
         cancel_all(client)
-    for name in ("drop.csv", "repaired", "numbers"):
+    for name in ("drop.csv", "repaired", "numbers", "chain.out", "checkpoint.out", "report.out"):
         (stack.workspace / name).unlink(missing_ok=True)
     for pattern in ("slurm-*.out", "sums-*.out", "part-*.out"):
         for path in stack.workspace.glob(pattern):

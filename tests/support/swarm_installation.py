@@ -27,6 +27,7 @@ from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.base import BackendError, PortAddress
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.loop.master import Master
+from zoe_master.loop.secret_values import ExecutionSecrets
 
 DESCRIPTIONS = Path(__file__).resolve().parents[2] / "app_descriptions"
 needs_time = pytest.mark.skipif(not LONG, reason="long: it runs in `make test-swarm`")
@@ -61,6 +62,8 @@ class Installation:
             tenant_users={TENANT: f"{OWNER.uid}:{OWNER.gid}"},
         )
         self.store = store or MemoryStore()
+        self.api_url: str | None = None
+        """Where services reach the API; a master that begins to lead tells them."""
         self._count = 0
         self.master = self._lead()
 
@@ -163,7 +166,8 @@ class Installation:
     def _lead(self) -> Master:
         epoch = self.store.try_lead("test")
         assert epoch is not None
-        return Master(self.store, self.harness.backend, epoch)
+        secrets = ExecutionSecrets(None, self.harness.base, self.api_url)
+        return Master(self.store, self.harness.backend, epoch, secret_values=secrets)
 
 
 def _with_java_options(description: dict[str, Any]) -> dict[str, Any]:

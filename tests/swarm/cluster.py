@@ -56,6 +56,11 @@ class Cluster:
             raise
 
     @property
+    def outside(self) -> str:
+        """Return the address of this machine on the network of the nodes."""
+        return f"{self._subnet}.254"
+
+    @property
     def manager(self) -> EngineHost:
         """The first whose engine runs."""
         return next(host for host in self.managers if host.engine_runs)

@@ -17,6 +17,7 @@ from zoe_api.array_promises import accept_array, array_promise, not_begun, plann
 from zoe_api.array_views import array_summary, array_view, brief_text, indices_found, with_execution
 from zoe_api.arrays import new_array, owns_array, seen_array
 from zoe_api.dependencies import Services, ServicesDep, checking
+from zoe_api.job_submissions import note_submission
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
 from zoe_api.visibility import note_look
@@ -67,6 +68,7 @@ def submit_array(
     fingerprint = _fingerprint(body)
     try:
         array = new_array(body, services, principal, request)
+        note_submission(services, principal, array.id)
     except ApiProblem:  # what was accepted is not refused when it is repeated
         found = idempotency_key and services.store.array_submitted_with(principal.tenant, idempotency_key, fingerprint)
         if not found:
@@ -113,6 +115,7 @@ def list_arrays(
         visibility=ALL if all_tenants else principal.visibility,
         user=user,
         open=open_only,
+        ids=None if principal.job is None else services.accounts.job_family(principal.job.unit),
         limit=min(limit, services.settings.api_page_max),
         cursor=cursor,
     )

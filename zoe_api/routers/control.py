@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import Request, Response
+from typing import Annotated
+
+from fastapi import Query, Request, Response
 
 from zoe_api.access import Submitter
 from zoe_api.cancelling import cancel
@@ -74,11 +76,12 @@ def requeue_execution(
     principal: Submitter,
     services: ServicesDep,
     if_match: IfMatch = None,
+    hold: Annotated[bool, Query(description="Hold it before its next attempt, until it is released.")] = False,
 ) -> ExecutionView:
     """Stop an execution and let it wait for another attempt, which does not count against its `retries`; 409 if it does
     not run.
     """
-    execution = requeue(services, principal, execution_id, request, if_match)
+    execution = requeue(services, principal, execution_id, request, if_match, hold)
     return viewed(execution, response, may_see_secrets(principal, execution))
 
 

@@ -32,6 +32,7 @@ from zoe_client.wire import (
     ExecutionView,
     Explanation,
     ForecastView,
+    ParentJobView,
     ReasonView,
     UsageList,
     UsageView,
@@ -59,6 +60,7 @@ from zoe_lib.submission.checking import secret_access
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
 _AHEAD_IDS_MAX = 10
+_CHILDREN_MAX = 100
 _GOES_ON = frozenset({ExecutionState.RUNNING, ExecutionState.STOPPING})
 
 
@@ -99,6 +101,7 @@ def list_executions(
         now_s=services.clock.now_s(),
         alone=not arrays,
         array_id=array,
+        family=None if principal.job is None else services.accounts.job_family(principal.job.unit),
         limit=min(limit, services.settings.api_page_max),
         cursor=cursor,
     )
@@ -127,6 +130,8 @@ def show_execution(
         view.progress = progress_view(progress, services.clock.now_s())
     view.transfers = transfers_view(execution, services.store.transfers_so_far(execution_id))
     view.access = levels_of(services, principal, [execution])[execution.id]
+    if may_see_secrets(principal, execution):
+        _add_jobs(view, services)
     return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
 
 
@@ -188,6 +193,13 @@ def execution_usage(execution_id: str, request: Request, principal: Reader, serv
     visible_execution(services, principal, execution_id, request)
     samples = [UsageView.model_validate(s) for s in services.store.usage(execution_id)]
     return UsageList(usage=samples, interval_s=services.settings.usage_interval_s)
+
+
+def _add_jobs(view: ExecutionView, services: Services) -> None:
+    """Add the job that submitted the execution, and what it submitted itself."""
+    if (parent := services.accounts.job_parents([view.id]).get(view.id)) is not None:
+        view.submitted_by = ParentJobView(execution_id=parent.execution_id, attempt=parent.attempt)
+    view.submitted = list(services.accounts.job_children(view.id, _CHILDREN_MAX))
 
 
 def _progress(services: Services, executions: Sequence[Execution]) -> Mapping[ExecutionId, ExecutionProgress]:

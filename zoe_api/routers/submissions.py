@@ -16,6 +16,7 @@ from zoe_api.budgets import check_budget
 from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of
 from zoe_api.dependencies import Services, ServicesDep
+from zoe_api.job_submissions import note_submission
 from zoe_api.problems import ApiProblem, as_problems, problem_of
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
@@ -69,6 +70,7 @@ def submit_execution(
         execution_id = new_execution_id()
         (conditions,) = conditions_of([body], [execution_id], services, principal)
         execution = _execution(execution_id, body, fit, conditions, principal, clock=services.clock)
+        note_submission(services, principal, execution_id)
     except ApiProblem:
         # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
         stored = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)

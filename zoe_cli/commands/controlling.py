@@ -54,12 +54,18 @@ def release(context: typer.Context, execution_ids: Ids) -> None:
     _each(context, execution_ids, "release")
 
 
-def requeue(context: typer.Context, execution_ids: Ids) -> None:
+def requeue(
+    context: typer.Context,
+    execution_ids: Ids,
+    hold: Annotated[bool, typer.Option("--hold", help="Hold them before their next attempt; not for arrays.")] = False,
+) -> None:
     """Stop running executions and let them wait for another attempt, which does not count against their retries.
 
     Of an array, run what failed or was cancelled again.
     """
-    _each(context, execution_ids, "requeue")
+    if hold and any(is_array(one) for one in execution_ids):
+        raise typer.BadParameter("--hold is not for arrays; hold the array first: zoe hold ID")
+    _each(context, execution_ids, "requeue", held=hold)
 
 
 def scale(
@@ -124,7 +130,7 @@ def modify(
     emit(execution, options(context).output, rows_of([execution]))
 
 
-def _each(context: typer.Context, ids: Sequence[str], action: _Action) -> None:
+def _each(context: typer.Context, ids: Sequence[str], action: _Action, *, held: bool = False) -> None:
     """Do it to each execution or array, report each refusal, and fail as the first one."""
     done: list[Execution] = []
     arrays: list[Array] = []
@@ -134,6 +140,8 @@ def _each(context: typer.Context, ids: Sequence[str], action: _Action) -> None:
             try:
                 if is_array(execution_id):
                     arrays.append(client.control_array(execution_id, action))
+                elif held:
+                    done.append(client.requeue_held(execution_id))
                 else:
                     done.append(client.control(execution_id, action))
             except Refused as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -13,14 +13,16 @@ from zoe_cli.commands import dates
 from zoe_cli.commands.submitting import Conditions
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
+from zoe_cli.job_environment import carried
 from zoe_cli.output import note, write
-from zoe_cli.slurm.draft import job_draft, job_of
-from zoe_cli.slurm.environment import carried
-from zoe_cli.slurm.groups import other_groups, read_groups
-from zoe_cli.slurm.lines import ScriptLines, read_lines
-from zoe_cli.slurm.request import Finding, JobRequest, request_of
 from zoe_cli.text import printable
+from zoe_client.errors import Refused
 from zoe_client.vocabulary import IndexState
+from zoe_job.batch_script import Verdict, judge, listed, read_script
+from zoe_job.group_options import other_groups, read_groups
+from zoe_job.job_draft import job_draft, job_of
+from zoe_job.job_request import JobRequest, request_of
+from zoe_job.script_lines import ScriptLines, read_lines
 from zoe_job.slurm_options import SBATCH, BadOptionError
 
 _EXAMPLES = (
@@ -30,12 +32,21 @@ _EXAMPLES = (
     "zoe sbatch --show job.sh > app.json",
     "zoe sbatch --wrap 'srun hostname' -N 2",
 )
-# What decides when a job runs or is wanted, or for how long, is never passed over: the next job may rely on it.
-_WHEN = ("array", "begin", "deadline", "dependency", "time")
-_SCRIPT_BYTES_MAX = 200_000
+_KEY_MAX = 180
+_TOO_OLD = "the server is older than this command, and does not let jobs call it"
+_UNREACHABLE = "jobs_unreachable"
 _EPILOG = "\n\n".join(("Examples:", *(f"  {example}" for example in _EXAMPLES)))
 # Ours, beside those of sbatch.
 _OWN = {"strict": ("", "."), "loose": ("", "."), "show": ("", "."), "image": ("", "="), "idempotency-key": ("", "=")}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The name and the lines of a script that is about to be submitted, and the idempotency key if one was given."""
+
+    title: str
+    lines: ScriptLines
+    key: str | None
 
 
 def register(app: typer.Typer) -> None:
@@ -80,7 +91,8 @@ def sbatch(
     found += findings
     if "strict" in own and "loose" in own:
         raise typer.BadParameter("give --strict, which is the default, or --loose")
-    _tell(title, lines, found, loose="loose" in own)
+    _tell(judge(title, lines, found), loose="loose" in own)
+    draft = Draft(title, lines, own.get("idempotency-key"))
     document = job_draft(script, arguments, job_of(request, lines, title, others), request, own.get("image"))
     if "show" in own:
         from zoe_cli.output import Format, emit_data
@@ -89,50 +101,17 @@ def sbatch(
     elif request.test_only:
         _plan(context, document, request)
     else:
-        _submit(context, document, request, own.get("idempotency-key"))
+        _submit(context, document, request, draft)
 
 
 def _script(rest: list[str], request: JobRequest) -> tuple[str, str, list[str]]:
     """Return the name of a job, its script and the script's arguments."""
-    if request.wrap is not None:
-        if rest:
-            raise typer.BadParameter("--wrap replaces the script; give one of both")
-        return "wrap", f"#!/bin/sh\n{request.wrap}\n", []
-    if not rest and sys.stdin.isatty():
+    if request.wrap is None and not rest and sys.stdin.isatty():
         raise typer.BadParameter("give a script, or --wrap COMMAND")
-    name, *arguments = rest or ["-"]
     try:
-        data = sys.stdin.buffer.read(_SCRIPT_BYTES_MAX + 1) if name == "-" else _read(_found(name))
-    except OSError as error:
-        raise typer.BadParameter(f"{printable(name)} cannot be read: {error.strerror}") from None
-    return "sbatch" if name == "-" else Path(name).name, _checked(data, name), arguments
-
-
-def _found(name: str) -> Path:
-    """Return where a script is: here, or else on PATH, as sbatch finds it."""
-    if "/" in name or Path(name).exists():
-        return Path(name)
-    return next((place for place in (Path(one, name) for one in os.get_exec_path()) if place.is_file()), Path(name))
-
-
-def _read(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        return stream.read(_SCRIPT_BYTES_MAX + 1)
-
-
-def _checked(data: bytes, name: str) -> str:
-    """Return the text of a script; a usage error says why sbatch would not take it."""
-    shown = printable(name)
-    if len(data) > _SCRIPT_BYTES_MAX:
-        raise typer.BadParameter(f"{shown} is longer than {_SCRIPT_BYTES_MAX} bytes")
-    if not data.startswith(b"#!"):
-        raise typer.BadParameter(f"{shown} is no batch script: the first line must begin with #! and an interpreter")
-    if b"\r\n" in data:
-        raise typer.BadParameter(f"{shown} has line breaks of DOS (\\r\\n); convert them with dos2unix")
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise typer.BadParameter(f"{shown} is not UTF-8 text") from None
+        return read_script(rest, request)
+    except BadOptionError as error:
+        raise typer.BadParameter(printable(str(error))) from None
 
 
 def _take_environment(title: str, script: str, request: JobRequest) -> None:
@@ -148,58 +127,46 @@ def _take_environment(title: str, script: str, request: JobRequest) -> None:
         note(f"{printable(title)}: leaves in your environment: {names}; use --export=NAME, or `zoe secret`")
 
 
-def _tell(title: str, lines: ScriptLines, found: list[Finding], *, loose: bool) -> None:
-    """List what is not understood, and what has no effect, with line numbers; exit for the former, unless loose."""
-    wrong = [(line, f"{text}: {why}") for line, text, why in lines.refused]
-    wrong += [(one.given.line, f"{_written(one)}: {one.why}") for one in found if not one.harmless]
-    _list(f"{title}: not understood", wrong)
-    _list(
-        f"{title}: without effect", [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless]
-    )
-    if lines.late:
-        note(f"{printable(title)}: #SBATCH lines after the first command are not read: {_numbers(lines.late)}")
-    when = [one for one in found if not one.harmless and one.given.name in _WHEN]
-    if when:
+def _tell(verdict: Verdict, *, loose: bool) -> None:
+    """List what is not understood, and what has no effect; exit for the former, unless loose."""
+    for text in verdict.texts:
+        note(printable(text))
+    if verdict.refused:
         note("It was not submitted: it would run at another time, or by another deadline, than the script says.")
-    elif wrong and not loose:
+    elif verdict.wrong and not loose:
         note("It was not submitted. Remove or change these lines, or submit it without them: zoe sbatch --loose")
-    if when or (wrong and not loose):
+    if verdict.refused or (verdict.wrong and not loose):
         raise typer.Exit(Exit.USAGE)
-
-
-def _list(head: str, rows: list[tuple[int, str]]) -> None:
-    if rows:
-        note(f"{printable(head)}:")
-    for line, text in sorted(rows):
-        note(f"  line {line}: {printable(text)}" if line else f"  {printable(text)}")
-
-
-def _written(one: Finding) -> str:
-    return f"--{one.given.name}" + ("" if one.given.value is None else f"={one.given.value}")
-
-
-def _numbers(lines: list[int]) -> str:
-    return ", ".join(map(str, lines[:20])) + (", ..." if len(lines) > 20 else "")
 
 
 def _plan(context: typer.Context, document: dict[str, Any], request: JobRequest) -> None:
     from zoe_cli.commands.planning import say_plan
 
-    say_plan(context, document, request.priority, request.deadline)
+    say_plan(context, _bare(document), request.priority, request.deadline)
 
 
-def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, key: str | None) -> None:
+def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, draft: Draft) -> None:
     conditions = Conditions(request.dependency, request.keep, request.begin, request.hold, request.array).fields()
     settings = conditions if request.priority is None else {**conditions, "priority": request.priority}
     if request.deadline is not None:
         settings = {**settings, "deadline": dates.deadline(request.deadline)}
     with options(context).quick() as client:
-        if request.array is not None:
-            array = client.submit_array({"application": document, **settings}, idempotency_key=key)
-            made, notes = array["id"], array["notes"]
-        else:
-            execution = client.submit(document, settings, idempotency_key=key)
-            made, notes = execution["id"], execution["notes"]
+
+        def send(wanted: dict[str, Any], key: str | None) -> Any:
+            if request.array is not None:
+                return client.submit_array({"application": wanted, **settings}, idempotency_key=key)
+            return client.submit(wanted, settings, idempotency_key=key)
+
+        try:
+            sent = send(document, draft.key)
+        except Refused as refusal:
+            if refusal.problem.code != _UNREACHABLE and not _is_unknown(refusal):
+                raise
+            # Another request, so under another key, which is the same when the command is repeated.
+            key = None if draft.key is None else f"{draft.key[:_KEY_MAX]} without api"
+            why = refusal.problem.detail if refusal.problem.code == _UNREACHABLE else _TOO_OLD
+            sent = send(_without_api(document, draft, why), key)
+        made, notes = sent["id"], sent["notes"]
     for text in notes:
         note(f"note: {text}")
     if request.parsable:
@@ -209,6 +176,26 @@ def _submit(context: typer.Context, document: dict[str, Any], request: JobReques
     sys.stdout.flush()
     if request.wait:
         _wait(context, made, in_array=request.array is not None)
+
+
+def _without_api(document: dict[str, Any], draft: Draft, why: str) -> dict[str, Any]:
+    """Return the description without the token of jobs, where they cannot reach the API; exit if it is needed."""
+    calls = [(line, f"{text}: {why}") for line, text in draft.lines.api_calls]
+    if calls:
+        _tell(Verdict(listed(f"{draft.title}: not understood", calls), wrong=True), loose=False)
+    note(f"note: {why}; a job that calls sbatch, squeue or the like ends as failed")
+    return _bare(document)
+
+
+def _bare(document: dict[str, Any]) -> dict[str, Any]:
+    components = [{name: one for name, one in part.items() if name != "api"} for part in document["components"]]
+    return {**document, "components": components}
+
+
+def _is_unknown(refusal: Refused) -> bool:
+    """Return whether a server refuses the key `api` of a description alone: it does not know it."""
+    errors = refusal.problem.errors
+    return bool(errors) and all(one.pointer.endswith("/api") for one in errors)
 
 
 def _wait(context: typer.Context, made: str, *, in_array: bool) -> None:

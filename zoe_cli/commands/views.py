@@ -70,6 +70,7 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
     yield "name", execution["name"]
     yield "application", f"{execution['application']} ({execution['kind']})"
     yield "owner", f"{execution['user']} of {execution['tenant']}"
+    yield from _jobs(execution)
     yield from _results(execution)
     yield "state", execution["state"]
     yield from _progress(execution)
@@ -100,6 +101,14 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         yield "slower", text
     for text in execution["notes"]:
         yield "note", text
+
+
+def _jobs(execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return the job that submitted it, and what it submitted; older servers tell neither."""
+    if (parent := execution.get("submitted_by")) is not None:
+        yield "origin", f"submitted by job {parent['execution_id']}, attempt {parent['attempt']}"
+    if submitted := execution.get("submitted"):
+        yield "submitted", ", ".join(submitted)
 
 
 def slower_ways(execution: Execution) -> Iterator[str]:

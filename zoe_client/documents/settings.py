@@ -20,7 +20,7 @@ KEYS_OF_APPLICATION = (
 KEYS_OF_COMPONENT = (
     "name", "image", "command", "work_dir", "environment", "secrets", "volumes", "resources", "essential_count",
     "total_count", "startup_order", "labels", "ports", "scaling", "progress", "readiness", "ends_application",
-    "read_only_root", "stop_grace_s", "files", "requirements", "build_requirements", "sources",
+    "read_only_root", "stop_grace_s", "files", "requirements", "build_requirements", "sources", "api",
 )  # fmt: skip
 _TEXTS = ("environment", "labels")
 

@@ -84,6 +84,7 @@ __getattr__ = lazy_names(
             "ExecutionList",
             "ExecutionSummary",
             "ExecutionView",
+            "ParentJobView",
             "Explanation",
             "ForecastView",
             "InputReadView",

@@ -308,6 +308,13 @@ class TransfersView(Wire):
     at_s: float = Field(description="When it was measured, in seconds since the epoch.")
 
 
+class ParentJobView(Wire):
+    """The job that submitted an execution by its token."""
+
+    execution_id: str
+    attempt: int
+
+
 class ExecutionView(ExecutionSummary):
     """One execution with its services, its notes and its description."""
 
@@ -326,6 +333,12 @@ class ExecutionView(ExecutionSummary):
     access: ShareLevel = Field(
         default=ShareLevel.CONTROL,
         description="What you may do to it: what is shared with you, or `control` for its owner and for operators.",
+    )
+    submitted_by: ParentJobView | None = Field(
+        default=None, description="The job that submitted it, for its owner and for operators; null: none did."
+    )
+    submitted: list[str] = Field(
+        default=[], description="Executions and arrays that it submitted as a job, the newest 100, for the same."
     )
     description: dict[str, Any]
 

@@ -38,7 +38,7 @@ REQUIREMENT_LENGTH_MAX = 256
 SOURCES_MAX = 8
 RESULTS_MAX = 64
 RESULT_LENGTH_MAX = 1024
-FILES_BYTES_MAX = 256 * KIB
+FILES_BYTES_MAX = 384 * KIB
 """Of all components: processes hold them as long as they know the application, and a Swarm secret ends at 500 KB."""
 LABELS_MAX = 32
 DEVICE_KINDS_MAX = 8

@@ -213,6 +213,10 @@ class Component(Model):
             examples=[[{"git": "https://example.org/team/project.git", "ref": "main"}]],
         ),
     ] = []
+    api: Annotated[
+        Literal["jobs"] | None,
+        Field(description="`jobs`: instances get a token with which they submit and control jobs of their own"),
+    ] = None
 
 
 class Size(Model):

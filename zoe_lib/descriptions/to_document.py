@@ -87,6 +87,7 @@ def _component(component: Component) -> _Json:
         "requirements": list(component.requirements),
         "build_requirements": component.build_requirements,
         "sources": [_source(source) for source in component.sources],
+        "api": component.api or None,
     }
     absent = {"startup_order": 0, "ends_application": False, "read_only_root": False, "stop_grace_s": 10.0}
     return _without(document, {**absent, "build_requirements": False})

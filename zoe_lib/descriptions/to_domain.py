@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -88,10 +89,11 @@ def _component(component: model.Component) -> Component:
         ends_application=component.ends_application,
         read_only_root=component.read_only_root,
         stop_grace_s=component.stop_grace_s,
-        files=_pairs(component.files),
+        files=tuple((name, sys.intern(text)) for name, text in _pairs(component.files)),  # many jobs share programs
         requirements=tuple(sorted(component.requirements)),
         build_requirements=component.build_requirements,
         sources=tuple(_source(source) for source in component.sources),
+        api=component.api or "",
     )
 
 

@@ -115,7 +115,8 @@ class Component:
     sorted, that its services find installed; `build_requirements`: those without a wheel may be built. `sources`:
     repositories that Zoe clones into the workspace before a service starts. `scaling`: by what the number of instances
     changes while it runs; only elastic ones come and go.
-    `progress`: where its first instance tells how far the execution is."""
+    `progress`: where its first instance tells how far the execution is. `api`: what its instances may do at the API,
+    by a token of the attempt: `jobs`, or nothing."""
 
     name: str
     image: str
@@ -143,6 +144,7 @@ class Component:
     requirements: tuple[str, ...] = ()
     build_requirements: bool = False
     sources: tuple[ComponentSource, ...] = ()
+    api: str = ""
 
     @property
     def elastic_count(self) -> int:

@@ -37,8 +37,9 @@ from zoe_lib.domain.values import changed
 EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Submitted: frozenset({E.SUBMITTED}),
     ev.Queued: frozenset({E.SUBMITTED}),
-    ev.Held: frozenset({E.SUBMITTED, E.QUEUED}),
-    ev.Released: frozenset({E.SUBMITTED}),
+    # While it stops to be requeued, it can be held before its next attempt.
+    ev.Held: frozenset({E.SUBMITTED, E.QUEUED, E.STOPPING}),
+    ev.Released: frozenset({E.SUBMITTED, E.STOPPING}),
     ev.DependencyEnded: frozenset({E.SUBMITTED}),
     ev.Modified: frozenset({E.SUBMITTED, E.QUEUED}),
     ev.Scaled: frozenset({E.SUBMITTED, E.QUEUED, E.STARTING, E.RUNNING}),
@@ -152,6 +153,10 @@ def _(event: ev.Held, execution: Execution, version: int) -> Execution:
     if execution.conditions.held in (Holder.OPERATOR, event.by):
         raise IllegalTransition(execution, event, "it is held already")
     conditions = changed(execution.conditions, held=event.by)
+    if execution.state is E.STOPPING:
+        if execution.cause is not Cause.REQUEUED:
+            raise IllegalTransition(execution, event, "it stops, and is not being requeued")
+        return changed(execution, version=version, conditions=conditions)
     return changed(_out_of_queue(execution, event.at_s), version=version, conditions=conditions)
 
 
@@ -508,13 +513,13 @@ def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
     return changed(
         execution,
         version=version,
-        state=E.QUEUED,
+        state=E.QUEUED if execution.conditions.held is None else E.SUBMITTED,
         attempt=execution.attempt + 1,
         application=application,
         failed_attempts=execution.failed_attempts + (execution.cause not in UNCHARGED_CAUSES and not event.plainly),
         not_before_s=event.not_before_s,
         services=(*execution.services, *new_services(execution.id, execution.application, attempt)),
-        marks={Mark.QUEUED: event.at_s, **_view_failed(execution, event)},
+        marks={**_queued_again(execution, event), **_view_failed(execution, event)},
         granted_s=granted_by_day(execution, event.at_s),
         earlier=_with_attempt(execution, event.at_s),
         outcome=None,
@@ -555,6 +560,10 @@ def _(event: ev.OwnerChanged, execution: Execution, version: int) -> Execution:
 
 _RULES: Mapping[type[ev.Event], Callable[[ev.Event, Execution, int], Execution]] = dict(_change.registry)
 """The registry answers through a proxy, which takes longer."""
+
+
+def _queued_again(execution: Execution, event: ev.Requeued) -> Mapping[Mark, float]:
+    return {Mark.QUEUED: event.at_s} if execution.conditions.held is None else {}
 
 
 def _with_attempt(execution: Execution, at_s: float) -> EarlierAttempts:

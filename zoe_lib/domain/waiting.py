@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from zoe_client.vocabulary import WaitCause
 from zoe_lib.domain import events as ev
@@ -75,7 +76,7 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
     closed: list[CauseSpan] = []
     open_span: CauseSpan | None = None
     why_again, between = WaitCause.OWN_FAILURE, _NEXT_ATTEMPT
-    for event in events:
+    for event in _with_late_holds(events):
         following = open_span
         match event:
             case ev.Submitted(conditions=None):
@@ -104,6 +105,27 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
             closed += _closed(open_span, event.at_s)
             open_span = following
     return closed + _closed(open_span, now_s)
+
+
+def _with_late_holds(events: Iterable[ev.Event]) -> Iterator[ev.Event]:
+    """Yield the events; a hold of what is being requeued begins when it waits again."""
+    held: ev.Held | None = None
+    stops = False
+    for event in events:
+        match event:
+            case ev.Stopping():
+                stops = True
+            case ev.Held() if stops:
+                held = event
+                continue
+            case ev.Released() if stops:
+                held = None
+        yield event
+        if isinstance(event, ev.Requeued):
+            stops = False
+            if held is not None:
+                yield replace(held, at_s=event.at_s)
+                held = None
 
 
 def shares(waited: Iterable[CauseSpan]) -> list[CauseShare]:

@@ -26,7 +26,7 @@ class ApiSettings(FileSettings):
     allowed_hosts: list[str] | None = Field(
         default=None,
         description="Host names that browsers may use for this Zoe. Addresses, `localhost`, the name "
-        "of this machine, `public_url` and `apps_domain` are always allowed; an empty "
+        "of this machine, `public_url`, `services_api_url` and `apps_domain` are always allowed; an empty "
         "list or `*` allows any name.",
     )
     trusted_proxies: list[str] = Field(
@@ -81,6 +81,26 @@ class ApiSettings(FileSettings):
     array_indices_max: int = Field(default=1_000_000, gt=0, description="Maximum indices of an array.")
     stored_applications_max: int = Field(
         default=200, gt=0, description="Maximum stored applications of a user in a tenant, and of a tenant."
+    )
+    services_api_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[A-Za-z0-9\[][^/@\s]*$",
+        description="URL at which services reach the API, for the commands of Slurm inside a job. Without it, jobs "
+        "cannot call the API.",
+    )
+    job_depth_max: int = Field(
+        default=8, ge=1, le=64, description="Maximum jobs that submitted each other and have not ended."
+    )
+    job_descendants_max: int = Field(
+        default=1000,
+        ge=1,
+        description="Maximum descendants of a job that have not ended; an array counts once.",
+    )
+    job_submissions_per_minute_max: int = Field(
+        default=300, ge=1, description="Maximum submissions of a job and its descendants in a minute."
+    )
+    job_calls_per_s_max: int = Field(
+        default=20, ge=1, description="Maximum requests of a job per second at one API process."
     )
     schedules_max: int = Field(default=100, gt=0, description="Maximum schedules of a user in a tenant.")
     workflow_results_kept_s: float = Field(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_lib.store.sql import audit as audit_log
-from zoe_lib.store.sql import credentials, machines, name_claims, people, signing_in, system_ids
+from zoe_lib.store.sql import credentials, job_submissions, machines, name_claims, people, signing_in, system_ids
 from zoe_lib.store.sql import notifications as notification_rows
 from zoe_lib.store.sql import secrets as secret_rows
 from zoe_lib.store.sql import shares as share_rows
@@ -97,6 +97,14 @@ class AccountStore:
     end_share = writes(share_rows.end)
     shares = reads(share_rows.read)
     shared_level = looks(share_rows.given)
+
+    job_holder = looks(job_submissions.holder)
+    note_job_submission = writes(job_submissions.note)
+    is_job_family = looks(job_submissions.is_family)
+    job_family_among = looks(job_submissions.family_among)
+    job_family = looks(job_submissions.family)
+    job_parents = looks(job_submissions.parents)
+    job_children = looks(job_submissions.children)
 
     add_audit = writes(audit_log.add)
     end_audit = writes(audit_log.end)

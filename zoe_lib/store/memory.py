@@ -304,6 +304,7 @@ def _matches(query: ExecutionQuery, execution: Execution) -> bool:
         and (query.array_id is None or query.array_id == _array_of(execution))
         and query.deadline in (None, status_of(execution, query.now_s))
         and not (query.alone and _array_of(execution))
+        and (query.family is None or (_array_of(execution) or execution.id) in query.family)
         and (query.submitted_from_s is None or execution.submitted_at_s >= query.submitted_from_s)
         and (query.submitted_to_s is None or execution.submitted_at_s <= query.submitted_to_s)
         and (query.ended_from_s is None or execution.marks.get(Mark.ENDED, math.inf) >= query.ended_from_s)

@@ -67,6 +67,7 @@ class MemoryArrays(MemoryInstallation):
                 for one in state.arrays.values()
                 if query.visibility.includes(ExecutionShares(one.tenant, one.user, {}))
                 and query.user in (None, one.user)
+                and (query.ids is None or one.id in query.ids)
                 and not (query.open and one.ended_at_s is not None)
                 and (before is None or (one.submitted_at_s, one.id) < before)
             ]

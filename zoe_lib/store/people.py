@@ -13,10 +13,29 @@ Limits = Mapping[str, tuple[float, int]]
 
 
 @dataclass(frozen=True, slots=True)
+class JobIdentity:
+    """The job that calls the API by its token: an attempt of an execution.
+
+    `unit`: its array if it is an index of one, else the execution itself; the job may see and control this unit and its
+    descendants. `cancelled`: it is being stopped by a cancellation, and submits nothing more.
+    """
+
+    execution_id: str
+    attempt: int
+    unit: str
+    cancelled: bool = False
+
+    def __str__(self) -> str:
+        """Return how the audit log names it."""
+        return f"job {self.execution_id} attempt {self.attempt}"
+
+
+@dataclass(frozen=True, slots=True)
 class Principal:
     """The identity of a request: a user acting in one tenant, by a token or a session.
 
-    `scopes` are those of the token that the role allows, too; a session has all scopes of its role.
+    `scopes` are those of the token that the role allows, too; a session has all scopes of its role. `job`: the job
+    whose token it is.
     """
 
     user: str
@@ -25,6 +44,7 @@ class Principal:
     scopes: frozenset[Scope] = frozenset()
     token_id: str = ""
     session_id: str = ""
+    job: JobIdentity | None = None
 
     @classmethod
     def of(
@@ -272,7 +292,7 @@ class AuditEntry:
     target: str
     request_id: str
     by: str = ""
-    """`session`, the id of the token, or the provider whose sign-in caused the change."""
+    """`session`, the id of the token, the job whose token it was, or the provider whose sign-in caused the change."""
     status: int | None = None
     id: int = 0
     address: str = ""

@@ -32,6 +32,7 @@ from zoe_lib.store.sql import arrays as array_rows
 from zoe_lib.store.sql import (
     bandwidth,
     installation,
+    job_submissions,
     present_use,
     shares,
     store_waits,
@@ -444,6 +445,7 @@ class PostgresStore:
         """Remove a batch of old executions."""
         self.accounts.prune(now_s)
         self.database.write(lambda c: upkeep.prune_keys(c, now_s - self._limits.idempotency_keys_kept_s))
+        self.database.write(lambda c: job_submissions.prune(c, now_s - self._limits.idempotency_keys_kept_s))
         self.database.write(lambda c: bandwidth.prune_looks(c, now_s - self._limits.retention_s))
         ended_before_s = now_s - self._limits.retention_s
         removed = self.database.write(lambda c: upkeep.prune_some(c, self._applications, ended_before_s))

@@ -8,6 +8,7 @@ from zoe_lib.store import (  # noqa: F401 - registers
     billing_tables,
     execution_tables,
     installation_tables,
+    job_tables,
     schedule_tables,
     sum_tables,
     workflow_tables,

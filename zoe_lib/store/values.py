@@ -62,7 +62,8 @@ class ExecutionQuery:
 
     `submitted_from_s`, `submitted_to_s`: submitted within these times; `ended_from_s`: ended then or later.
     `name_contains` ignores case. `array_id`: only executions of that array; `alone`: only those of none.
-    `deadline`: how they stand to it at `now_s`. The filters of a continued page must not change.
+    `deadline`: how they stand to it at `now_s`. `family`: only these executions, and
+    those of these arrays. The filters of a continued page must not change.
     """
 
     ids: frozenset[ExecutionId] | None = None
@@ -79,6 +80,7 @@ class ExecutionQuery:
     alone: bool = False
     deadline: DeadlineStatus | None = None
     now_s: float = 0.0
+    family: frozenset[str] | None = None
 
 
 @value(frozen=True, slots=True)
@@ -86,12 +88,13 @@ class ArrayQuery:
     """Which arrays to list, newest first. None does not restrict; `cursor` continues an earlier page.
 
     `open`: only those of which an index has not ended. Arrays are not shared: others than the owner of one see it only
-    if they see all of its tenant.
+    if they see all of its tenant. `ids`: only these.
     """
 
     visibility: Visibility = ALL
     user: str | None = None
     open: bool = False
+    ids: frozenset[ArrayId] | None = None
     limit: int = 50
     cursor: str | None = None
 

@@ -74,6 +74,7 @@ def checked(
         priority = application.default_priority
     priority = _allowed_priority(priority, terms.policy, principal, principal.tenant)
     _check_bandwidth(application, storage)
+    _check_api(application, place.settings)
     faults = findings(
         application,
         platform,
@@ -145,6 +146,18 @@ def _check_bandwidth(application: Application, storage: bool) -> None:
                 wire.Diagnostic(pointer="/storage/bandwidth/guarantee", code="unavailable", message="no controller")
             ],
         )
+
+
+def _check_api(application: Application, settings: Settings) -> None:
+    """Refuse components that ask for the API where they cannot reach it."""
+    if settings.services_api_url is not None:
+        return
+    asking = [index for index, one in enumerate(application.components) if one.api]
+    if asking:
+        why = "services of this installation do not know the address of the API"
+        hint = "an admin can set services_api_url"
+        error = wire.Diagnostic(pointer=pointer("components", asking[0], "api"), code="unavailable", message=why)
+        raise SubmissionRefused("jobs_unreachable", why, hint, [error])
 
 
 def _check_capacity(application: Application, capacity: StoreCapacity | None) -> None:

@@ -95,6 +95,14 @@ class ServiceSecrets:
 
 
 @value(frozen=True, slots=True)
+class ServiceToken:
+    """Where a service reaches the API, and the token of its attempt."""
+
+    url: str
+    token: str = field(repr=False)
+
+
+@value(frozen=True, slots=True)
 class ServiceStart:
     """Everything needed to start one service; the same service id is always started with the same value.
 
@@ -105,7 +113,8 @@ class ServiceStart:
     from the file that `{secret_file}` names, and it is stored nowhere else. Empty if no port needs one. `system_user`:
     what the service runs as, where the back-end may choose; None if no number is left. `secrets`: what the component
     asks for; only the service's user may read them, and they are stored nowhere else. `promised`: others beside it slow
-    its reserved cores by at most a twentieth, and use what it leaves idle.
+    its reserved cores by at most a twentieth, and use what it leaves idle. `api`: for components that ask for it; the
+    token is a file that only the service's user may read.
     """
 
     service_id: ServiceId
@@ -124,6 +133,7 @@ class ServiceStart:
     system_user: SystemUser | None = None
     secrets: ServiceSecrets = field(default_factory=ServiceSecrets)
     promised: bool = False
+    api: ServiceToken | None = None
 
 
 class ObservedState(TextEnum):

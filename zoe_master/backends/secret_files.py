@@ -8,12 +8,23 @@ from zoe_lib.domain.application import ComponentSecret
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
 
+API_TOKEN_FILE = ".zoe-api-token"  # noqa: S105 - a name
+"""No secret of a user has this name: one that begins with a dot goes on as a variable's does."""
+
 
 def secret_files(start: ServiceStart) -> dict[str, str]:
     """Return the content of each file by its name; CannotStartError says which secret cannot be had."""
     if start.secrets.refusal:
         raise CannotStartError(f"component {start.component.name}: {start.secrets.refusal}")
-    return {file_of(use): start.secrets.values[use.name] for use in start.component.secrets}
+    given = {file_of(use): start.secrets.values[use.name] for use in start.component.secrets}
+    return given if start.api is None else {**given, API_TOKEN_FILE: start.api.token}
+
+
+def api_variables(start: ServiceStart, directory: str) -> dict[str, str]:
+    """Return the variables that say where the API is, and in which file the token; none for most services."""
+    if start.api is None:
+        return {}
+    return {"ZOE_API_URL": start.api.url, "ZOE_API_TOKEN_FILE": f"{directory}/{API_TOKEN_FILE}"}
 
 
 def source_secrets(start: ServiceStart) -> dict[str, str]:

@@ -163,7 +163,8 @@ class PlanExecutor:
             given = {one.name: self._secrets.of(execution, one.secret_names) for one in components}
             for service in to_start:
                 start = start_of(execution, service, tick.plan_id, access, secret)
-                self._hand_over(replace(start, system_user=system_user, secrets=given[service.component]))
+                api = self._secrets.api(execution, start.component)
+                self._hand_over(replace(start, system_user=system_user, secrets=given[service.component], api=api))
             self._hit(CrashPoint.SERVICE_HANDED_OVER)
 
     def _hand_over(self, start: ServiceStart) -> None:

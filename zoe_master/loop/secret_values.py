@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from zoe_lib.domain.application import Component
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.secrets import how_to_set, no_secrets
+from zoe_lib.job_tokens import JobToken, JobTokens
 from zoe_lib.sealing import CannotOpen, Seal
 from zoe_lib.store.accounts import AccountStore
-from zoe_master.backends.base import ServiceSecrets
+from zoe_master.backends.base import ServiceSecrets, ServiceToken
 
 _NOTHING = ServiceSecrets()
 
@@ -17,9 +19,19 @@ _NOTHING = ServiceSecrets()
 class ExecutionSecrets:
     """Read secrets of the owner of an execution, or else of the tenant. Without accounts, nobody has any."""
 
-    def __init__(self, accounts: AccountStore | None = None, keys_dir: Path = Path()) -> None:
+    def __init__(
+        self, accounts: AccountStore | None = None, keys_dir: Path = Path(), api_url: str | None = None
+    ) -> None:
         self._accounts = accounts
         self._keys_dir = keys_dir
+        self._api_url = api_url
+
+    def api(self, execution: Execution, component: Component) -> ServiceToken | None:
+        """Return how services of a component call the API; None if it does not ask for that, or they cannot."""
+        if not component.api or self._api_url is None:
+            return None
+        token = JobToken(execution.id, execution.attempt, execution.tenant, execution.user, component.api)
+        return ServiceToken(self._api_url, JobTokens(self._keys_dir).text(token))
 
     def of(self, execution: Execution, names: Collection[str]) -> ServiceSecrets:
         """Return the secrets of these names, or why a service that asks for them cannot start."""

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.waiting import until
-from zoe_cli.slurm.draft import _RUN, job_of, programs
-from zoe_cli.slurm.groups import other_groups
-from zoe_cli.slurm.lines import read_lines
-from zoe_cli.slurm.packed import packed
-from zoe_cli.slurm.request import request_of
+from zoe_job.group_options import other_groups
 from zoe_job.job import NAME, Job
+from zoe_job.job_draft import _RUN, job_of, programs
+from zoe_job.job_request import request_of
+from zoe_job.packed import packed
 from zoe_job.script import SCRIPT
+from zoe_job.script_lines import read_lines
 
 
 class Running:

@@ -39,7 +39,7 @@ from zoe_lib.store.quotas import room_for, with_time_limit
 from zoe_lib.store.rows import Row, Values
 from zoe_lib.store.sql import audit, journal, submitting, writing
 from zoe_lib.store.sql.limits import of_submission
-from zoe_lib.store.text import shown_key
+from zoe_lib.store.text import shown_key, storable
 from zoe_lib.store.values import ArrayChange, ArrayPage, ArrayQuery
 
 OPEN_MAX = 1000
@@ -121,6 +121,8 @@ def page(connection: Connection, applications: Applications, query: ArrayQuery) 
         statement = statement.where(arrays.c.tenant == seen.tenant)
     for user in filter(None, (seen.user, query.user)):
         statement = statement.where(arrays.c.user_name == user)
+    if query.ids is not None:
+        statement = statement.where(arrays.c.id.in_([one for one in query.ids if storable(one)]))
     if query.open:
         statement = statement.where(arrays.c.ended_at_s.is_(None))
     if query.cursor is not None:

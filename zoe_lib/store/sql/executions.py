@@ -127,6 +127,9 @@ def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
         statement = statement.where(or_(still, executions.c.ended_at_s >= query.ended_from_s))
     if query.array_id is not None:
         statement = statement.where(executions.c.array_id == query.array_id)
+    if query.family is not None:
+        family = list(query.family)
+        statement = statement.where(or_(executions.c.id.in_(family), executions.c.array_id.in_(family)))
     if query.deadline is not None:
         statement = statement.where(deadline_is(query.deadline, query.now_s))
     if query.alone:

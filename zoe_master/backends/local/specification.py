@@ -25,7 +25,7 @@ from zoe_master.backends.local.users import ComponentUsers
 from zoe_master.backends.local.volumes import variable_of, volume_directories, working_directory
 from zoe_master.backends.local.workspaces import workspaces
 from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
-from zoe_master.backends.secret_files import secret_files, source_secrets, variable_files
+from zoe_master.backends.secret_files import api_variables, secret_files, source_secrets, variable_files
 
 HOST = "127.0.0.1"
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -246,7 +246,8 @@ def _environment(
         **start.storage.variables(str(places.configuration)),
         **{variable_of(volume): str(directory) for volume, directory in places.volumes.items()},
     }
-    return {**joined_modules(given, own), "ZOE_EXECUTION_ID": start.execution_id}
+    own_api = api_variables(start, str(places.scratch / _SECRETS))
+    return {**joined_modules(given, own), "ZOE_EXECUTION_ID": start.execution_id, **own_api}
 
 
 def _memory_limit(component: Component) -> int | None:

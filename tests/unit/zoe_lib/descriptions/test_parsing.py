@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.zoe_lib.descriptions.documents import full, small
 from zoe_lib.descriptions import Code, DescriptionError, parse, to_document
+from zoe_lib.descriptions.bounds import FILES_BYTES_MAX
 from zoe_lib.domain.application import ApplicationKind, Port, PortProtocol, PortSignIn, Probe, ProbeKind, Volume
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Bandwidth, Guarantee, Pushdown
@@ -283,10 +284,11 @@ def test_results_are_paths_below_the_workspace(path: object) -> None:
 
 
 def test_the_files_of_all_components_are_bounded_in_bytes() -> None:
-    document = small(files={"a": "ä" * 2**16})
+    half = "ä" * (FILES_BYTES_MAX // 4)
+    document = small(files={"a": half})
     document["components"].append({**document["components"][0], "name": "other"})
-    assert parse(document).components[1].files == (("a", "ä" * 2**16),)
-    document["components"][1]["files"] = {"a": "ä" * 2**16, "b": "x"}
+    assert parse(document).components[1].files == (("a", half),)
+    document["components"][1]["files"] = {"a": half, "b": "x"}
     assert ("/components", Code.TOO_BIG) in found(document)
 
 

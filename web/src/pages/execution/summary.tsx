@@ -93,6 +93,34 @@ export function Details({ execution }: { execution: Execution }) {
             <dd>{execution.attempt}</dd>
           </>
         )}
+        {execution.submitted_by && (
+          <>
+            <dt>Submitted by</dt>
+            <dd>
+              job{" "}
+              <Link to={`/executions/${execution.submitted_by.execution_id}`}>
+                {execution.submitted_by.execution_id}
+              </Link>
+              , attempt {execution.submitted_by.attempt}
+            </dd>
+          </>
+        )}
+        {execution.submitted.length > 0 && (
+          <>
+            <dt>Submitted</dt>
+            <dd>
+              {execution.submitted.map((one) => (
+                <div key={one}>
+                  <Link
+                    to={one.startsWith("a") && !one.includes("_") ? `/arrays/${one}` : `/executions/${one}`}
+                  >
+                    {one}
+                  </Link>
+                </div>
+              ))}
+            </dd>
+          </>
+        )}
         {execution.conditions && execution.conditions.after.length > 0 && (
           <>
             <dt>Runs after</dt>

@@ -12,7 +12,7 @@ from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError, CannotStartYetError
-from zoe_master.backends.secret_files import file_of, source_secrets
+from zoe_master.backends.secret_files import API_TOKEN_FILE, file_of, source_secrets
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Managers
@@ -149,6 +149,8 @@ class ServiceLauncher:
             file_of(use): self._shared.given(attempt, tags, use.name, values[use.name])
             for use in start.component.secrets
         }
+        if start.api is not None:
+            given[API_TOKEN_FILE] = self._shared.given(attempt, tags, API_TOKEN_FILE, start.api.token)
         around = AttemptContext(node.node_id, network_id, secret, files, sign_in, own, given, node.total.cores_milli)
         if comes_first(start.component):
             program = self._shared.program(attempt, tags, ENVIRONMENT_FILE, entry_archive())

@@ -13,7 +13,7 @@ from zoe_lib.domain.feasibility import engine_refusals
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ImageState, ServiceStart, is_program, joined_modules
 from zoe_master.backends.failures import CannotStartError
-from zoe_master.backends.secret_files import secret_files
+from zoe_master.backends.secret_files import api_variables, secret_files
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
@@ -279,7 +279,8 @@ def _environment(start: ServiceStart, filled: TemplateFiller) -> dict[str, str]:
     """Return the variables of the component, after those that every component can rely on."""
     own = {name: filled(text) for name, text in start.component.environment}
     given = {"HOME": SCRATCH, "TMPDIR": SCRATCH, **start.storage.variables(f"/run/secrets/{CONFIGURATION}")}
-    return {**joined_modules(given, own), "ZOE_EXECUTION_ID": start.execution_id}
+    own_api = api_variables(start, f"/run/secrets/{SECRETS}")
+    return {**joined_modules(given, own), "ZOE_EXECUTION_ID": start.execution_id, **own_api}
 
 
 def _work_dir(component: Component, filled: TemplateFiller) -> str | None:

@@ -6,7 +6,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
-from zoe_cli.slurm.calls import refused_calls
+from zoe_job.script_calls import api_calls, refused_calls
 from zoe_job.slurm_options import SBATCH, BadOptionError, Given, read
 
 _MARK = "#SBATCH"
@@ -20,13 +20,14 @@ _ARITHMETIC = re.compile(rf"(?:\(\(|\bexpr\b|\blet\b).*{_ID}|{_ID}.*\btail\s+-c"
 @dataclass(slots=True)
 class ScriptLines:
     """What the lines of a script say, in their order; `refused`: line number, text and why, also of calls of programs
-    that do not exist in a job of Zoe.
+    that do not exist in a job of Zoe. `api_calls`: line number and text of calls that ask the API.
     """
 
     given: list[Given] = field(default_factory=list)
     others: list[list[Given]] = field(default_factory=list)
     """Of further groups of a heterogeneous job."""
     refused: list[tuple[int, str, str]] = field(default_factory=list)
+    api_calls: list[tuple[int, str]] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
     module_lines: list[int] = field(default_factory=list)
     conda_lines: list[int] = field(default_factory=list)
@@ -51,6 +52,7 @@ def read_lines(script: str) -> ScriptLines:
                 found.arithmetic_lines.append(number)
                 found.refused.append((number, computes[0].strip()[:80], _NO_NUMBER))
     found.refused += refused_calls(script)
+    found.api_calls += api_calls(script)
     return found
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from zoe_cli.slurm.draft import job_draft, job_of
-from zoe_cli.slurm.groups import other_groups, read_groups
-from zoe_cli.slurm.lines import read_lines
-from zoe_cli.slurm.request import request_of
+from zoe_job.group_options import other_groups, read_groups
+from zoe_job.job_draft import job_draft, job_of
+from zoe_job.job_request import request_of
+from zoe_job.script_lines import read_lines
 from zoe_job.slurm_options import SBATCH
 from zoe_lib.descriptions.parsing import parse
 

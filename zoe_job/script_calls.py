@@ -12,14 +12,16 @@ import shlex
 from collections.abc import Iterator
 
 from zoe_job.heterogeneous import split
-from zoe_job.missing import PROGRAMS
+from zoe_job.missing import API_PROGRAMS, PROGRAMS
 from zoe_job.slurm_options import SRUN, BadOptionError, missing_of, read
 
-_NAMES = f"srun|scontrol|{'|'.join(PROGRAMS)}"
+_NAMES = f"srun|scontrol|{'|'.join((*PROGRAMS, *API_PROGRAMS))}"
+_OF_JOBS = ("hold", "release", "requeue", "requeuehold", "uhold", "update")
+_SHOWN = ("job", "jobid", "jobs")
 # At the beginning of a command, also within a substitution or a function; with a path, too.
 _CALL = re.compile(
     r"(?:^|[;&|`{]|(?<!=)\(|\b(?:then|do|else|time|exec|eval|if|while|until)\s|!\s)\s*"
-    rf"(?:/[\w./-]*/)?({_NAMES})(?=\s|$|[;)&|`])"
+    rf"(?P<path>/[\w./-]*/)?(?P<name>{_NAMES})(?=\s|$|[;)&|`])"
 )
 _LABEL = re.compile(rf"\s*(?:{_NAMES})(?:\s*\|\s*[\w*-]+)*\)")  # of a `case`
 _OWN = re.compile(
@@ -33,16 +35,28 @@ _SHELL = re.compile(r"\b(?:ba|da|k|z)?sh\b")
 
 
 def refused_calls(script: str) -> Iterator[tuple[int, str, str]]:
-    """Yield line number, text and reason of each call."""
+    """Yield line number, text and reason of each call of what does not exist."""
+    for number, path, name, words in _calls(script):
+        if why := _why(name, words, path):
+            yield number, " ".join([name, *words])[:80], why
+
+
+def api_calls(script: str) -> Iterator[tuple[int, str]]:
+    """Yield line number and text of each call that asks the API."""
+    for number, _, name, words in _calls(script):
+        if name in API_PROGRAMS or (name == "scontrol" and _of_jobs(words)):
+            yield number, " ".join([name, *words])[:80]
+
+
+def _calls(script: str) -> Iterator[tuple[int, str, str, list[str]]]:
+    """Yield line number, path, name and words of each call of a program of Slurm."""
     own = {name for found in _OWN.finditer(script) for name in found.groups() if name}
     for number, line in _commands(script):
         texts = [line, *(text for found in _RUN_TEXT.finditer(line) for text in found.groups() if text)]
         for text in texts:
             for found in _CALL.finditer(_TEXT.sub(_blank, text)):
-                words = _words(text[found.end() :])
-                why = None if found[1] in own or _LABEL.match(text) else _why(found[1], words)
-                if why:
-                    yield number, " ".join([found[1], *words])[:80], why
+                if found["name"] not in own and not _LABEL.match(text):
+                    yield number, found["path"] or "", found["name"], _words(text[found.end() :])
 
 
 def _commands(script: str) -> Iterator[tuple[int, str]]:
@@ -98,18 +112,24 @@ def _words(rest: str) -> list[str]:
     return words
 
 
-def _why(program: str, words: list[str]) -> str | None:
+def _why(program: str, words: list[str], path: str) -> str | None:
     if program == "scontrol":
-        known = (
-            words[:1] == [] or words[0].startswith("$") or words[:2] in (["show", "hostnames"], ["show", "hostname"])
-        )
-        return None if known else "only `scontrol show hostnames` exists in a job"
+        names = words[:2] in (["show", "hostnames"], ["show", "hostname"])
+        known = words[:1] == [] or words[0].startswith(("$", "-")) or names or _of_jobs(words)
+        return None if known else "of scontrol, a job has show hostnames, and what changes and shows jobs"
+    if program in API_PROGRAMS:  # they say which options they do not have
+        return f"{path}{program} is not the {program} of a job of Zoe; call it without its path" if path else None
     if program != "srun":
         return f"there is no {program} in a job"
     try:
         return missing_of(one for program in split(words) for one in read(program, SRUN)[0])
     except BadOptionError:  # srun says it, as that of Slurm does
         return None
+
+
+def _of_jobs(words: list[str]) -> bool:
+    first, second = [*words, "", ""][:2]
+    return first in _OF_JOBS or (first == "show" and second in _SHOWN)
 
 
 def _joined(script: str) -> Iterator[tuple[int, str]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_cli.slurm.lines import read_lines
+from zoe_job.missing import API_PROGRAMS
+from zoe_job.script_lines import read_lines
 
 SCRIPT = """\
 #!/bin/bash
@@ -41,27 +42,40 @@ def test_lines_up_to_the_first_command_are_read() -> None:
     assert (found.module_lines, found.conda_lines) == ([11], [13])
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "trap 'scontrol requeue $SLURM_JOB_ID; exit 0' USR1",
-        "next() { sbatch next.sh; }",
-        "id=$(sbatch --parsable next.sh)",
-        "echo a | sbcast - /tmp/a",
-        "if squeue -j 1; then true; fi",
-        "while ! scontrol show job 1; do true; done",
-        "bash <<EOF\nscancel 5\nEOF",
-        "srun -N1 \\\n  --pty bash",
-        "x=`sacct -n`",
-        "[ -f done ] && sbatch $0",
-        "/opt/slurm/bin/sbatch next.sh",
-        "bash -c 'cd x; sbatch next.sh'",
-        "[ $n = 0 ] || { sacct; }",
-    ],
-)
-def test_calls_that_do_not_exist_are_refused_with_their_line(line: str) -> None:
-    refused = read_lines(f"#!/bin/bash\n{line}\n").refused
-    assert [number for number, _, _ in refused] == [3 if "<<EOF" in line else 2]
+CALLS = [
+    "trap '{} $SLURM_JOB_ID; exit 0' USR1",
+    "next() {{ {} next.sh; }}",
+    "id=$({} next.sh)",
+    "echo a | {} - /tmp/a",
+    "if {} 1; then true; fi",
+    "while ! {} 1; do true; done",
+    "bash <<EOF\n{} 5\nEOF",
+    "x=`{} -n`",
+    "[ -f done ] && {} $0",
+    "bash -c 'cd x; {} next.sh'",
+    "[ $n = 0 ] || {{ {}; }}",
+]
+
+
+@pytest.mark.parametrize("line", CALLS)
+@pytest.mark.parametrize("program", ["sbcast", "scontrol show config", "salloc"])
+def test_calls_that_do_not_exist_are_refused_with_their_line(line: str, program: str) -> None:
+    found = read_lines(f"#!/bin/bash\n{line.format(program)}\n")
+    assert [number for number, _, _ in found.refused] == [3 if "<<EOF" in line else 2]
+    assert found.api_calls == []
+
+
+@pytest.mark.parametrize("line", CALLS)
+@pytest.mark.parametrize("program", [*API_PROGRAMS, "scontrol requeue", "scontrol update", "scontrol show job"])
+def test_calls_that_ask_the_api_are_found_with_their_line(line: str, program: str) -> None:
+    found = read_lines(f"#!/bin/bash\n{line.format(program)}\n")
+    assert [number for number, _ in found.api_calls] == [3 if "<<EOF" in line else 2]
+    assert found.refused == []
+
+
+@pytest.mark.parametrize("line", ["srun -N1 \\\n  --pty bash", "/opt/slurm/bin/sbatch next.sh"])
+def test_steps_and_paths_that_do_not_exist_are_refused(line: str) -> None:
+    assert [number for number, _, _ in read_lines(f"#!/bin/bash\n{line}\n").refused] == [2]
 
 
 @pytest.mark.parametrize(

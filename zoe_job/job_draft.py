@@ -11,12 +11,12 @@ from dataclasses import asdict, replace
 from importlib.resources import files
 from typing import Any
 
-from zoe_cli.slurm.lines import ScriptLines
-from zoe_cli.slurm.packed import packed
-from zoe_cli.slurm.request import JobRequest
 from zoe_job.job import NAME, Job
-from zoe_job.missing import PROGRAMS
+from zoe_job.job_request import JobRequest
+from zoe_job.missing import API_PROGRAMS, PROGRAMS
+from zoe_job.packed import packed
 from zoe_job.script import SCRIPT
+from zoe_job.script_lines import ScriptLines
 
 IMAGE, MEMORY_MIB = "zoe/python", 1024
 MEMORY_LEAST_MIB = 64
@@ -36,6 +36,12 @@ main()' "$0" "$@"
 STOP_GRACE_S = 30.0
 """From SIGTERM at the time limit to SIGKILL, the default of Slurm."""
 _PORT = 6818  # of slurmd
+_OF_FIRST_NODE = frozenset(
+    {"api", "batch_script", "calling", "exported", "job_draft", "job_fields", "job_lists", "job_records", "job_request"}
+    | {"option_values", "sacct", "sattach", "sbatch", "scancel", "scontrol_jobs", "script_calls", "script_lines"}
+    | {"squeue", "start_times"}
+)
+"""Modules that only programs of the first node need."""
 
 
 def job_of(request: JobRequest, lines: ScriptLines, title: str, others: Sequence[JobRequest] = ()) -> Job:
@@ -106,7 +112,8 @@ def job_draft(
             "ZOE_JOB_USER": "{user}",
             "ZOE_JOB_WORKSPACE": "{workspace}",
         },
-        "files": {SCRIPT: script, NAME: json.dumps(asdict(job)), **programs()},
+        "files": {SCRIPT: script, NAME: json.dumps({**asdict(job), "image": shared["image"]}), **programs()},
+        "api": "jobs",
         "startup_order": 1,
         "ends_application": True,
         "stop_grace_s": STOP_GRACE_S,
@@ -148,7 +155,7 @@ def _further_nodes(shared: dict[str, Any], job: Job) -> Iterator[dict[str, Any]]
                 *(str(number), "{instance}", "{host:self}", "{port:srun}"),
             ],
             "environment": {"ZOE_JOB_ATTEMPT": "{attempt}"},
-            "files": packed(programs()),
+            "files": packed(programs(further=True)),
             "essential_count": count,
             "total_count": count,
             "ports": [{"name": "srun", "number": _PORT}],
@@ -157,12 +164,17 @@ def _further_nodes(shared: dict[str, Any], job: Job) -> Iterator[dict[str, Any]]
         number += count
 
 
-def programs() -> dict[str, str]:
-    """Return the texts of the programs that travel along, by name."""
+def programs(*, further: bool = False) -> dict[str, str]:
+    """Return the texts of the programs that travel along, by name; for further nodes without those that ask the API."""
     modules = sorted(files("zoe_job").iterdir(), key=lambda one: one.name)
-    found = {f"zoe_job/{one.name}": one.read_text(encoding="utf-8") for one in modules if one.name.endswith(".py")}
-    own = {f"bin/{name}": _PROGRAM.format(name) for name in ("srun", "scontrol")}
-    return {**found, **own, **{f"bin/{name}": _PROGRAM.format("missing") for name in PROGRAMS}}
+    found = {
+        f"zoe_job/{one.name}": one.read_text(encoding="utf-8")
+        for one in modules
+        if one.name.endswith(".py") and not (further and one.name.removesuffix(".py") in _OF_FIRST_NODE)
+    }
+    own = {name: name for name in ("srun", "scontrol", *API_PROGRAMS)}
+    lacking = dict.fromkeys((*PROGRAMS, *(API_PROGRAMS if further else ())), "missing")
+    return {**found, **{f"bin/{name}": _PROGRAM.format(module) for name, module in {**own, **lacking}.items()}}
 
 
 def _results(request: JobRequest) -> list[str]:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from zoe_cli.slurm import values
-from zoe_cli.slurm.values import BadValueError
-from zoe_client.vocabulary import NotificationKind
+from zoe_job import option_values as values
+from zoe_job.option_values import BadValueError
 from zoe_job.slurm_options import Given
 
 _PRIORITY_MAX = 1000
@@ -43,7 +42,7 @@ class JobRequest:
     input: str | None = None
     append: bool = False
     chdir: str | None = None
-    notify: tuple[NotificationKind, ...] = ()
+    notify: tuple[str, ...] = ()
     priority: int | None = None
     export: dict[str, str] = field(default_factory=dict)
     export_all: bool = True

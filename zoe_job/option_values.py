@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import signal
 
-from zoe_client.vocabulary import NotificationKind
 from zoe_job.times import seconds
 
 _UNITS_MIB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
@@ -21,13 +20,13 @@ _CLOCKS = {
     "teatime": "16:00",
 }
 _KINDS = {"afterok": "ok", "afternotok": "fail", "afterany": "any", "aftercorr": "corr"}
-_MAIL = {
+_MAIL: dict[str, tuple[str, ...]] = {
     "NONE": (),
-    "BEGIN": (NotificationKind.STARTED,),
-    "END": (NotificationKind.SUCCEEDED, NotificationKind.FAILED, NotificationKind.CANCELLED),
-    "FAIL": (NotificationKind.FAILED,),
-    "REQUEUE": (NotificationKind.REQUEUED,),
-    "INVALID_DEPEND": (NotificationKind.FAILED,),
+    "BEGIN": ("started",),
+    "END": ("succeeded", "failed", "cancelled"),
+    "FAIL": ("failed",),
+    "REQUEUE": ("requeued",),
+    "INVALID_DEPEND": ("failed",),
     "ARRAY_TASKS": (),
 }
 _MAIL["ALL"] = tuple(dict.fromkeys(kind for name in ("BEGIN", "END", "REQUEUE") for kind in _MAIL[name]))
@@ -106,7 +105,7 @@ def dependencies(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def mail(text: str) -> tuple[NotificationKind, ...]:
+def mail(text: str) -> tuple[str, ...]:
     """Return the kinds of notifications; BadValueError names what has none."""
     words = [word.strip().upper() for word in text.split(",") if word.strip()]
     if wrong := [word for word in words if word not in _MAIL]:

@@ -6,8 +6,8 @@ import signal
 
 import pytest
 
-from zoe_cli.slurm import values
-from zoe_cli.slurm.values import BadValueError
+from zoe_job import option_values as values
+from zoe_job.option_values import BadValueError
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from zoe_cli.slurm.draft import job_draft, job_of
-from zoe_cli.slurm.lines import ScriptLines, read_lines
-from zoe_cli.slurm.request import request_of
+from zoe_job.job_draft import job_draft, job_of
+from zoe_job.job_request import request_of
+from zoe_job.script_lines import ScriptLines, read_lines
 from zoe_lib.descriptions.parsing import parse
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_cli.slurm.environment import VALUE_LENGTH_MAX, VARIABLES_MAX, carried
-from zoe_cli.slurm.request import request_of
+from zoe_cli.job_environment import VALUE_LENGTH_MAX, VARIABLES_MAX, carried
+from zoe_job.job_request import request_of
 from zoe_job.slurm_options import SBATCH, read
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from zoe_cli.slurm import values
-from zoe_cli.slurm.request import Finding, JobRequest, request_of
+from zoe_job import option_values
+from zoe_job.job_request import Finding, JobRequest, request_of
 from zoe_job.slurm_options import SBATCH, Given, read
 
 # Each group has its own. What else an option says holds for the job as a whole, and is the first group's to say.
@@ -72,7 +72,7 @@ def _of_the_job(
         return None
     if any((one.name, one.value) == (given.name, given.value) for one in before):
         return None
-    own_s = values.time_s(given.value or "") if given.name == "time" else None
+    own_s = option_values.time_s(given.value or "") if given.name == "time" else None
     if own_s is not None and limit_s is not None and own_s >= limit_s:
         return Finding(given, "the job ends with its first group", harmless=True)
     return Finding(given, "it holds for the whole job; give it in the first group")

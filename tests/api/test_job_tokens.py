@@ -1,0 +1,176 @@
+"""What the token of a job may do: a table over all routes, and each change with ids of its own and of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.support.api import Api, problem
+from tests.support.jobs import BODY, Job, finish, start, token_of
+from tests.support.people import make_token
+from zoe_api.job_calls import ROUTES
+from zoe_api.main import bare_app
+from zoe_lib.domain.execution import ExecutionState, Outcome
+
+CHANGES = ("cancel", "hold", "release", "requeue")
+
+
+@pytest.fixture
+def job(api: Api, http: httpx.Client) -> Job:
+    return Job(api, http)
+
+
+@pytest.fixture
+def foreign(http: httpx.Client) -> str:
+    """Another execution of the same owner."""
+    return str(http.post("/api/v1/executions", json=BODY).json()["id"])
+
+
+def routes() -> Iterator[tuple[str, str, str]]:
+    """Yield method, path and name of each route."""
+    for route in bare_app().routes:
+        for method in sorted(getattr(route, "methods", None) or ()):
+            if method in ("GET", "POST", "PUT", "PATCH", "DELETE") and route.path.startswith("/api/v1/"):  # type: ignore[attr-defined]
+                yield method, route.path, route.name  # type: ignore[attr-defined]
+
+
+WITHOUT_TOKEN = {"sign_in", "sign_out", "list_providers", "ask_for_machine", "get_machine_token", "openapi"}
+WITHOUT_TOKEN |= {"oidc_start", "oidc_callback", "oidc_callback_of_provider"}
+
+
+def test_every_other_route_refuses_the_token_of_a_job(api: Api, job: Job) -> None:
+    refused, walked = set(), 0
+    with api.http(job.token) as http:
+        for method, path, name in routes():
+            if name in ROUTES or name in WITHOUT_TOKEN:
+                continue
+            walked += 1
+            api.app.state.services.job_rates._free_at_s.clear()
+            target = path.replace("{execution_id}", job.id).replace("{", "").replace("}", "")
+            answer = http.request(method, target, json={} if method != "GET" else None)
+            code = answer.json().get("code") if answer.content else answer.status_code
+            if code not in ("not_for_jobs", "bad_token"):
+                refused.add((method, path, answer.status_code, code))
+    assert not refused
+    assert walked > 100
+
+
+def test_routes_of_jobs_exist() -> None:
+    assert {name for _, _, name in routes()} >= ROUTES
+
+
+def test_a_job_changes_itself_and_its_descendants_only(api: Api, job: Job, foreign: str) -> None:
+    child = job.child()
+    grandchild = Job(api, job.http, child).child()
+    for verb in CHANGES:
+        for target in (foreign, "x1m00000000none", "99999"):
+            before = None if target != foreign else api.store.execution(foreign)
+            refused = problem(job.change(verb, target))
+            assert (refused["status"], refused["code"]) == (403, "not_of_job")
+            if before is not None:
+                assert api.store.execution(foreign) == before
+    for verb in ("hold", "release", "cancel"):
+        assert job.change(verb, grandchild).status_code == 200
+    assert job.change("requeue", child).status_code == 200
+    assert job.http.patch(f"/api/v1/executions/{foreign}", json={"time_limit_s": 60}).status_code == 403
+    assert job.http.patch(f"/api/v1/executions/{job.child()}", json={"time_limit_s": 60}).status_code == 200
+    below = Job(api, job.http, job.child())
+    assert problem(below.change("cancel", job.id))["code"] == "not_of_job"  # nor its ancestors
+
+
+def test_lists_of_a_job_have_its_family_only(api: Api, job: Job, foreign: str) -> None:
+    child = job.child()
+    array = job.http.post("/api/v1/arrays", json={**BODY, "indices": "0-2"}).json()["id"]
+    others = api.http().post("/api/v1/arrays", json={**BODY, "indices": "0-2"}).json()["id"]
+    listed = job.http.get("/api/v1/executions").json()["executions"]
+    assert {one["id"] for one in listed} == {job.id, child}
+    assert job.http.get("/api/v1/executions", params={"id": foreign}).json()["executions"] == []
+    assert job.http.get("/api/v1/executions", params={"user": "ada", "array": others}).json()["executions"] == []
+    assert [one["id"] for one in job.http.get("/api/v1/arrays").json()["arrays"]] == [array]
+    assert job.http.get(f"/api/v1/arrays/{array}").status_code == 200
+    assert problem(job.http.get(f"/api/v1/arrays/{others}"))["code"] == "not_of_job"
+    assert problem(job.http.get("/api/v1/executions", params={"all_tenants": True}))["status"] == 403
+
+
+def test_dependencies_are_of_the_family(job: Job, foreign: str) -> None:
+    assert job.submit(after=[f"ok:{job.id}"]).status_code == 201
+    assert problem(job.submit(after=[f"ok:{foreign}"]))["status"] == 422
+    refused = job.http.post("/api/v1/arrays", json={**BODY, "indices": "0-2", "after": ["corr:a1m00000000abcd"]})
+    assert problem(refused)["status"] == 422
+
+
+def test_the_token_ends_with_its_attempt(api: Api, http: httpx.Client, job: Job) -> None:
+    child = job.child()
+    assert job.change("requeue", job.id).json()["state"] == "stopping"
+    assert job.http.get(f"/api/v1/executions/{child}").status_code == 200
+    finish(api, job.id)
+    before = api.store.execution(child)
+    for verb in CHANGES:
+        for target in (job.id, child):
+            refused = problem(job.change(verb, target))
+            assert (refused["status"], refused["code"]) == (401, "job_token_ended")
+    assert problem(job.submit())["code"] == "job_token_ended"
+    start(api, job.id)  # the next attempt runs
+    assert problem(job.change("cancel", child))["code"] == "job_token_ended"
+    assert api.store.execution(child) == before
+    assert api.http(token_of(api, job.id, 2)).post(f"/api/v1/executions/{child}/cancel").status_code == 200
+    shown = http.get(f"/api/v1/executions/{child}").json()
+    assert shown["submitted_by"] == {"execution_id": job.id, "attempt": 1}
+    assert http.get(f"/api/v1/executions/{job.id}").json()["submitted"] == [child]
+
+
+def test_the_token_ends_when_its_owner_may_not_submit(api: Api, job: Job) -> None:
+    api.store.accounts.ensure_member("ada", "red", "viewer")
+    assert problem(job.submit())["code"] == "job_token_ended"
+    api.store.accounts.ensure_member("ada", "red", "user")
+    api.store.accounts.set_disabled("ada", True)
+    assert problem(job.change("requeue", job.id))["code"] == "job_token_ended"
+
+
+def test_a_job_that_is_cancelled_submits_nothing_more(api: Api, http: httpx.Client, job: Job) -> None:
+    child = job.child()
+    assert http.post(f"/api/v1/executions/{job.id}/cancel").status_code == 200
+    assert problem(job.submit())["code"] == "job_cancelled"
+    assert job.change("cancel", child).status_code == 200
+    assert api.store.execution(job.id).outcome is Outcome.CANCELLED
+
+
+def test_a_requeue_may_hold_it(api: Api, job: Job) -> None:
+    assert job.http.post(f"/api/v1/executions/{job.id}/requeue", params={"hold": True}).status_code == 200
+    assert job.http.post(f"/api/v1/executions/{job.id}/requeue", params={"hold": True}).status_code == 200
+    finish(api, job.id)
+    found = api.store.execution(job.id)
+    assert (found.state, found.attempt, str(found.conditions.held)) == (ExecutionState.SUBMITTED, 2, "user")
+
+
+def test_the_audit_log_names_the_job(api: Api, job: Job) -> None:
+    child = job.child()
+    job.change("cancel", child)
+    job.change("requeue", "x1m00000000none")
+    job.http.put("/api/v1/secrets/mine", json={"value": "x"})
+    told = {(one.action, one.user, one.by, one.status) for one in api.store.accounts.audit(None, 50)}
+    by = f"job {job.id} attempt 1"
+    assert told >= {
+        ("submit_execution", "ada", by, 201),
+        ("cancel_execution", "ada", by, 200),
+        ("requeue_execution", "ada", by, 403),
+        ("set_secret", "ada", by, 403),
+    }
+
+
+@pytest.mark.parametrize("text", ["zoejob_", "zoejob_a.b", "zoejob_{claim}.0000", "zoe_x_y"])
+def test_a_made_up_token_is_refused(api: Api, job: Job, text: str) -> None:
+    claim = job.token.removeprefix("zoejob_").partition(".")[0]
+    assert problem(api.http(text.replace("{claim}", claim)).get("/api/v1/executions"))["code"] == "bad_token"
+
+
+def test_many_calls_are_refused_and_nothing_is_lost(api: Api, job: Job) -> None:
+    codes = [job.http.get(f"/api/v1/executions/{job.id}") for _ in range(300)]
+    refused = [one for one in codes if one.status_code == 429]
+    assert refused
+    assert problem(refused[0])["code"] == "job_calls_too_often"
+    assert refused[0].headers["Retry-After"] == "1"
+    other = make_token(api.store, "eve", "red")
+    assert api.http(other).get("/api/v1/executions").status_code == 200

@@ -1,0 +1,271 @@
+"""The programs of Slurm inside a job, with an API in memory: what they print, what they change, and how they end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.unit.zoe_job.fake_api import FakeApi, array, view
+from zoe_job import calling, sacct, sattach, sbatch, scancel, scontrol_jobs, squeue
+from zoe_job.api import NoApiError, RefusedError
+from zoe_job.calling import NotHereError, job_ids, run_program
+from zoe_job.slurm_options import BadOptionError
+
+ARRAY = "a1m00000000aaaa"
+Program = Callable[[list[str]], int]
+PROGRAMS: dict[str, Program] = {
+    "squeue": squeue.squeue,
+    "sacct": sacct.sacct,
+    "scancel": scancel.scancel,
+    "scontrol": scontrol_jobs.scontrol,
+    "sattach": sattach.sattach,
+    "sbatch": sbatch.sbatch,
+}
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch) -> FakeApi:
+    made = FakeApi(
+        [
+            view("x1"),
+            view("x2", "queued", conditions={"held": "user", "after": []}, priority=5),
+            view("x3", "failed", exit_code=3),
+            view("x4", "failed", cause="time_limit", exit_code=143),
+            view(f"{ARRAY}_0", "succeeded", exit_code=0),
+            view(f"{ARRAY}_1"),
+        ],
+        [array(ARRAY, "2-3")],
+    )
+    for module in (squeue, sacct, scancel, scontrol_jobs, sattach, sbatch):
+        monkeypatch.setattr(module, "Api", lambda: made)
+    monkeypatch.setenv("USER", "ada")
+    monkeypatch.setenv("HOME", "/work")
+    monkeypatch.setenv("SLURM_JOB_ID", "x1")
+    monkeypatch.delenv("ZOE_SRUN", raising=False)
+    return made
+
+
+def run(name: str, *words: str) -> int:
+    return PROGRAMS[name](list(words))
+
+
+@pytest.mark.usefixtures("api")
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (("-h", "-o", "%i %t"), ["x2 PD", f"{ARRAY}_[2-3] PD", f"{ARRAY}_1 R", "x1 R"]),
+        (("-h", "-o", "%i", "-u", "eve"), []),
+        (("-h", "-o", "%i", "--me", "-t", "R"), [f"{ARRAY}_1", "x1"]),
+        (("-h", "-o", "%i %T", "-j", "x3"), []),
+        (("-h", "-o", "%i %T", "-t", "all", "-j", "x3,x4"), ["x3 FAILED", "x4 TIMEOUT"]),
+        (("-h", "-r", "-o", "%i %K %F", "-t", "PD"), ["x2 N/A x2", f"{ARRAY}_2 2 {ARRAY}", f"{ARRAY}_3 3 {ARRAY}"]),
+        (("-h", "-O", "jobid:4,state:8", "-j", "x1"), ["x1  RUNNING "]),
+        (("-ho", "%.10l|%.5C|%m|%R", "-jx1"), ["   1:01:40|    2|64M|n1"]),
+        (("-h", "-o", "%r", "-j", "x2"), ["JobHeldUser"]),
+        (("-n", "many", "-o", "%i"), ["JOBID", f"{ARRAY}_[2-3]"]),
+    ],
+)
+def test_squeue(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], lines: list[str]) -> None:
+    assert run("squeue", *words) == 0
+    assert capsys.readouterr().out.splitlines() == lines
+
+
+@pytest.mark.usefixtures("api")
+def test_squeue_has_the_columns_of_slurm(capsys: pytest.CaptureFixture[str]) -> None:
+    run("squeue", "-j", "x2")
+    head, line = capsys.readouterr().out.splitlines()
+    assert head == "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)"
+    assert line.split()[:5] == ["x2", "zoe", "sums", "ada", "PD"]
+    assert line.endswith(" 1 (JobHeldUser)")
+
+
+@pytest.mark.usefixtures("api")
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (("-nP", "-j", "x3,x4", "--format=JobID,State,ExitCode,Elapsed"),
+         ["x3|FAILED|3:0|00:01:00", "x4|TIMEOUT|0:15|00:01:00"]),
+        (("-n", "-p", "-X", "-j", ARRAY, "-o", "jobid,state"),
+         [f"{ARRAY}_1|RUNNING|", f"{ARRAY}_0|COMPLETED|", f"{ARRAY}_[2-3]|PENDING|"]),
+        (("-P", "-j", "x3", "-o", "jobname%5,timelimit"), ["JobName|Timelimit", "sums|01:01:40"]),
+        (("-n", "-j", "x3", "-o", "jobname%-6,exitcode"), ["sums        3:0 "]),
+    ],
+)  # fmt: skip
+def test_sacct(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], lines: list[str]) -> None:
+    assert run("sacct", *words) == 0
+    assert capsys.readouterr().out.splitlines() == lines
+
+
+@pytest.mark.parametrize(
+    ("words", "paths"),
+    [
+        (("x2",), ["/executions/x2/cancel"]),
+        (("x2", "-Q", "x1"), ["/executions/x2/cancel", "/executions/x1/cancel"]),
+        ((ARRAY,), [f"/arrays/{ARRAY}/cancel"]),
+        ((f"{ARRAY}_[0-1]",), [f"/executions/{ARRAY}_0/cancel", f"/executions/{ARRAY}_1/cancel"]),
+        (("-n", "many"), [f"/arrays/{ARRAY}/cancel"]),
+        (("-u", "ada", "-t", "R"), [f"/executions/{ARRAY}_1/cancel", "/executions/x1/cancel"]),
+        (("-s", "KILL", "x2"), ["/executions/x2/cancel"]),
+        (("--name=none",), []),
+    ],
+)
+def test_scancel(api: FakeApi, words: tuple[str, ...], paths: list[str]) -> None:
+    assert run("scancel", *words) == 0
+    assert [path for path, _ in api.calls] == paths
+
+
+@pytest.mark.parametrize(
+    ("words", "calls"),
+    [
+        (("requeue", "x1"), [("/executions/x1/requeue", None)]),
+        (("requeue", "JobId=x1,x2"), [("/executions/x1/requeue", None), ("/executions/x2/requeue", None)]),
+        (("requeuehold", "x1"), [("/executions/x1/requeue?hold=true", None)]),
+        (("requeue", ARRAY), [(f"/executions/{ARRAY}_1/requeue", None)]),
+        (("hold", ARRAY), [(f"/arrays/{ARRAY}/hold", None)]),
+        (("release", "job=x2"), [("/executions/x2/release", None)]),
+        (("update", "JobId=x2", "TimeLimit=1:00:00"), [("/executions/x2", {"time_limit_s": 3600.0})]),
+        (("update", "jobid=x2", "timelimit=UNLIMITED", "nice=3"),
+         [("/executions/x2", {"time_limit_s": None, "priority": -3})]),
+    ],
+)  # fmt: skip
+def test_scontrol(api: FakeApi, words: tuple[str, ...], calls: list[tuple[str, Any]]) -> None:
+    assert run("scontrol", *words) == 0
+    assert api.calls == calls
+
+
+@pytest.mark.usefixtures("api")
+def test_scontrol_shows_jobs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("scontrol", "show", "job", "x3") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("JobId=x3 JobName=sums\n   UserId=ada(")
+    for text in ("JobState=FAILED Reason=None", "ExitCode=3:0", "RunTime=00:01:00 TimeLimit=01:01:40", "NumCPUs=2",
+                 "WorkDir=/work/sub", "StdOut=/work/sub/o-x3.txt"):  # fmt: skip
+        assert text in shown
+    assert run("scontrol", "-o", "show", "job") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 7
+
+
+FOREIGN = [
+    ("squeue", ("-j", "x9")),
+    ("sacct", ("-j", "x9")),
+    ("scancel", ("x9",)),
+    ("sattach", ("x9.0",)),
+    *(("scontrol", (verb, "x9")) for verb in ("requeue", "requeuehold", "hold", "release")),
+    ("scontrol", ("update", "JobId=x9", "TimeLimit=1")),
+    ("scontrol", ("show", "job", "x9")),
+]
+
+
+@pytest.mark.parametrize(("name", "words"), FOREIGN)
+def test_a_foreign_id_is_an_error_that_does_not_fail_the_job(
+    api: FakeApi, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str, words: tuple[str, ...]
+) -> None:
+    reported: list[str] = []
+    monkeypatch.setattr(calling, "report", reported.append)
+    monkeypatch.setattr(sys, "argv", [name, *words])
+    with pytest.raises(SystemExit) as ended:
+        run_program(PROGRAMS[name])
+    assert (ended.value.code, reported, api.calls) == (1, [], [])
+    told = capsys.readouterr().err
+    assert told.startswith(f"{name}: error: ")
+    assert "x9 was not submitted by job x1" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("squeue", ("--json",)),
+        ("squeue", ("-o", "%w")),
+        ("squeue", ("-O", "tres",)),
+        ("sacct", ("--long",)),
+        ("sacct", ("-o", "maxrss")),
+        ("scancel", ("-s", "USR1", "x2")),
+        ("scancel", ("--batch", "x2")),
+        ("scontrol", ("suspend", "x2")),
+        ("scontrol", ("show", "config")),
+        ("scontrol", ("update", "JobId=x2", "NumNodes=2")),
+        ("sattach", ("--pty", "x2.0")),
+        ("sbatch", ("--test-only", "--wrap=true")),
+        ("sbatch", ("--licenses=a", "--wrap=true")),
+    ],
+)  # fmt: skip
+def test_what_does_not_exist_fails_the_job(
+    api: FakeApi, monkeypatch: pytest.MonkeyPatch, name: str, words: tuple[str, ...]
+) -> None:
+    reported: list[str] = []
+    monkeypatch.setattr(calling, "report", reported.append)
+    monkeypatch.setattr(sys, "argv", [name, *words])
+    with pytest.raises(SystemExit) as ended:
+        run_program(PROGRAMS[name])
+    assert (ended.value.code, reported, api.calls) == (1, [" ".join([name, *words])], [])
+
+
+def test_a_job_without_a_token_fails(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> FakeApi:
+        raise NoApiError("this job cannot reach the API of Zoe")
+
+    reported: list[str] = []
+    monkeypatch.setattr(scontrol_jobs, "Api", none)
+    monkeypatch.setattr(calling, "report", reported.append)
+    monkeypatch.setattr(sys, "argv", ["scontrol", "requeue", "x1"])
+    with pytest.raises(SystemExit):
+        run_program(scontrol_jobs.scontrol)
+    assert (reported, api.calls) == (["scontrol requeue x1"], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("squeue", ("--bogus",)), ("squeue", ("-t", "FOO")), ("scancel", ()), ("scontrol", ("requeue",)),
+     ("scontrol", ("update", "TimeLimit=1")), ("scontrol", ("update", "JobId=x1")), ("scontrol", ("hold", "x1;rm")),
+     ("scontrol", ("update", "JobId=x1", "TimeLimit=soon")), ("sattach", ()), ("sattach", (ARRAY,)),
+     ("sbatch", ("--bogus",)), ("sbatch", ("absent.sh",)), ("sacct", ("word",))]
+)  # fmt: skip
+@pytest.mark.usefixtures("api")
+def test_wrong_words_are_errors(name: str, words: tuple[str, ...]) -> None:
+    with pytest.raises(BadOptionError):
+        run(name, *words)
+
+
+def test_a_job_that_has_ended_is_no_error_of_scancel_alone(api: FakeApi, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = RefusedError(409, "already_ended", "it is failed")
+    api.refusals = {"/executions/x3/cancel": ended, "/executions/x3/requeue": ended}
+    assert run("scancel", "x3", "x2") == 0
+    assert run("scontrol", "requeue", "x3") == 1
+    assert "completed for job x3" in capsys.readouterr().err
+
+
+def test_ids_may_be_ranges_and_steps() -> None:
+    assert list(job_ids(f"x1.0,{ARRAY}_[1-5:2,9],{ARRAY}_7")) == [
+        "x1", *(f"{ARRAY}_{index}" for index in (1, 3, 5, 9, 7))
+    ]  # fmt: skip
+    for text in ("../x", f"{ARRAY}_[1-999999999]", f"{ARRAY}_[x]", ""):
+        with pytest.raises(BadOptionError):
+            list(job_ids(text))
+
+
+def test_sbatch_submits_with_the_variables_and_directory_of_the_script(
+    api: FakeApi, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sbatch, "changed_variables", lambda: {"FOO": "1", "BAR": "2"})
+    words = ["--dependency=afterok:x1", "--begin=now+1hour", "--export=ALL,BAR=3", "--wrap", "echo $FOO", "-J", "next"]
+    assert run("sbatch", *words) == 0
+    assert run("sbatch", "--parsable", "--array=0-3", "--export=NONE", "--wrap=true") == 0
+    assert capsys.readouterr().out == f"Submitted batch job x1new\n{ARRAY}\n"
+    (path, body), (array_path, array_body) = api.calls
+    assert (path, array_path) == ("/executions", "/arrays")
+    assert (body["after"], body["begin_in_s"], array_body["indices"]) == (["ok:x1"], 3600.0, "0-3")
+    main = body["application"]["components"][0]
+    assert main["api"] == "jobs"
+    assert '"variables": {"FOO": "1", "BAR": "3"}' in main["files"]["zoe-job.json"]
+    assert '"directory": "sub"' in main["files"]["zoe-job.json"]
+    assert '"variables": {}' in array_body["application"]["components"][0]["files"]["zoe-job.json"]
+
+
+def test_not_here_is_no_bad_option() -> None:
+    assert not issubclass(NotHereError, BadOptionError)

@@ -1,0 +1,35 @@
+"""Submissions of jobs by their tokens: noted with their parent before they are made, within bounds."""
+
+from __future__ import annotations
+
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services
+from zoe_api.job_calls import later
+from zoe_api.problems import ApiProblem
+from zoe_lib.store.people import Principal
+from zoe_lib.store.sql.job_submissions import JobBounds, JobSubmitsTooOften, JobTooDeep, TooManyDescendants
+
+_RETRY_MIN_S = 1.0
+
+
+def note_submission(services: Services, principal: Principal, new_id: str) -> None:
+    """Note that a job submits an execution or array; nothing if the principal is no job. 403 if it was cancelled or has
+    too many ancestors or descendants that have not ended, 429 if it submits too often.
+    """
+    job = principal.job
+    if job is None:
+        return
+    if job.cancelled:
+        raise ApiProblem(Code.JOB_CANCELLED, f"job {job.execution_id} was cancelled")
+    settings = services.settings
+    bounds = JobBounds(settings.job_depth_max, settings.job_descendants_max, settings.job_submissions_per_minute_max)
+    try:
+        services.accounts.note_job_submission(new_id, job, bounds, services.clock.now_s())
+    except JobTooDeep as refused:
+        hint = "wait until one of them has ended, or submit it from outside of these jobs"
+        raise ApiProblem(Code.JOB_TOO_DEEP, str(refused), hint) from None
+    except TooManyDescendants as refused:
+        hint = "wait until some have ended, or submit an array, which counts once"
+        raise ApiProblem(Code.TOO_MANY_DESCENDANTS, str(refused), hint) from None
+    except JobSubmitsTooOften as refused:
+        raise later(Code.JOB_SUBMITS_TOO_OFTEN, str(refused), max(refused.retry_after_s, _RETRY_MIN_S)) from None

@@ -1,1 +1,0 @@
-"""Batch scripts of Slurm: what their `#SBATCH` lines say, and the description that runs them."""

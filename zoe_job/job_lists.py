@@ -1,0 +1,68 @@
+"""Lists of the jobs that a job may see: itself, and what it and its descendants submitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from zoe_job.api import Api, RefusedError
+from zoe_job.calling import is_array, path_of
+from zoe_job.job_records import JobRecord, record_of, waiting_record
+
+_PAGE = 500
+_PAGES_MAX = 20
+
+
+def jobs_of(api: Api, ids: Sequence[str] | None = None) -> tuple[list[JobRecord], dict[str, RefusedError]]:
+    """Return whole records of these jobs, of all if none are named, and the refusals by id."""
+    found: list[JobRecord] = []
+    refused: dict[str, RefusedError] = {}
+    if ids is None:
+        return listed(api, whole=True), refused
+    for one in dict.fromkeys(ids):
+        try:
+            found += _whole(api, one)
+        except RefusedError as error:
+            refused[one] = error
+    return found, refused
+
+
+def listed(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -> list[JobRecord]:
+    """Return the records of these jobs, of all if none are named, oldest first; `whole`: with the details of each.
+    RefusedError if none of those that are named may be seen.
+    """
+    if ids is not None:
+        found, refused = jobs_of(api, ids)
+        if refused and not found:
+            raise next(iter(refused.values()))
+        return found
+    views = list(_pages(api, "/executions", "executions"))
+    records = [record for view in views for record in (_whole(api, view["id"]) if whole else [record_of(view)])]
+    waiting = [record for array in _pages(api, "/arrays", "arrays", open="true") for record in _waiting(api, array)]
+    return sorted([*records, *waiting], key=lambda one: (one.submitted_s, one.id))
+
+
+def _pages(api: Api, path: str, name: str, **query: Any) -> Iterator[Any]:
+    cursor = None
+    for _ in range(_PAGES_MAX):
+        page = api.get(path, limit=_PAGE, cursor=cursor, **query)
+        yield from page[name]
+        if (cursor := page["next_cursor"]) is None:
+            return
+
+
+def _whole(api: Api, job_id: str) -> list[JobRecord]:
+    if "[" in job_id:
+        job_id = job_id.partition("_")[0]
+    if not is_array(job_id):
+        return [record_of(api.get(path_of(job_id)))]
+    made = [record_of(view) for view in _pages(api, "/executions", "executions", array=job_id)]
+    return [*reversed(made), *_waiting(api, api.get(path_of(job_id)))]
+
+
+def _waiting(api: Api, array: Any) -> Iterator[JobRecord]:
+    if not array["counts"].get("waiting"):
+        return
+    ranges = array.get("ranges") or api.get(path_of(array["id"]))["ranges"]
+    if text := ranges.get("waiting"):
+        yield waiting_record(array, text)

@@ -1,0 +1,153 @@
+"""List how jobs went, the own one and what it and its descendants submitted: sacct."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from zoe_job.api import Api
+from zoe_job.calling import NotHereError, job_ids, run_program
+from zoe_job.job_fields import directory_of, moment, span
+from zoe_job.job_lists import listed
+from zoe_job.job_records import SHORT, JobRecord
+from zoe_job.slurm_options import BadOptionError, Given, read
+
+_OPTIONS_TEXT = """
+accounts A= allclusters L. allocations X. allusers a. brief b. completion c. delimiter = duplicates D. endtime E=
+format o= fields o= group g= helpformat e. jobs j= job j= long l. name = noconvert . nodelist N= noheader n. parsable p.
+parsable2 P. partition r= qos q= starttime S= state s= truncate T. uid u= user u= units = verbose v. wckeys W= json .
+yaml .
+"""
+_WORDS = _OPTIONS_TEXT.split()
+_OPTIONS = {name: (mark[:-1], mark[-1]) for name, mark in zip(_WORDS[::2], _WORDS[1::2], strict=True)}
+_NOT_HERE = (
+    "completion",
+    "helpformat",
+    "long",
+    "nodelist",
+    "json",
+    "yaml",
+    "starttime",
+    "endtime",
+    "group",
+    "truncate",
+)
+_DEFAULT = "jobid,jobname,partition,account,alloccpus,state,exitcode"
+_BRIEF = "jobid,state,exitcode"
+
+
+def main() -> None:
+    """List jobs as the options say."""
+    run_program(sacct)
+
+
+def sacct(words: Sequence[str]) -> int:
+    """Print the jobs; return the exit code. Steps are not recorded, so there are none."""
+    given, rest, unknown = read(words, _OPTIONS)
+    if unknown or rest:
+        raise BadOptionError(f"unrecognized option '{(unknown or rest)[0]}'")
+    options = {one.name: one for one in given}
+    if gone := next((name for name in _NOT_HERE if name in options), None):
+        raise NotHereError(f"sacct --{gone} does not exist in a job of Zoe")
+    fields = _fields(options)
+    rows = [[_VALUES[name](job) for name, _ in fields] for job in _chosen(options)]
+    for line in _lines(options, fields, rows):
+        print(line)
+    return 0
+
+
+def _fields(options: Mapping[str, Given]) -> list[tuple[str, int]]:
+    """Return the names of the columns and their widths; below 0: to the left."""
+    asked = options.get("format") or options.get("fields")
+    default = _BRIEF if "brief" in options else os.environ.get("SACCT_FORMAT") or _DEFAULT
+    found: list[tuple[str, int]] = []
+    for part in ((asked.value or "") if asked is not None else default).split(","):
+        name, _, width = part.strip().partition("%")
+        key = name.lower()
+        if key not in _VALUES or not (width.lstrip("-").isdecimal() or not width):
+            raise NotHereError(f"the field {part.strip()[:40]} of sacct does not exist in a job of Zoe")
+        found.append((key, int(width) if width else _WIDTHS.get(key, 10)))
+    return found
+
+
+def _chosen(options: Mapping[str, Given]) -> list[JobRecord]:
+    wanted = options.get("jobs") or options.get("job")
+    ids = list(job_ids(wanted.value or "")) if wanted is not None else None
+    jobs = listed(Api(), ids, whole=True)
+    if "state" in options:
+        by_short = {short: name for name, short in SHORT.items()}
+        states = {by_short.get(one, one) for one in (options["state"].value or "").upper().split(",")}
+        jobs = [job for job in jobs if job.state in states]
+    if "name" in options:
+        jobs = [job for job in jobs if job.name in (options["name"].value or "").split(",")]
+    user = options.get("user") or options.get("uid")
+    if user is not None:
+        jobs = [job for job in jobs if job.user in (user.value or "").split(",")]
+    return jobs
+
+
+def _lines(options: Mapping[str, Given], fields: Sequence[tuple[str, int]], rows: Sequence[Sequence[str]]) -> list[str]:
+    heads = [] if "noheader" in options else [[_HEADS[name] for name, _ in fields]]
+    if "parsable" in options or "parsable2" in options:
+        mark = (options["delimiter"].value or "|") if "delimiter" in options else "|"
+        return [mark.join(row) + ("" if "parsable2" in options else mark) for row in [*heads, *rows]]
+    ruled = [*heads, ["-" * abs(width) for _, width in fields]] if heads else []
+    return [
+        " ".join(_cut(text, width) for text, (_, width) in zip(row, fields, strict=True)) + " "
+        for row in [*ruled, *rows]
+    ]
+
+
+def _cut(text: str, width: int) -> str:
+    """Return a text in a column; as in sacct, one that is cut ends with `+`."""
+    size = abs(width)
+    text = text if len(text) <= size else f"{text[: size - 1]}+"
+    return text.ljust(size) if width < 0 else text.rjust(size)
+
+
+def _state(job: JobRecord) -> str:
+    return f"CANCELLED by {os.getuid()}" if job.state == "CANCELLED" else job.state
+
+
+_FIELDS: dict[str, Callable[[JobRecord], str]] = {
+    "JobID": lambda job: job.id,
+    "JobIDRaw": lambda job: job.id,
+    "JobName": lambda job: job.name,
+    "User": lambda job: job.user,
+    "Account": lambda _: "",
+    "Partition": lambda _: "zoe",
+    "QOS": lambda _: "normal",
+    "Cluster": lambda _: "zoe",
+    "State": _state,
+    "ExitCode": lambda job: f"{job.exit_code}:{job.signal}",
+    "Elapsed": lambda job: span(job.ran_s()),
+    "ElapsedRaw": lambda job: str(int(job.ran_s())),
+    "Timelimit": lambda job: "UNLIMITED" if job.limit_s is None else span(job.limit_s),
+    "Submit": lambda job: moment(job.submitted_s),
+    "Start": lambda job: moment(job.started_s),
+    "End": lambda job: moment(job.ended_s),
+    "AllocCPUS": lambda job: str(job.cores),
+    "NCPUS": lambda job: str(job.cores),
+    "ReqCPUS": lambda job: str(job.cores),
+    "ReqMem": lambda job: f"{job.memory_mib}M",
+    "NNodes": lambda job: str(job.nodes),
+    "AllocNodes": lambda job: str(job.nodes),
+    "NodeList": lambda job: job.nodes_named or "None assigned",
+    "Priority": lambda job: str(job.priority),
+    "Reason": lambda job: job.reason,
+    "WorkDir": directory_of,
+    "Comment": lambda job: job.comment,
+}
+_VALUES = {name.lower(): value for name, value in _FIELDS.items()}
+_HEADS = {name.lower(): name for name in _FIELDS}
+_WIDTHS = {
+    "jobid": -22,
+    "jobidraw": -22,
+    "submit": 19,
+    "start": 19,
+    "end": 19,
+    "nodelist": 15,
+    "exitcode": 8,
+    "user": 9,
+    "nnodes": 8,
+}

@@ -1,0 +1,127 @@
+"""Change and show jobs: the part of scontrol that asks the API."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from zoe_job.api import Api, RefusedError
+from zoe_job.calling import FAILED, NotHereError, is_array, job_ids, path_of, sentence_of
+from zoe_job.job_fields import show_job
+from zoe_job.job_lists import jobs_of
+from zoe_job.slurm_options import BadOptionError
+from zoe_job.times import seconds
+
+_CHANGES = {
+    "requeue": "/requeue",
+    "requeuehold": "/requeue?hold=true",
+    "hold": "/hold",
+    "uhold": "/hold",
+    "release": "/release",
+}
+_UPDATES = ("timelimit", "priority", "nice")
+_IGNORED = ("-o", "--oneliner", "-Q", "--quiet", "-v", "--verbose", "-d", "--details", "-a", "--all")
+_NICE_DEFAULT = 0
+
+
+def scontrol(words: Sequence[str]) -> int:
+    """Return the exit code of one command of scontrol."""
+    given = [word for word in words if word not in _IGNORED]
+    one_line = any(word in ("-o", "--oneliner") for word in words)
+    command, rest = (given[0], given[1:]) if given else ("", [])
+    if command == "show" and rest[:1] in (["job"], ["jobs"], ["jobid"]):
+        return _show(rest[1:], one_line)
+    if command in _CHANGES:
+        return _change(command, rest)
+    if command == "update":
+        return _update(rest)
+    raise NotHereError(f"there is no `scontrol {' '.join(given[:2])}` in a job of Zoe")
+
+
+def _show(words: Sequence[str], one_line: bool) -> int:
+    wanted = [one for word in words for one in job_ids(_value(word))]
+    jobs, code = jobs_of(Api(), wanted or None)
+    texts = [show_job(job) for job in jobs]
+    if one_line:
+        texts = [" ".join(text.split()) for text in texts]
+    if texts:
+        print("\n\n".join(texts) if not one_line else "\n".join(texts))
+    for one, error in code.items():
+        print(f"scontrol: error: {sentence_of(error, one)}", file=sys.stderr)
+    return FAILED if code else 0
+
+
+def _change(command: str, words: Sequence[str]) -> int:
+    wanted = [one for word in words for one in job_ids(_value(word))]
+    if not wanted:
+        raise BadOptionError(f"too few arguments for keyword:{command}")
+    api = Api()
+    code = 0
+    if command.startswith("requeue"):
+        code, wanted = _begun(api, wanted)
+    return max(code, _each(wanted, lambda job_id: api.post(path_of(job_id) + _CHANGES[command])))
+
+
+def _begun(api: Api, ids: Sequence[str]) -> tuple[int, list[str]]:
+    """Return an exit code, and the ids with those of the running indices in place of each array."""
+    code = 0
+    found: list[str] = []
+    for one in ids:
+        if not is_array(one):
+            found.append(one)
+            continue
+        jobs, refused = jobs_of(api, [one])
+        for error in refused.values():
+            print(f"scontrol: error: {sentence_of(error, one)}", file=sys.stderr)
+            code = FAILED
+        found += [job.id for job in jobs if job.state in ("CONFIGURING", "RUNNING")]
+    return code, found
+
+
+def _update(words: Sequence[str]) -> int:
+    """Change what `Name=Value` says of jobs that wait."""
+    given = {name.lower(): value for name, _, value in (word.partition("=") for word in words)}
+    named = given.pop("jobid", "") or given.pop("job", "")
+    if not named:
+        raise BadOptionError("No valid entity in update command: give JobId=")
+    wanted = list(job_ids(named))
+    if unknown := next((name for name in given if name not in _UPDATES), None):
+        raise NotHereError(f"`scontrol update {unknown}=` does not exist in a job of Zoe")
+    if not given:
+        raise BadOptionError("no changes specified")
+    body = _changes(given)
+    api = Api()
+    return _each(wanted, lambda job_id: api.patch(path_of(job_id), body))
+
+
+def _changes(given: dict[str, str]) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    try:
+        if "timelimit" in given:
+            if given["timelimit"][:1] in ("+", "-"):
+                raise BadOptionError("TimeLimit: say how long it may run; + and - do not exist in Zoe")
+            body["time_limit_s"] = seconds(given["timelimit"])
+        if "nice" in given:
+            body["priority"] = -int(given["nice"] or _NICE_DEFAULT)
+        if "priority" in given:
+            body["priority"] = int(given["priority"])
+    except ValueError as error:
+        raise BadOptionError(f"Invalid value: {error}") from None
+    return body
+
+
+def _each(wanted: Sequence[str], change: Callable[[str], Any]) -> int:
+    code = 0
+    for job_id in wanted:
+        try:
+            change(job_id)
+        except RefusedError as error:
+            print(f"scontrol: error: {sentence_of(error, job_id)}", file=sys.stderr)
+            code = FAILED
+    return code
+
+
+def _value(word: str) -> str:
+    """Return the id in `ID`, `JobId=ID` or `job=ID`."""
+    return word.rpartition("=")[2]

@@ -1,0 +1,71 @@
+"""Tokens with which a running job calls the API: derived from the installation's key, so that none is stored."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from zoe_lib.sealing import derived_keys
+
+JOBS = "jobs"
+"""Submit jobs, and see and control the own one and its descendants."""
+GRANTS = frozenset({JOBS})
+PREFIX = "zoejob_"
+_PURPOSE = "tokens of jobs"
+_TEXT_MAX = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class JobToken:
+    """What a token says: the attempt of an execution, its owner, and what it may do (`GRANTS`)."""
+
+    execution_id: str
+    attempt: int
+    tenant: str
+    user: str
+    grant: str = JOBS
+
+    @property
+    def claim(self) -> bytes:
+        """Return the part of the text that is authenticated."""
+        return base64.urlsafe_b64encode(json.dumps(astuple(self)).encode()).rstrip(b"=")
+
+
+def is_job_token(text: str) -> bool:
+    """Return whether a bearer token is one of a job, valid or not."""
+    return text.startswith(PREFIX)
+
+
+class JobTokens:
+    """Make tokens with the newest key of an installation, and read those of any of its keys."""
+
+    def __init__(self, keys_dir: Path) -> None:
+        self._keys_dir = keys_dir
+
+    def text(self, token: JobToken) -> str:
+        """Return the text of a token; the same for the same attempt and key."""
+        key = derived_keys(self._keys_dir, _PURPOSE)[0]
+        return f"{PREFIX}{token.claim.decode()}.{_proof(key, token.claim)}"
+
+    def read(self, text: str) -> JobToken | None:
+        """Return what a text says; None if this installation did not make it."""
+        claim, dot, proof = text.removeprefix(PREFIX).partition(".")
+        if not (is_job_token(text) and dot and text.isascii() and len(text) <= _TEXT_MAX):
+            return None
+        keys = derived_keys(self._keys_dir, _PURPOSE)
+        if not any(hmac.compare_digest(_proof(key, claim.encode()), proof) for key in keys):
+            return None
+        try:
+            token = JobToken(*json.loads(base64.urlsafe_b64decode(claim + "=" * (-len(claim) % 4))))
+        except (ValueError, TypeError, binascii.Error):
+            return None
+        return token if token.grant in GRANTS else None
+
+
+def _proof(key: bytes, claim: bytes) -> str:
+    return hmac.new(key, claim, hashlib.sha256).hexdigest()
