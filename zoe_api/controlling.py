@@ -107,7 +107,8 @@ def requeued(
     """Return the events of a requeue, none if it is being requeued already. 409 if it does not run."""
     how: Mapping[str, Any] = {"at_s": clock.now_s(), "cause_id": request.state.request_id}
     found: list[ev.Event] = []
-    if execution.state in _STARTED:
+    timed_out = execution.state is ExecutionState.STOPPING and execution.cause is Cause.TIME_LIMIT
+    if execution.state in _STARTED or timed_out:
         why = f"requeued by {principal.user}"
         found.append(ev.Stopping(**how, outcome=Outcome.FAILED, cause=Cause.REQUEUED, message=why))
     elif execution.state is not ExecutionState.STOPPING or execution.cause is not Cause.REQUEUED:

@@ -120,8 +120,8 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "SLURM_JOB_START_TIME": int(time.time()),
         "SLURM_JOB_END_TIME": int(time.time() + (job.time_limit_s or _NO_LIMIT_S)),
     }
-    if (restarts := int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1) > 0:
-        found["SLURM_RESTART_COUNT"] = restarts  # scripts ask whether there is one
+    if restarts := int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1:  # not there in the first attempt, as in Slurm
+        found["SLURM_RESTART_COUNT"] = restarts
     if job.ntasks_given:
         found["SLURM_NTASKS"] = job.ntasks
     if job.ntasks_per_node is not None:

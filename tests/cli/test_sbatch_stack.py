@@ -228,7 +228,7 @@ def test_a_requeue_wins_over_the_exit_code_and_its_consumer_waits(stack: Stack, 
     job.write_text(
         f"{HEAD}#SBATCH -o /dev/null --time=1 --signal=B:USR1@59 --requeue\n"
         "trap 'scontrol requeue $SLURM_JOB_ID; exit 0' USR1\n"
-        "[ $SLURM_RESTART_COUNT = 0 ] || { echo again $SLURM_RESTART_COUNT; exit 0; }\n"
+        '[ -z "$SLURM_RESTART_COUNT" ] || { echo again $SLURM_RESTART_COUNT; exit 0; }\n'
         "sleep 30 & wait\n"
     )
     made = zoe("sbatch", "--parsable", str(job)).out.strip()

@@ -21,7 +21,7 @@ SCRIPT = """\
 #!/bin/bash
 #SBATCH -N 2 --mem=256M -o /dev/null
 stat -c '%a %u' $ZOE_API_TOKEN_FILE; echo restart $SLURM_RESTART_COUNT
-[ $SLURM_RESTART_COUNT = 0 ] || { srun -r1 -N1 -n1 sh -c 'ls /run/secrets/zoe-secrets 2>&1'; exit 0; }
+[ -z "$SLURM_RESTART_COUNT" ] || { srun -r1 -N1 -n1 sh -c 'ls /run/secrets/zoe-secrets 2>&1'; exit 0; }
 scontrol requeue $SLURM_JOB_ID; exit 0
 """
 

@@ -482,6 +482,8 @@ def _(event: ev.DeadlineMissed, execution: Execution, version: int) -> Execution
 @_change.register
 def _(event: ev.Stopping, execution: Execution, version: int) -> Execution:
     overtakes = event.outcome is Outcome.CANCELLED and execution.outcome is Outcome.FAILED
+    # A program that is ended by its time limit may still ask for another attempt, as in Slurm.
+    overtakes |= event.cause is Cause.REQUEUED and execution.cause is Cause.TIME_LIMIT
     if execution.state is E.STOPPING and not overtakes:
         raise IllegalTransition(execution, event, f"it is already stopping, and its outcome is {execution.outcome}")
     return changed(

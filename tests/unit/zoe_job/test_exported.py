@@ -58,3 +58,8 @@ def test_the_node_tells_with_which_variables_the_script_began(monkeypatch: pytes
 def test_a_job_knows_from_where_it_was_submitted(given: str | None, wanted: str) -> None:
     found = variables(Job("sums", submit_directory=given, image="i"), ["n"], {"ZOE_JOB_WORKSPACE": "/work"})
     assert (found["SLURM_SUBMIT_DIR"], found["ZOE_IMAGE"]) == (wanted, "i")
+
+
+@pytest.mark.parametrize(("attempt", "wanted"), [("1", None), ("2", "1"), ("11", "10")])
+def test_only_a_job_that_runs_again_has_a_number_of_restarts(attempt: str, wanted: str | None) -> None:
+    assert variables(Job("sums"), ["n"], {"ZOE_JOB_ATTEMPT": attempt}).get("SLURM_RESTART_COUNT") == wanted

@@ -35,6 +35,18 @@ def test_a_requeue_wins_over_any_exit_code(code: int) -> None:
     assert (again.state, again.attempt, again.failed_attempts) == (ExecutionState.QUEUED, 2, 0)
 
 
+def test_a_requeue_wins_over_the_time_limit() -> None:
+    requeued = ev.Stopping(at_s=21.0, outcome=Outcome.FAILED, cause=Cause.REQUEUED)
+    again = ended(apply(stopping(Cause.TIME_LIMIT), requeued), 143)
+    assert (again.state, again.attempt) == (ExecutionState.QUEUED, 2)
+    for cause in (Cause.EXITED, Cause.REQUEUED, Cause.OUT_OF_MEMORY):
+        with pytest.raises(IllegalTransition, match="already stopping"):
+            apply(stopping(cause), requeued)
+    cancelled = ev.Stopping(at_s=21.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
+    with pytest.raises(IllegalTransition, match="already stopping"):
+        apply(apply(stopping(Cause.TIME_LIMIT), cancelled), requeued)
+
+
 def test_a_held_one_waits_outside_of_the_queue_until_its_release() -> None:
     held = ended(apply(stopping(), HELD))
     assert (held.state, held.attempt, held.conditions.held) == (ExecutionState.SUBMITTED, 2, Holder.USER)
