@@ -226,16 +226,17 @@ def test_a_job_that_calls_what_does_not_exist_has_failed(stack: Stack, zoe: Zoe,
 def test_a_requeue_wins_over_the_exit_code_and_its_consumer_waits(stack: Stack, zoe: Zoe, job: Path) -> None:
     """A common way to write checkpoints."""
     job.write_text(
-        f"{HEAD}#SBATCH -o /dev/null --time=1 --signal=B:USR1@59 --requeue\n"
+        f"{HEAD}#SBATCH -o /dev/null --requeue\n"
         "trap 'scontrol requeue $SLURM_JOB_ID; exit 0' USR1\n"
         '[ -z "$SLURM_RESTART_COUNT" ] || { echo again $SLURM_RESTART_COUNT; exit 0; }\n'
-        "sleep 30 & wait\n"
+        "kill -USR1 $$; sleep 30 & wait\n"  # as --signal does, but when the trap is there
     )
     made = zoe("sbatch", "--parsable", str(job)).out.strip()
     consumer = zoe("sbatch", "--parsable", "--mem=64M", "-o/dev/null", f"--dependency=afterok:{made}", "--wrap=true")
     assert zoe("wait", made).code == zoe("wait", consumer.out.strip()).code == 0
     first, second = (zoe("show", one, "-o", "json").json() for one in (made, consumer.out.strip()))
-    assert (first["state"], first["attempt"], second["state"]) == ("succeeded", 2, "succeeded")
+    told = zoe("logs", made).out + zoe("events", made).out
+    assert (first["state"], first["attempt"], second["state"]) == ("succeeded", 2, "succeeded"), told
     assert second["marks"]["queued"] >= first["marks"]["ended"]
     assert "again 1" in zoe("logs", made).out
 
