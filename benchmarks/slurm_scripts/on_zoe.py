@@ -38,6 +38,7 @@ _COMMAND = (
     "sbatch",
 )
 _ENDED_WITHIN_S = 300.0
+_GOING_ON = ("pending", "running")
 _CAUSES = {
     "time_limit": "timeout",
     "dependency_failed": "never",
@@ -122,7 +123,7 @@ def _ended(client: Client) -> list[dict[str, Any]]:
     give_up_s = time.monotonic() + _ENDED_WITHIN_S
     while True:
         jobs = _jobs(client)
-        if all(word not in ("going on",) for job in jobs for word in job["words"]):
+        if all(word not in _GOING_ON for job in jobs for word in job["words"]):
             return jobs
         if time.monotonic() > give_up_s:
             for job in jobs:
@@ -153,12 +154,12 @@ def _jobs(client: Client) -> list[dict[str, Any]]:
 
 
 def _index_state(state: IndexState) -> str:
-    return "running" if state in (IndexState.WAITING, IndexState.ACTIVE) else str(state)
+    return {IndexState.WAITING: "waiting", IndexState.ACTIVE: "running"}.get(state, str(state))
 
 
 def _word(state: str, code: int | None, cause: str) -> str:
     if state not in ("succeeded", "failed", "cancelled"):
-        return "going on"
+        return "pending" if state in ("submitted", "queued", "waiting") else "running"
     if state == "failed":
         return _CAUSES.get(cause, f"failed {code}")
     return state
