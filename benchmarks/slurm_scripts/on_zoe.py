@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sysconfig
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from benchmarks.slurm_scripts import case as cases
 from benchmarks.slurm_scripts.case import Case, Outcome
 from benchmarks.slurm_scripts.normal import normal, normal_files
 from benchmarks.slurm_scripts.stand_ins import HANDLE, HANDLE_TEXT, SYSTEM_PATH
-from zoe_client import Client
+from zoe_client import Client, Conflict
 from zoe_client.vocabulary import IndexState
 from zoe_embedded.stack import Stack
 from zoe_lib.api_tokens import ALL_SCOPES, FIRST_TENANT, TokenText
@@ -127,7 +127,8 @@ def _ended(client: Client) -> list[dict[str, Any]]:
             return jobs
         if time.monotonic() > give_up_s:
             for job in jobs:
-                client.cancel(job["id"]) if not job["array"] else client.arrays.cancel(job["id"])
+                with suppress(Conflict):  # it has ended since
+                    client.cancel(job["id"]) if not job["array"] else client.arrays.cancel(job["id"])
             return jobs
         time.sleep(0.5)
 
