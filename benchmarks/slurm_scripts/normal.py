@@ -29,7 +29,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*\b"), "DAY"),
     (re.compile(r"\b(?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\s+\d{1,2}\b"), "DATE"),
     (re.compile(r"\b\d{4}([-/])\d{2}\1\d{2}(?=T|\b)|\b\d{2}/\d{2}/\d{2,4}\b|\b20\d{6}\b"), "DATE"),
-    (re.compile(r"\bT?\d{1,2}[:.]\d{2}[:.]\d{2}(?:\.\d+)?\b(?: [AP]M)?"), "TIME"),
+    (re.compile(r"(?:\b|(?<=DATE))T?\d{1,2}[:.]\d{2}[:.]\d{2}(?:\.\d+)?\b(?: [AP]M)?"), "TIME"),
     (re.compile(r"\b1[789]\d{8}(?:\.\d+)?\b"), "EPOCH"),
     (re.compile(r"\b\d+m[\d.]+s\b"), "SPAN"),
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:s|secs?|seconds?|ms|minutes?)\b"), "SPAN"),
