@@ -13,6 +13,7 @@ _ENDING = "_HET_GROUP_"
 # Of the first group, where the variables of another one say nothing.
 _OF_A_GROUP = (
     "SLURM_NTASKS",
+    "SLURM_NPROCS",
     "SLURM_NTASKS_PER_NODE",
     "SLURM_CPUS_PER_TASK",
     "SLURM_GPUS",
@@ -42,7 +43,6 @@ def group_variables(groups: Sequence[dict[str, str]]) -> dict[str, str]:
         "SLURM_JOB_NUM_NODES",
         "SLURM_JOB_CPUS_PER_NODE",
         "SLURM_JOB_PARTITION",
-        "SLURM_NPROCS",
         "SLURM_TASKS_PER_NODE",
     )
     found = {SIZE: str(len(groups))}

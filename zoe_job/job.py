@@ -110,7 +110,6 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "SLURM_JOB_GID": os.getgid(),
         "SLURM_JOB_QOS": "normal",
         "SLURM_GTIDS": 0,
-        "SLURM_NPROCS": job.ntasks,
         "USER": environment.get("ZOE_JOB_USER", ""),
         "LOGNAME": environment.get("ZOE_JOB_USER", ""),
         "SLURM_CLUSTER_NAME": "zoe",
@@ -123,7 +122,7 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
     if restarts := int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1:  # not there in the first attempt, as in Slurm
         found["SLURM_RESTART_COUNT"] = restarts
     if job.ntasks_given:
-        found["SLURM_NTASKS"] = job.ntasks
+        found |= {"SLURM_NTASKS": job.ntasks, "SLURM_NPROCS": job.ntasks}
     if job.ntasks_per_node is not None:
         found["SLURM_NTASKS_PER_NODE"] = job.ntasks_per_node
     if job.cpus_given:

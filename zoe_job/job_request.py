@@ -158,7 +158,7 @@ _HARMLESS = {
     **dict.fromkeys(("partition", "account", "qos", "clusters", "wckey"), "there are no partitions, accounts and QOS"),
     **dict.fromkeys(("requeue", "no-requeue"), "after the loss of a node Zoe always runs it again; for more: retries"),
     "mail-user": "mail goes to your own targets (`zoe notify`)",
-    "exclusive": "a service has its cores and memory to itself",
+    "exclusive": "a service has the cores of its tasks to itself, not those of the whole node; -c asks for more",
     "get-user-env": "jobs begin with the environment of the image",
     **dict.fromkeys(
         [

@@ -52,14 +52,13 @@ def shares_of(
         own |= {"SLURM_JOB_NODELIST": own["SLURM_STEP_NODELIST"], "SLURM_NODELIST": own["SLURM_STEP_NODELIST"]}
         own["SLURM_JOB_NUM_NODES"] = own["SLURM_NNODES"]
     return [
-        Share(
-            part.settings,
-            {**part.settings.variables, **own, "SLURM_CPUS_PER_TASK": str(part.settings.cores)},
-            tuple(of_part),
-            rank,
-        )
+        Share(part.settings, {**part.settings.variables, **own, **_cores(part.settings)}, tuple(of_part), rank)
         for part, of_part in zip(parts, places, strict=True)
     ]
+
+
+def _cores(settings: Settings) -> dict[str, str]:
+    return {"SLURM_CPUS_PER_TASK": str(settings.cores)} if settings.cores_given else {}
 
 
 def _variables(places: Sequence[Place], number: int, names: Sequence[str]) -> dict[str, str]:

@@ -23,6 +23,7 @@ class Settings:
     nodes: int | None
     per_node: int | None
     command: list[str]
+    cores_given: bool = False
     overlap: bool = False
     label: bool = False
     output: str | None = None
@@ -64,6 +65,7 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
         per_node = None  # the job's own limit, which its cores already say
     cores = _number(last, "cpus-per-task") or _of(environment, "SLURM_CPUS_PER_TASK") or 1
     settings = Settings(ntasks, cores, nodes, per_node, command, overlap=bool({"overlap", "overcommit"} & set(last)))
+    settings.cores_given = "cpus-per-task" in last or "SLURM_CPUS_PER_TASK" in environment
     settings.label = "label" in last
     settings.output, settings.error, settings.input = (_text(last, one) for one in ("output", "error", "input"))
     settings.append = _text(last, "open-mode") == "append"

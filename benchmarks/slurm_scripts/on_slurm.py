@@ -81,7 +81,9 @@ def _ended(slurm: Slurm, case: Case) -> list[dict[str, str]]:
 
 def _jobs(slurm: Slurm, case: Case) -> list[dict[str, str]]:
     lines = _call(slurm, "scontrol", "show", "job", "-o").splitlines()
-    found = [dict(_FIELD.findall(line)) for line in lines if f" Account={case.user} " in line]
+    # Jobs that a job submits with `--export=NAME=VALUE` have no account any more, but its directory.
+    own = re.compile(rf" Account={case.user} | WorkDir=\S*/{case.user}(?:/|\s)")
+    found = [dict(_FIELD.findall(line)) for line in lines if own.search(line)]
     found = [job for job in found if job.get("HetJobOffset", "0") == "0"]  # further groups are parts of the first
     return sorted(found, key=lambda job: (int(job.get("ArrayJobId", job["JobId"])), int(_index(job) or 0)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sysconfig
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from benchmarks.slurm_scripts import case as cases
 from benchmarks.slurm_scripts.case import Case, Outcome
 from benchmarks.slurm_scripts.normal import normal, normal_files
 from benchmarks.slurm_scripts.stand_ins import HANDLE, HANDLE_TEXT, SYSTEM_PATH
-from zoe_client import Client
+from zoe_client import Client, Conflict
 from zoe_client.vocabulary import IndexState
 from zoe_embedded.stack import Stack
 from zoe_lib.api_tokens import ALL_SCOPES, FIRST_TENANT, TokenText
@@ -38,6 +38,7 @@ _COMMAND = (
     "sbatch",
 )
 _ENDED_WITHIN_S = 300.0
+_GOING_ON = ("pending", "running")
 _CAUSES = {
     "time_limit": "timeout",
     "dependency_failed": "never",
@@ -122,11 +123,12 @@ def _ended(client: Client) -> list[dict[str, Any]]:
     give_up_s = time.monotonic() + _ENDED_WITHIN_S
     while True:
         jobs = _jobs(client)
-        if all(word not in ("going on",) for job in jobs for word in job["words"]):
+        if all(word not in _GOING_ON for job in jobs for word in job["words"]):
             return jobs
         if time.monotonic() > give_up_s:
             for job in jobs:
-                client.cancel(job["id"]) if not job["array"] else client.arrays.cancel(job["id"])
+                with suppress(Conflict):  # it has ended since
+                    client.cancel(job["id"]) if not job["array"] else client.arrays.cancel(job["id"])
             return jobs
         time.sleep(0.5)
 
@@ -153,12 +155,12 @@ def _jobs(client: Client) -> list[dict[str, Any]]:
 
 
 def _index_state(state: IndexState) -> str:
-    return "running" if state in (IndexState.WAITING, IndexState.ACTIVE) else str(state)
+    return {IndexState.WAITING: "waiting", IndexState.ACTIVE: "running"}.get(state, str(state))
 
 
 def _word(state: str, code: int | None, cause: str) -> str:
     if state not in ("succeeded", "failed", "cancelled"):
-        return "going on"
+        return "pending" if state in ("submitted", "queued", "waiting") else "running"
     if state == "failed":
         return _CAUSES.get(cause, f"failed {code}")
     return state

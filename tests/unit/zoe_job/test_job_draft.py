@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from zoe_job.job import variables
 from zoe_job.job_draft import job_draft, job_of
 from zoe_job.job_request import request_of
 from zoe_job.script_lines import ScriptLines, read_lines
@@ -42,6 +43,27 @@ def test_what_each_node_gets(line: str, nodes: int, cores: int, memory: str, gpu
         resources = one["resources"]
         assert (resources["cores"], resources["memory"]) == (cores, memory)
         assert resources.get("devices", {}).get("gpu") == gpus
+
+
+@pytest.mark.parametrize(
+    ("line", "tasks", "on_each", "cores"),
+    [
+        ("", None, "1", "1"),
+        ("-N 2", None, "1(x2)", "1(x2)"),
+        ("-N 2 --ntasks-per-node=2", "4", "2(x2)", "2(x2)"),
+        ("--ntasks-per-node=2", "2", "2", "2"),
+        ("-n 2", "2", "2", "2"),
+        ("-c 2", None, "1", "2"),
+    ],
+)
+def test_variables_count_tasks_as_slurm_does(line: str, tasks: str | None, on_each: str, cores: str) -> None:
+    """Debian's Slurm 22.05 printed them; without a number of tasks it sets none."""
+    lines = read_lines(f"#!/bin/sh\n#SBATCH {line}\n")
+    job = job_of(request_of(lines.given)[0], lines, "job")
+    found = variables(job, ["a", "b"], {})
+    assert (found.get("SLURM_NTASKS"), found.get("SLURM_NPROCS")) == (tasks, tasks)
+    assert (found["SLURM_TASKS_PER_NODE"], found["SLURM_JOB_CPUS_PER_NODE"]) == (on_each, cores)
+    assert found["SLURM_CPUS_ON_NODE"] == cores.partition("(")[0]
 
 
 @pytest.mark.parametrize("line", ["-n 2", "-N 3 --time=1-0 --mail-type=END,FAIL --comment='a {b}'", "--job-name=/&{"])

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from zoe_job.heterogeneous import Part
+from zoe_job.shares import shares_of
 from zoe_job.slurm_options import BadOptionError, MissingOptionError
 from zoe_job.step import settings_of
 
@@ -25,6 +27,18 @@ JOB = {"SLURM_NNODES": "2", "SLURM_NTASKS": "4", "SLURM_NTASKS_PER_NODE": "2", "
 def test_a_step_takes_what_it_does_not_say_from_the_job(words: str, expected: tuple[object, ...]) -> None:
     found = settings_of(words.split(), JOB)
     assert (found.ntasks, found.cores, found.nodes, found.per_node) == expected
+
+
+@pytest.mark.parametrize(
+    ("of_job", "words", "cores"),
+    [({}, "true", None), ({}, "-c 1 true", "1"), ({"SLURM_CPUS_PER_TASK": "3"}, "true", "3"), (JOB, "-c 2 true", "2")],
+)
+def test_cores_of_a_task_stand_in_its_environment_if_they_were_given(
+    of_job: dict[str, str], words: str, cores: str | None
+) -> None:
+    """Slurm sets it in a step only then."""
+    [share] = shares_of([Part(settings_of(words.split(), of_job), range(1))], 0, [[1]], of_job)
+    assert (share.environment.get("SLURM_CPUS_PER_TASK"), share.environment["SLURM_NTASKS"]) == (cores, "1")
 
 
 def test_a_job_that_says_nothing_has_one_task() -> None:
