@@ -55,8 +55,6 @@ class StrictRequests:
         try:
             check(env)
         except TwoReadings as refusal:
-            if server_input is not None:
-                server_input.chunked_input, server_input.rfile = True, _Refusing(refusal)
             return self._refuse(env, start_response, refusal)
         if server_input is None or not server_input.chunked_input:
             passed: Iterable[bytes] = self._app(env, start_response)
@@ -75,6 +73,10 @@ class StrictRequests:
         return body
 
     def _refuse(self, env: Environ, start_response: StartResponse, refusal: TwoReadings) -> Iterable[bytes]:
+        if (server_input := env.get("eventlet.input")) is not None:
+            # The server reads what is left of a body, fails, and closes. After a last chunk, it would read no more.
+            server_input.chunked_input, server_input.rfile = True, _Refusing(refusal)
+            server_input.chunk_length, server_input.position = -1, 0
         self._logger.info("refused: %s from %s: %s", env["REQUEST_METHOD"], env.get("REMOTE_ADDR"), refusal)
         answer = HTTPBadRequest(body=f"{refusal}\n", content_type="text/plain", headers={"Connection": "close"})
         refused: Iterable[bytes] = answer(env, start_response)

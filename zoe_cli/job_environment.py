@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from zoe_job.exported import MAY_BE_SECRET
+
 VARIABLES_MAX, VALUE_LENGTH_MAX = 50, 4096
 """Bounds of what a description takes over from the person who submits it."""
 _READ = re.compile(r"(?<!\\)\$(?:\{[#!]?)?([A-Za-z_]\w*)")
@@ -20,7 +22,6 @@ _OF_MACHINE = re.compile(
     r"(?:PATH|HOME|USER|LOGNAME|SHELL|PWD|OLDPWD|TERM|LANG|HOSTNAME|HOST|TMPDIR|TMP|DISPLAY|MAIL|EDITOR|UID|EUID|PS\d|"
     r"IFS|RANDOM|SECONDS|LINENO|PPID|VIRTUAL_ENV|LD_\w+|PYTHON\w+|(?:LC|SSH|XDG|SLURM|SBATCH|SRUN|ZOE|BASH|CONDA|DBUS)_?\w*)"
 )
-_SECRET = re.compile(r"TOKEN|SECRET|PASSW|API_?KEY|CREDENTIAL|PRIVATE", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,10 @@ def carried(script: str, environment: Mapping[str, str]) -> Carried:
     ]
     values: dict[str, str] = {}
     for name in names:
-        if len(values) < VARIABLES_MAX and len(environment[name]) <= VALUE_LENGTH_MAX and not _SECRET.search(name):
+        if (
+            len(values) < VARIABLES_MAX
+            and len(environment[name]) <= VALUE_LENGTH_MAX
+            and not MAY_BE_SECRET.search(name)
+        ):
             values[name] = environment[name]
     return Carried(values, tuple(name for name in names if name not in values))

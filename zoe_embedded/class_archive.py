@@ -67,14 +67,13 @@ def java_home(directory: Path, parts: Parts) -> Path:
                 return home
             if failed.is_file() and failed.read_text() == identity:
                 return parts.java
-            failed.write_text(identity)
             _make(home, parts)
             (home / _STAMP).write_text(f"{identity} {_sha256(home / _ARCHIVE)}")
-            failed.unlink()
     except (OSError, subprocess.SubprocessError) as error:
         _LOG.warning("Spark starts without an archive of its classes, which takes longer: %s", error)
         with contextlib.suppress(OSError):
-            shutil.rmtree(home)
+            failed.write_text(parts.identity)
+            shutil.rmtree(home, ignore_errors=True)
         return parts.java
     return home
 
@@ -92,7 +91,7 @@ def _sha256(path: Path) -> str:
 
 
 def _make(home: Path, parts: Parts) -> None:
-    print("[runtime: making an archive of Spark's classes, once; half a minute]", flush=True)
+    print("[runtime: making an archive of Spark's classes, once; up to two minutes if the machine is busy]", flush=True)
     shutil.rmtree(home, ignore_errors=True)
     (home / "bin").mkdir(parents=True)
     links = [path for path in parts.java.iterdir() if path.name != "bin"]

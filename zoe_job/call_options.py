@@ -13,7 +13,7 @@ _PARTITION = "zoe"
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """Options of a program as those of `zoe_job/slurm_options.py`, and those that would choose or print other things."""
+    """Options of a program, as in `zoe_job/slurm_options.py`, and those that would choose or print other things."""
 
     all: Mapping[str, tuple[str, str]]
     lacking: tuple[str, ...]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from zoe_job.slurm_options import BadOptionError
 _NEVER = frozenset(("HOME", "HOSTNAME", "LOGNAME", "OLDPWD", "PWD", "SHLVL", "TMPDIR", "USER", "_"))
 _NEVER_FROM = ("BASH_FUNC_", "SLURM_", "SLURMD_", "ZOE_")
 _BYTES_MAX = 64 << 10
+MAY_BE_SECRET = re.compile(r"TOKEN|SECRET|PASSW|API_?KEY|CREDENTIAL|PRIVATE", re.IGNORECASE)
+"""Names of variables whose values a description, which others may see, takes only if they are asked for by name."""
 
 
 def changed_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -24,6 +28,10 @@ def changed_variables(environment: Mapping[str, str] = os.environ) -> dict[str, 
         for name, text in environment.items()
         if name not in _NEVER and not name.startswith(_NEVER_FROM) and name.isidentifier() and begun.get(name) != text
     }
+    for name in [name for name in found if MAY_BE_SECRET.search(name)]:
+        del found[name]
+        text = f"sbatch: {name} stays, since a description may be seen by others; --export=ALL,{name} takes it along"
+        print(text, file=sys.stderr)
     if sum(len(name) + len(text) for name, text in found.items()) > _BYTES_MAX:
         raise BadOptionError("the variables that the script set have more than 64 KiB; name some with --export")
     if any("\0" in text or not _is_text(text) for text in found.values()):

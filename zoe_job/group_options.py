@@ -34,6 +34,9 @@ def read_groups(
         more, rest, strange = read(rest[1:], SBATCH)
         others.append(more)
         unknown += strange
+    for group in others:  # sbatch takes it from the last group, where it stands for the script
+        given += [one for one in group if one.name == "wrap"]
+        group[:] = [one for one in group if one.name != "wrap"]
     return given, others, rest, unknown
 
 

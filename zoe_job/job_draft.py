@@ -37,9 +37,29 @@ STOP_GRACE_S = 30.0
 """From SIGTERM at the time limit to SIGKILL, the default of Slurm."""
 _PORT = 6818  # of slurmd
 _OF_FIRST_NODE = frozenset(
-    {"api", "batch_script", "calling", "exported", "job_draft", "job_fields", "job_lists", "job_records", "job_request"}
-    | {"option_values", "sacct", "sattach", "sbatch", "scancel", "scontrol_jobs", "script_calls", "script_lines"}
-    | {"squeue", "start_times"}
+    {
+        "api",
+        "batch_script",
+        "call_options",
+        "calling",
+        "exported",
+        "group_options",
+        "job_draft",
+        "job_fields",
+        "job_lists",
+        "job_records",
+        "job_request",
+        "option_values",
+        "sacct",
+        "sattach",
+        "sbatch",
+        "scancel",
+        "scontrol_jobs",
+        "script_calls",
+        "script_lines",
+        "squeue",
+        "start_times",
+    }
 )
 """Modules that only programs of the first node need."""
 

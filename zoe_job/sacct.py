@@ -6,32 +6,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from zoe_job.api import Api
+from zoe_job.call_options import SACCT
 from zoe_job.calling import NotHereError, job_ids, run_program
 from zoe_job.job_fields import directory_of, moment, span
 from zoe_job.job_lists import listed
 from zoe_job.job_records import SHORT, JobRecord
 from zoe_job.slurm_options import BadOptionError, Given, read
 
-_OPTIONS_TEXT = """
-accounts A= allclusters L. allocations X. allusers a. brief b. completion c. delimiter = duplicates D. endtime E=
-format o= fields o= group g= helpformat e. jobs j= job j= long l. name = noconvert . nodelist N= noheader n. parsable p.
-parsable2 P. partition r= qos q= starttime S= state s= truncate T. uid u= user u= units = verbose v. wckeys W= json .
-yaml .
-"""
-_WORDS = _OPTIONS_TEXT.split()
-_OPTIONS = {name: (mark[:-1], mark[-1]) for name, mark in zip(_WORDS[::2], _WORDS[1::2], strict=True)}
-_NOT_HERE = (
-    "completion",
-    "helpformat",
-    "long",
-    "nodelist",
-    "json",
-    "yaml",
-    "starttime",
-    "endtime",
-    "group",
-    "truncate",
-)
 _DEFAULT = "jobid,jobname,partition,account,alloccpus,state,exitcode"
 _BRIEF = "jobid,state,exitcode"
 
@@ -43,11 +24,11 @@ def main() -> None:
 
 def sacct(words: Sequence[str]) -> int:
     """Print the jobs; return the exit code. Steps are not recorded, so there are none."""
-    given, rest, unknown = read(words, _OPTIONS)
+    given, rest, unknown = read(words, dict(SACCT.all))
     if unknown or rest:
         raise BadOptionError(f"unrecognized option '{(unknown or rest)[0]}'")
     options = {one.name: one for one in given}
-    if gone := next((name for name in _NOT_HERE if name in options), None):
+    if gone := SACCT.lacks(given):
         raise NotHereError(f"sacct --{gone} does not exist in a job of Zoe")
     fields = _fields(options)
     rows = [[_VALUES[name](job) for name, _ in fields] for job in _chosen(options)]

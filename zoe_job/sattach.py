@@ -8,25 +8,11 @@ import time
 from collections.abc import Sequence
 
 from zoe_job.api import Api
+from zoe_job.call_options import SATTACH
 from zoe_job.calling import NotHereError, is_array, job_ids, path_of, run_program
 from zoe_job.job_records import ENDED, JobRecord, record_of
 from zoe_job.slurm_options import BadOptionError, read
 
-_OPTIONS = {
-    name: (letter, mark)
-    for name, letter, mark in (
-        ("error-filter", "", "="),
-        ("input-filter", "", "="),
-        ("label", "l", "."),
-        ("layout", "", "."),
-        ("output-filter", "", "="),
-        ("pty", "", "."),
-        ("quiet", "Q", "."),
-        ("verbose", "v", "."),
-        ("version", "V", "."),
-    )
-}
-_FOLLOWS = ("label", "quiet", "verbose")
 _POLL_S = 1.0
 _PIECE = 1 << 18
 
@@ -38,10 +24,10 @@ def main() -> None:
 
 def sattach(words: Sequence[str]) -> int:
     """Return the exit code of the job that is followed, as that of Slurm does."""
-    given, rest, unknown = read(words, _OPTIONS)
+    given, rest, unknown = read(words, dict(SATTACH.all))
     if unknown:
         raise BadOptionError(f"unrecognized option '{unknown[0]}'")
-    if gone := next((one.name for one in given if one.name not in _FOLLOWS), None):
+    if gone := SATTACH.lacks(given):
         raise NotHereError(f"sattach --{gone} does not exist in a job of Zoe")
     if len(rest) != 1:
         raise BadOptionError("give one job, as JOB.STEP")

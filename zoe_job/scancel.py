@@ -7,18 +7,12 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from zoe_job.api import Api, RefusedError
+from zoe_job.call_options import SCANCEL
 from zoe_job.calling import FAILED, NotHereError, job_ids, path_of, run_program
 from zoe_job.job_lists import listed
 from zoe_job.job_records import ENDED, SHORT, JobRecord
 from zoe_job.slurm_options import BadOptionError, Given, read
 
-_OPTIONS_TEXT = """
-account A= batch b. clusters M= ctld . cron . full f. help . hurry H. interactive i. jobname n= name n= nodelist w=
-partition p= qos q= quiet Q. reservation R= sibling . signal s= state t= user u= me . verbose v. version V. wckey =
-"""
-_WORDS = _OPTIONS_TEXT.split()
-_OPTIONS = {name: (mark[:-1], mark[-1]) for name, mark in zip(_WORDS[::2], _WORDS[1::2], strict=True)}
-_NOT_HERE = ("batch", "clusters", "cron", "full", "interactive", "nodelist", "reservation", "account", "wckey")
 _KILLS = ("KILL", "SIGKILL", "9", "TERM", "SIGTERM", "15")
 
 
@@ -31,7 +25,7 @@ def scancel(words: Sequence[str]) -> int:
     """Return the exit code of one call."""
     given, ids = _split(words)
     options = {one.name: one for one in given}
-    if gone := next((name for name in _NOT_HERE if name in options), None):
+    if gone := SCANCEL.lacks(given):
         raise NotHereError(f"scancel --{gone} does not exist in a job of Zoe")
     signal = options["signal"].value if "signal" in options else None
     if signal is not None and signal.upper() not in _KILLS:
@@ -52,7 +46,7 @@ def _split(words: Sequence[str]) -> tuple[list[Given], list[str]]:
     ids: list[str] = []
     rest = list(words)
     while rest:
-        more, rest, unknown = read(rest, _OPTIONS)
+        more, rest, unknown = read(rest, dict(SCANCEL.all))
         if unknown:
             raise BadOptionError(f"unrecognized option '{unknown[0]}'")
         given += more

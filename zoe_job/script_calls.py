@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from zoe_job.call_options import missing_option
 from zoe_job.heterogeneous import split
 from zoe_job.missing import API_PROGRAMS, PROGRAMS
 from zoe_job.slurm_options import SRUN, BadOptionError, missing_of, read
@@ -117,14 +118,15 @@ def _why(program: str, words: list[str], path: str) -> str | None:
         names = words[:2] in (["show", "hostnames"], ["show", "hostname"])
         known = words[:1] == [] or words[0].startswith(("$", "-")) or names or _of_jobs(words)
         return None if known else "of scontrol, a job has show hostnames, and what changes and shows jobs"
-    if program in API_PROGRAMS:  # they say which options they do not have
-        return f"{path}{program} is not the {program} of a job of Zoe; call it without its path" if path else None
-    if program != "srun":
+    if program in API_PROGRAMS and path:
+        return f"{path}{program} is not the {program} of a job of Zoe; call it without its path"
+    if program not in API_PROGRAMS and program != "srun":
         return f"there is no {program} in a job"
-    try:
-        return missing_of(one for program in split(words) for one in read(program, SRUN)[0])
-    except BadOptionError:  # srun says it, as that of Slurm does
-        return None
+    with contextlib.suppress(BadOptionError):  # the program says it, as that of Slurm does
+        if program in API_PROGRAMS:
+            return missing_option(program, words)
+        return missing_of(one for part in split(words) for one in read(part, SRUN)[0])
+    return None
 
 
 def _of_jobs(words: list[str]) -> bool:

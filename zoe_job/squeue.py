@@ -8,21 +8,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from zoe_job.api import Api, RefusedError
+from zoe_job.call_options import SQUEUE
 from zoe_job.calling import NotHereError, is_array, job_ids, run_program
 from zoe_job.job_fields import directory_of, moment, short_span, short_state
 from zoe_job.job_lists import listed
 from zoe_job.job_records import SHORT, JobRecord
 from zoe_job.slurm_options import BadOptionError, Given, read
 
-_OPTIONS_TEXT = """
-account A= all a. array r. array-unique . clusters M= format o= Format O= help . hide . iterate i= job j? jobs j?
-json . local . licenses L= long l. me . name n= noconvert . node w= nodelist w= noheader h. only-job-state .
-partition p= priority P. qos q= reservation R= sibling . sort S= start . state t= states t= step s? steps s?
-usage . user u= users u= verbose v. version V. yaml .
-"""
-_WORDS = _OPTIONS_TEXT.split()
-_OPTIONS = {name: (mark[:-1], mark[-1]) for name, mark in zip(_WORDS[::2], _WORDS[1::2], strict=True)}
-_NOT_HERE = ("clusters", "iterate", "json", "yaml", "steps", "step", "licenses", "reservation", "start")
 _DEFAULT = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
 _LONG = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R"
 _FIELD = re.compile(r"%(\.?)(\d*)([A-Za-z%])")
@@ -36,11 +28,11 @@ def main() -> None:
 
 def squeue(words: Sequence[str]) -> int:
     """Print the jobs; return the exit code."""
-    given, rest, unknown = read(list(_joined(words)), _OPTIONS)
+    given, rest, unknown = read(list(_joined(words)), dict(SQUEUE.all))
     if unknown or rest:
         raise BadOptionError(f"unrecognized option '{(unknown or rest)[0]}'")
     options = {one.name: one for one in given}
-    if gone := next((name for name in _NOT_HERE if name in options), None):
+    if gone := SQUEUE.lacks(given):
         raise NotHereError(f"squeue --{gone} does not exist in a job of Zoe")
     text, header = _format(options)
     jobs = _chosen(options, whole=any(letter in _WHOLE for _, _, letter in _FIELD.findall(text)))

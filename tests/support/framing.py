@@ -49,6 +49,10 @@ CHUNKS: Mapping[str, Case] = {
     "a chunk without a size": (_CHUNKED, b"\r\nabc\r\n0\r\n\r\n"),
     "a chunk line that a bare LF ends": (_CHUNKED, b"3\nabc\r\n0\r\n\r\n"),
     "a chunk longer than it says": (_CHUNKED, b"3\r\nabcdef\r\n0\r\n\r\n"),
+    "a trailer with a blank before its colon": (_CHUNKED, b"3\r\nabc\r\n0\r\nX : 1\r\n"),
+    "a trailer without a colon": (_CHUNKED, b"3\r\nabc\r\n0\r\nnonsense\r\n"),
+    "a trailer that a bare LF ends": (_CHUNKED, b"3\r\nabc\r\n0\r\nX: a\n"),
+    "trailers without an end": (_CHUNKED, b"3\r\nabc\r\n0\r\n" + b"X-T: 1\r\n" * 2_100),
     "a bare CR in a chunk's extension": (_CHUNKED, b"3;a\rb\r\nabc\r\n0\r\n\r\n"),
 }
 CASES = {**HEADS, **CHUNKS}

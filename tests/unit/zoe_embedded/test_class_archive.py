@@ -122,6 +122,17 @@ def test_spark_starts_without_it_if_it_cannot_be_made(
     assert not (tmp_path / "java").exists()
 
 
+def test_an_interrupt_is_no_failure(parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **_given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(subprocess, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            java_home(tmp_path, parts)
+    assert java_home(tmp_path, parts) == tmp_path / "java"
+
+
 def test_a_runtime_that_cannot_be_written_is_used_as_it_is(
     parts: Parts, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -37,6 +37,14 @@ def test_what_belongs_to_the_job_itself_does_not(begun: dict[str, str], name: st
     assert changed_variables({**begun, name: "new"}) == {}
 
 
+def test_what_may_be_a_secret_stays_and_is_named(begun: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    new = {"DB_PASSWORD": "x", "AWS_SECRET_ACCESS_KEY": "y", "STEP": "2"}
+    assert changed_variables({**begun, **new}) == {"STEP": "2"}
+    told = capsys.readouterr().err
+    assert all(name in told for name in ("DB_PASSWORD", "AWS_SECRET_ACCESS_KEY"))
+    assert "STEP" not in told
+
+
 @pytest.mark.parametrize("text", ["x" * 70_000, "\udcff"])
 def test_what_cannot_go_on_is_refused(begun: dict[str, str], text: str) -> None:
     with pytest.raises(BadOptionError, match="--export"):

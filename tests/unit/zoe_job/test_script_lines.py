@@ -50,7 +50,7 @@ CALLS = [
     "if {} 1; then true; fi",
     "while ! {} 1; do true; done",
     "bash <<EOF\n{} 5\nEOF",
-    "x=`{} -n`",
+    "x=`{} 5`",
     "[ -f done ] && {} $0",
     "bash -c 'cd x; {} next.sh'",
     "[ $n = 0 ] || {{ {}; }}",
@@ -125,3 +125,26 @@ def test_lines_that_compute_with_the_id_are_found(line: str, computes: bool) -> 
     found = read_lines(f"#!/bin/sh\n{line}\n")
     assert found.arithmetic_lines == ([2] if computes else [])
     assert [number for number, _, why in found.refused if "not a number" in why] == found.arithmetic_lines
+
+
+@pytest.mark.parametrize(
+    ("call", "option"),
+    [
+        ("scancel -p long -n train", "scancel --partition"),
+        ("scancel 5 -q quick", "scancel --qos"),
+        ("while [ $(squeue -h -p long | wc -l) -gt 0 ]; do sleep 1; done", "squeue --partition"),
+        ("squeue --start", "squeue --start"),
+        ("squeue --nosuch", "squeue has no option"),
+        ("sacct -S 2020-01-01", "sacct --starttime"),
+        ("sattach --pty 5.0", "sattach --pty"),
+    ],
+)
+def test_options_that_would_choose_other_jobs_are_refused_with_their_line(call: str, option: str) -> None:
+    assert [why for _, _, why in read_lines(f"#!/bin/bash\n{call}\n").refused if option in why] != []
+
+
+@pytest.mark.parametrize(
+    "call", ["squeue -h -p zoe -u $USER", "scancel $(squeue -h -o %i)", "scancel --me", "sacct -j 5"]
+)
+def test_options_that_mean_the_same_are_taken(call: str) -> None:
+    assert read_lines(f"#!/bin/bash\n{call}\n").refused == []
