@@ -27,22 +27,22 @@ _WHILE_MADE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:cds=off -Xlog:cds+
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an archive is made of: the JVM's own home, SPARK_HOME, the Python beside it, and the folder of the image."""
+    """What an archive is made of: homes of the JVM and of Spark, the Python beside them, and the folder of both programs."""
 
     java: Path
     spark: Path
     python: Path
-    image: Path
+    programs: Path
 
     @property
     def wrapper(self) -> Path:
         """Return the text of the `java` that adds the archive."""
-        return self.image / "zoe-java"
+        return self.programs / "zoe-java"
 
     @property
     def program(self) -> Path:
         """Return the program that uses most of Spark."""
-        return self.image / "load_classes.py"
+        return self.programs / "load_classes.py"
 
     @property
     def identity(self) -> str:

@@ -26,7 +26,7 @@ CLONE = Path(__file__).resolve().parent.parent
 _REQUIREMENTS = CLONE / "requirements"
 _NOTEBOOK_LOCK = _REQUIREMENTS / "jupyter.lock"
 _NOTEBOOK_IMAGE = CLONE / "app_descriptions" / "images" / "jupyter-spark"
-_SPARK_IMAGE = CLONE / "app_descriptions" / "images" / "spark"
+_SPARK_JAVA = CLONE / "app_descriptions" / "spark"
 _PAGE_CONFIG, _DASK = _NOTEBOOK_IMAGE / "page_config.json", _NOTEBOOK_IMAGE / "zoe-dask"
 _SPARK = "pyspark"
 PYTHON_OF_IMAGES = "3.11"
@@ -141,7 +141,7 @@ def client_identity() -> bytes:
 def describe(directory: Path) -> Runtime:
     """Return PATH and variables of a runtime that was built in `directory`."""
     spark = _packages(directory) / "pyspark"
-    java = java_home(directory, Parts(_java(directory), spark, directory / "bin" / "python", _SPARK_IMAGE))
+    java = java_home(directory, Parts(_java(directory), spark, directory / "bin" / "python", _SPARK_JAVA))
     return Runtime(
         path=(str(directory / "bin"), str(java / "bin"), "/usr/bin", "/bin"),
         environment={

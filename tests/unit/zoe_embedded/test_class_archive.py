@@ -12,7 +12,7 @@ import pytest
 from zoe_embedded.class_archive import Parts, java_home
 from zoe_embedded.runtime import CLONE
 
-IMAGE = CLONE / "app_descriptions" / "images" / "spark"
+PROGRAMS = CLONE / "app_descriptions" / "spark"
 PRINTS = '#!/bin/sh\nprintf "%s\\n" "$@"\n'
 DUMPS = """#!/bin/sh
 echo dump >> {log}
@@ -37,7 +37,7 @@ def parts(tmp_path: Path) -> Parts:
     _program(java / "bin" / "jps", PRINTS)
     (java / "release").write_text("17")
     _program(tmp_path / "spark" / "bin" / "spark-submit", DUMPS.format(log=tmp_path / "dumps"))
-    return Parts(java, tmp_path / "spark", tmp_path / "bin" / "python", IMAGE)
+    return Parts(java, tmp_path / "spark", tmp_path / "bin" / "python", PROGRAMS)
 
 
 def _added(home: Path, *words: str, **variables: str) -> set[str]:
@@ -142,8 +142,8 @@ def test_a_runtime_that_cannot_be_written_is_used_as_it_is(
 
 def test_another_wrapper_takes_effect(parts: Parts, tmp_path: Path) -> None:
     java_home(tmp_path, parts)
-    image = tmp_path / "image"
-    image.mkdir()
+    programs = tmp_path / "programs"
+    programs.mkdir()
     for name in ("zoe-java", "load_classes.py"):
-        (image / name).write_text((IMAGE / name).read_text() + "# changed\n")
-    assert (java_home(tmp_path, replace(parts, image=image)) / "bin" / "java").read_text().endswith("# changed\n")
+        (programs / name).write_text((PROGRAMS / name).read_text() + "# changed\n")
+    assert (java_home(tmp_path, replace(parts, programs=programs)) / "bin" / "java").read_text().endswith("# changed\n")
