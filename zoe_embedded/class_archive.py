@@ -27,7 +27,7 @@ _WHILE_MADE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:cds=off -Xlog:cds+
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an archive is made of: homes of the JVM and of Spark, the Python beside them, and the folder of both programs."""
+    """What an archive is made of: homes of the JVM and of Spark, a Python, and the folder of script and program."""
 
     java: Path
     spark: Path
