@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from storage_bridge.base import StorageController
+from tests.support.waiting import until
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, ApplicationKind, Component, Probe, ProbeKind
 from zoe_lib.domain.cluster import Node
@@ -80,7 +81,8 @@ class World:
     def restart(self) -> None:
         """A new master takes over, as after a kill of the old one."""
         self.store.stop_leading()
-        epoch = self.store.try_lead("test")
+        # PostgreSQL gives the lock back when the process of the closed connection has ended.
+        epoch = until(lambda: self.store.try_lead("test"))
         assert epoch is not None
         reconciler = self.keeper_of(self.controller) if self.controller is not None else None
         self.master = Master(self.store, self.backend, epoch, clock=self.clock, hit=self._reach, storage=reconciler)
