@@ -66,7 +66,7 @@ _OF = {"squeue": SQUEUE, "scancel": SCANCEL, "sacct": SACCT, "sattach": SATTACH}
 def missing_option(program: str, words: Sequence[str]) -> str | None:
     """Return why a call of a program with these words cannot be what its script expects; BadOptionError.
 
-    Words with a `$` are not known yet, and end the search.
+    Words with a `$`, which are not known yet, are passed over.
     """
     if (options := _OF.get(program)) is None:
         return None

@@ -10,6 +10,7 @@ import base64
 import json
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from zoe_cli.commands.views import slower_ways
@@ -39,16 +40,14 @@ def follow_quickly(client: QuickClient, execution: Execution) -> Followed:
     followed = Followed(service["id"])
     if not client.streams:
         return followed
-    try:
+    with suppress(Unreachable):  # the SDK waits until the server is back
         show_output(_pieces(client, execution["id"], followed))
-    except Unreachable:
-        return followed
-    for _ in range(_LOOKS):
-        seen = client.execution(execution["id"])
-        if seen["state"] in TERMINAL_STATES:
-            followed.ended = seen if _newest(seen, service)["id"] == service["id"] else None
-            return followed
-        time.sleep(_PAUSE_S)
+        for _ in range(_LOOKS):
+            seen = client.execution(execution["id"])
+            if seen["state"] in TERMINAL_STATES:
+                followed.ended = seen if _newest(seen, service)["id"] == service["id"] else None
+                break
+            time.sleep(_PAUSE_S)
     return followed
 
 

@@ -91,3 +91,16 @@ def test_a_person_is_told_once_why_it_waits(monkeypatch: pytest.MonkeyPatch, cap
 def test_what_is_not_straight_is_left_to_the_sdk(server: Server, offset: int) -> None:
     found = followed(server)
     assert (found.service_id, found.offset, found.ended) == ("m1", offset, None)
+
+
+def test_a_server_that_goes_after_the_output_is_left_to_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server([piece(b"one\n", 4)], [execution()])
+    answers = iter([execution()])
+
+    def gone(_: str) -> Execution:
+        if (found := next(answers, None)) is None:
+            raise Unreachable("restarting")
+        return found
+
+    monkeypatch.setattr(server, "execution", gone)
+    assert (followed(server).offset, followed(Server([], [execution()])).ended) == (4, None)
