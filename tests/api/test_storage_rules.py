@@ -47,8 +47,9 @@ def test_a_rule_is_there_once_however_it_is_added(admin: CliRunner) -> None:
     code, said = storage(admin, "policy", "add", f"{RULE}  ")
     assert (code, f"rule {first} says this already" in said) == (2, True)
     assert storage(admin, "policy", "rm", str(first))[0] == 0
-    assert storage(admin, "policy", "restore", str(first))[0] == 0
+    restored = json.loads(storage(admin, "policy", "restore", str(first), "-o", "json")[1])["rules"]
     [again] = numbers()
+    assert [one["id"] for one in restored] == [again], "as `add` prints it"
     assert again != first
     code, said = storage(admin, "policy", "restore", str(first))
     assert (code, f"rule {again} says this already" in said) == (2, True)

@@ -21,7 +21,14 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration, rate
-from zoe_client.wire import StorageChainView, StorageDoneView, StorageHourView, StorageRuleTry, StorageRuleView
+from zoe_client.wire import (
+    StorageChainView,
+    StorageDoneView,
+    StorageHourView,
+    StorageRuleList,
+    StorageRuleTry,
+    StorageRuleView,
+)
 
 _HOUR_S = 3600
 _DIGEST = re.compile(r"[0-9a-f]{6,64}")
@@ -106,8 +113,8 @@ def restore_rule(
     It runs the versions of uploaded filters that it ran before. If one of them was removed, the rule stays removed.
     """
     with options(context).client() as client:
-        answer = client.restore_storage_rule(number)
-    emit(answer, options(context).output, _rows([answer]))
+        answer = StorageRuleList(rules=[client.restore_storage_rule(number)])  # JSON as of `add`, for scripts
+    emit(answer, options(context).output, _rows(answer.rules))
 
 
 def try_rules(
