@@ -11,9 +11,11 @@ import contextlib
 import hashlib
 import logging
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from zoe_embedded.runtime_store import locked, make_readable
 _LOG = logging.getLogger(__name__)
 _ARCHIVE, _STAMP, _FAILED, _LOCK = "spark.jsa", "spark.jsa.sha256", "zoe-java.failed", "zoe-java.lock"
 _MADE_WITHIN_S = 300.0
+_UNUSED_S = 14 * 86400.0
 _WHILE_MADE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:cds=off -Xlog:cds+dynamic=off"
 
 
@@ -59,23 +62,40 @@ def java_home(directory: Path, parts: Parts) -> Path:
     Without a whole archive, Spark starts as it does without Zoe, and the log says why. After a failure it is not made
     again until one of its parts has changed.
     """
-    home, failed = directory / "java", directory / _FAILED
     try:
         with locked(directory / _LOCK):
-            identity = parts.identity
-            if _whole(home, identity):
-                return home
-            if failed.is_file() and failed.read_text() == identity:
-                return parts.java
-            _make(home, parts)
-            (home / _STAMP).write_text(f"{identity} {_sha256(home / _ARCHIVE)}")
+            return _provided(directory, parts)
     except (OSError, subprocess.SubprocessError) as error:
         _LOG.warning("Spark starts without an archive of its classes, which takes longer: %s", error)
         with contextlib.suppress(OSError):
-            failed.write_text(parts.identity)
-            shutil.rmtree(home, ignore_errors=True)
+            (directory / _FAILED).write_text(parts.identity)
         return parts.java
+
+
+def _provided(directory: Path, parts: Parts) -> Path:
+    identity = parts.identity
+    home = directory / f"java-{identity[:16]}"  # programs of another version of Zoe may run from theirs
+    if not _whole(home, identity):
+        failed = directory / _FAILED
+        if failed.is_file() and failed.read_text() == identity:
+            return parts.java
+        try:
+            _make(home, parts)
+        except (OSError, subprocess.SubprocessError):
+            shutil.rmtree(home, ignore_errors=True)
+            raise
+        (home / _STAMP).write_text(f"{identity} {_sha256(home / _ARCHIVE)}")
+    _forget_unused(home)
     return home
+
+
+def _forget_unused(used: Path) -> None:
+    """Remove what other versions of Zoe have made here and no longer use."""
+    with contextlib.suppress(OSError):  # a runtime that only others may write
+        os.utime(used / _STAMP)
+    for stamp in used.parent.glob(f"java*/{_STAMP}"):
+        if stamp.parent != used and time.time() - stamp.stat().st_mtime > _UNUSED_S:
+            shutil.rmtree(stamp.parent, ignore_errors=True)
 
 
 def _whole(home: Path, identity: str) -> bool:
@@ -99,17 +119,20 @@ def _make(home: Path, parts: Parts) -> None:
     for path in links:
         (home / path.relative_to(parts.java)).symlink_to(path)
     archive, wrapper = home / _ARCHIVE, home / "bin" / "java"
-    _dump(archive, parts)
     text = parts.wrapper.read_text()
-    wrapper.write_text(text.replace("@JAVA@", f"'{parts.java}/bin/java'").replace("@ARCHIVE@", f"'{archive}'"))
+    filled = {"@JAVA@": parts.java / "bin" / "java", "@ARCHIVE@": archive, "@JARS@": parts.spark / "jars"}
+    for mark, path in filled.items():
+        text = text.replace(mark, shlex.quote(str(path)))
+    wrapper.write_text(text)
     wrapper.chmod(0o755)
+    _dump(archive, parts, home)
     make_readable(home)
 
 
-def _dump(archive: Path, parts: Parts) -> None:
+def _dump(archive: Path, parts: Parts, java_home: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         environment = {
-            "JAVA_HOME": str(parts.java),
+            "JAVA_HOME": str(java_home),  # it puts the class path in the order that it has later
             "SPARK_HOME": str(parts.spark),
             "PYSPARK_PYTHON": str(parts.python),
             "PATH": os.pathsep.join((str(parts.python.parent), "/usr/bin", "/bin")),

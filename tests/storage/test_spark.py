@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.support.access_log import bytes_out
 from tests.support.long import of_storage
 from tests.support.object_store import Person, definition, logged_in, object_store
 from tests.support.spark import s3a_driver, spark_cluster, spark_driver
+from zoe_embedded.jars import s3a_jars, stocator_jars
 from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 
@@ -57,9 +59,30 @@ SPECULATING = {
 }
 
 
-def test_java_shares_its_own_classes_between_processes(spark: Runtime) -> None:
-    java = f"{spark.environment['JAVA_HOME']}/bin/java"
-    subprocess.run([java, "-Xshare:on", "-version"], check=True, capture_output=True)
+def test_a_jvm_with_a_connector_maps_sparks_classes(spark: Runtime, tmp_path: Path) -> None:
+    """Its jars and settings are named in front of Spark's jars, and taken behind them (`zoe-java`)."""
+    (tmp_path / "core-site.xml").write_text("<configuration/>")
+    jars, home = f"{spark.environment['SPARK_HOME']}/jars", spark.environment["JAVA_HOME"]
+    class_path = [*map(str, stocator_jars()), str(tmp_path), f"{jars}/*"]
+    logged = {"JDK_JAVA_OPTIONS": f"-Xlog:class+load:file={tmp_path}/classes"}
+    java = (f"{home}/bin/java", "-cp", ":".join(class_path), "org.apache.spark.deploy.SparkSubmit", "--version")
+    subprocess.run(java, check=True, capture_output=True, env={**spark.environment, **logged})
+    loaded = [line for line in (tmp_path / "classes").read_text().splitlines() if " org.apache.spark." in line]
+    assert [line for line in loaded if "source: file:" in line] == []
+    assert len([line for line in loaded if "source: shared objects file" in line]) > 50
+
+
+@pytest.mark.parametrize("connector", [stocator_jars, pytest.param(s3a_jars, marks=of_storage)])
+def test_a_connector_shares_no_name_with_sparks_jars(connector: Callable[[], list[Path]], spark: Runtime) -> None:
+    """So it means the same behind them."""
+    there = _names(Path(spark.environment["SPARK_HOME"], "jars").glob("*.jar"))
+    empty = {"org/apache/spark/unused/UnusedStubClass.class", "mozilla/public-suffix-list.txt", ".gitkeep"}
+    assert _names(connector()) & there <= empty
+
+
+def _names(jars: Iterable[Path]) -> set[str]:
+    names = {name for jar in jars for name in ZipFile(jar).namelist()}
+    return {name for name in names if not name.endswith("/") and not name.startswith("META-INF/")}
 
 
 def test_spark_reads_only_what_it_needs_through_unmodified_stocator(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 from dataclasses import replace
@@ -76,6 +77,47 @@ def test_options_are_added_unless_they_are_given(
     assert (f"-XX:SharedArchiveFile={home}/spark.jsa" in found) is archive
 
 
+@pytest.mark.parametrize(
+    ("class_path", "ordered"),
+    [
+        ("{jars}", "{sorted}"),
+        ("{settings}:{jars}", "{sorted}:{settings}"),
+        ("/absent/conf/:{jars}:/hadoop", "{sorted}:/absent/conf/:/hadoop"),
+        (
+            "/jars/stocator-1.1.4.jar:/jars/joss-0.10.3.jar:{settings}/:{jars}:{settings}/",
+            "{sorted}:/jars/stocator-1.1.4.jar:/jars/joss-0.10.3.jar:{settings}/:{settings}/",
+        ),
+        ("/opt/stocator/*:{settings}:{jars}", "{sorted}:/opt/stocator/*:{settings}"),
+        ("{classes}:{jars}", None),
+        ("{mine}:{settings}:{jars}", None),
+        ("{settings}:{mine}:{jars}", None),
+        ("/mine/*:{jars}", None),
+        (":{jars}", None),
+        ("{mine}", None),
+    ],
+)
+def test_only_what_means_the_same_behind_goes_behind_sparks_jars(
+    class_path: str, ordered: str | None, parts: Parts, tmp_path: Path
+) -> None:
+    """Classes and jars of the user stay in front, without an archive then."""
+    for place in ("jars", "settings", "classes"):
+        (tmp_path / place).mkdir()
+    for name in ("settings/spark-defaults.conf", "settings/core-site.xml", "classes/Mine.class", "mine.jar"):
+        (tmp_path / name).write_text("")
+    jars = parts.spark / "jars"
+    jars.mkdir()
+    for name in ("b.jar", "a.jar", "Z.jar", "note.txt"):
+        (jars / name).write_text("")
+    places = {place: str(tmp_path / place) for place in ("settings", "classes")}
+    places |= {"mine": str(tmp_path / "mine.jar"), "jars": f"{jars}/*"}
+    places["sorted"] = ":".join(str(jars / name) for name in ("Z.jar", "a.jar", "b.jar"))
+    home = java_home(tmp_path, parts)
+    given = ["-cp", class_path.format_map(places), EXECUTOR, "-cp", "an argument of the program"]
+    done = subprocess.run([home / "bin" / "java", *given], env={}, capture_output=True, text=True, check=True)
+    wanted = [given[0], (ordered or class_path).format_map(places), *given[2:]]
+    assert done.stdout.splitlines()[-len(wanted) :] == wanted
+
+
 def test_options_of_the_environment_are_given_ones(parts: Parts, tmp_path: Path) -> None:
     home = java_home(tmp_path, parts)
     assert SERIAL not in _added(home, "-Xmx512m", EXECUTOR, JDK_JAVA_OPTIONS="-XX:+UseParallelGC")
@@ -89,7 +131,7 @@ def test_it_is_made_once_also_by_several_at_once(parts: Parts, tmp_path: Path) -
     for start in starts:
         start.join()
     assert (tmp_path / "dumps").read_text() == "dump\n"
-    assert (tmp_path / "java" / "bin" / "jps").resolve() == parts.java / "bin" / "jps"
+    assert (java_home(tmp_path, parts) / "bin" / "jps").resolve() == parts.java / "bin" / "jps"
 
 
 @pytest.mark.parametrize("damage", ["broken", "truncated", "missing", "of another JVM"])
@@ -101,7 +143,7 @@ def test_what_is_not_the_archive_that_was_made_is_made_anew(damage: str, parts: 
         archive.unlink()
     else:
         archive.write_text("clasXes\n" if damage == "broken" else "cla")
-    java_home(tmp_path, parts)
+    archive = java_home(tmp_path, parts) / "spark.jsa"
     assert (archive.read_text(), (tmp_path / "dumps").read_text()) == ("classes\n", "dump\ndump\n")
 
 
@@ -119,7 +161,7 @@ def test_spark_starts_without_it_if_it_cannot_be_made(
     assert [record.message.partition(":")[0] for record in caplog.records] == [
         "Spark starts without an archive of its classes, which takes longer"
     ]
-    assert not (tmp_path / "java").exists()
+    assert not list(tmp_path.glob("java-*"))
 
 
 def test_an_interrupt_is_no_failure(parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +172,7 @@ def test_an_interrupt_is_no_failure(parts: Parts, tmp_path: Path, monkeypatch: p
         meanwhile.setattr(subprocess, "run", interrupted)
         with pytest.raises(KeyboardInterrupt):
             java_home(tmp_path, parts)
-    assert java_home(tmp_path, parts) == tmp_path / "java"
+    assert java_home(tmp_path, parts) != parts.java
 
 
 def test_a_runtime_that_cannot_be_written_is_used_as_it_is(
@@ -140,10 +182,15 @@ def test_a_runtime_that_cannot_be_written_is_used_as_it_is(
     assert "without an archive" in caplog.text
 
 
-def test_another_wrapper_takes_effect(parts: Parts, tmp_path: Path) -> None:
-    java_home(tmp_path, parts)
+def test_two_versions_of_zoe_have_their_own_and_what_nobody_uses_goes(parts: Parts, tmp_path: Path) -> None:
+    before = java_home(tmp_path, parts)
     programs = tmp_path / "programs"
     programs.mkdir()
     for name in ("zoe-java", "load_classes.py"):
         (programs / name).write_text((PROGRAMS / name).read_text() + "# changed\n")
-    assert (java_home(tmp_path, replace(parts, programs=programs)) / "bin" / "java").read_text().endswith("# changed\n")
+    after = java_home(tmp_path, replace(parts, programs=programs))
+    assert (after / "bin" / "java").read_text().endswith("# changed\n")
+    assert java_home(tmp_path, parts) == before != after
+    os.utime(before / "spark.jsa.sha256", (0, 0))
+    java_home(tmp_path, replace(parts, programs=programs))
+    assert (before.exists(), after.exists()) == (False, True)
