@@ -11,10 +11,8 @@ import contextlib
 import hashlib
 import logging
 import os
-import shlex
 import shutil
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +23,12 @@ _LOG = logging.getLogger(__name__)
 _ARCHIVE, _STAMP, _FAILED, _LOCK = "spark.jsa", "spark.jsa.sha256", "zoe-java.failed", "zoe-java.lock"
 _MADE_WITHIN_S = 300.0
 _UNUSED_S = 14 * 86400.0
-_WHILE_MADE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:cds=off -Xlog:cds+dynamic=off"
+_PROGRAMS = ("make-java", "zoe-java", "load_classes.py")
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an archive is made of: homes of the JVM and of Spark, a Python, and the folder of script and program."""
+    """What an archive is made of: homes of the JVM and of Spark, a Python, and the folder of the programs."""
 
     java: Path
     spark: Path
@@ -38,20 +36,15 @@ class Parts:
     programs: Path
 
     @property
-    def wrapper(self) -> Path:
-        """Return the text of the `java` that adds the archive."""
-        return self.programs / "zoe-java"
-
-    @property
-    def program(self) -> Path:
-        """Return the program that uses most of Spark."""
-        return self.programs / "load_classes.py"
+    def maker(self) -> Path:
+        """Return the program that makes a JAVA_HOME with an archive, here and in images."""
+        return self.programs / "make-java"
 
     @property
     def identity(self) -> str:
         """Return a hash that differs if an archive has to be made anew; packages have a runtime of their own."""
         digest = hashlib.sha256(str(self.java).encode())
-        for file in (self.java / "release", self.program, self.wrapper):
+        for file in (self.java / "release", *(self.programs / name for name in _PROGRAMS)):
             digest.update(file.read_bytes())
         return digest.hexdigest()
 
@@ -113,39 +106,8 @@ def _sha256(path: Path) -> str:
 def _make(home: Path, parts: Parts) -> None:
     print("[runtime: making an archive of Spark's classes, once; up to two minutes if the machine is busy]", flush=True)
     shutil.rmtree(home, ignore_errors=True)
-    (home / "bin").mkdir(parents=True)
-    links = [path for path in parts.java.iterdir() if path.name != "bin"]
-    links += [path for path in (parts.java / "bin").iterdir() if path.name != "java"]
-    for path in links:
-        (home / path.relative_to(parts.java)).symlink_to(path)
-    archive, wrapper = home / _ARCHIVE, home / "bin" / "java"
-    text = parts.wrapper.read_text()
-    filled = {"@JAVA@": parts.java / "bin" / "java", "@ARCHIVE@": archive, "@JARS@": parts.spark / "jars"}
-    for mark, path in filled.items():
-        text = text.replace(mark, shlex.quote(str(path)))
-    wrapper.write_text(text)
-    wrapper.chmod(0o755)
-    _dump(archive, parts, home)
+    command = [str(part) for part in ("sh", parts.maker, parts.java, parts.spark, parts.python, home)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_MADE_WITHIN_S, check=False)
+    if done.returncode != 0:
+        raise OSError(f"{parts.maker.name} ended with {done.returncode}: {done.stderr[-1000:]}")
     make_readable(home)
-
-
-def _dump(archive: Path, parts: Parts, java_home: Path) -> None:
-    with tempfile.TemporaryDirectory() as scratch:
-        environment = {
-            "JAVA_HOME": str(java_home),  # it puts the class path in the order that it has later
-            "SPARK_HOME": str(parts.spark),
-            "PYSPARK_PYTHON": str(parts.python),
-            "PATH": os.pathsep.join((str(parts.python.parent), "/usr/bin", "/bin")),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            "SPARK_LOCAL_DIRS": scratch,
-            "SPARK_WORKER_DIR": scratch,
-            "SPARK_SUBMIT_OPTS": f"-XX:ArchiveClassesAtExit={archive} {_WHILE_MADE}",
-        }
-        options = {"spark.ui.enabled": "false", "spark.executor.memory": "512m", "spark.log.level": "ERROR"}
-        settings = [part for name, value in options.items() for part in ("--conf", f"{name}={value}")]
-        command = [str(parts.spark / "bin" / "spark-submit"), *settings, str(parts.program)]
-        done = subprocess.run(
-            command, env=environment, cwd=scratch, capture_output=True, text=True, timeout=_MADE_WITHIN_S, check=False
-        )
-    if done.returncode != 0 or not archive.exists():
-        raise OSError(f"the program that uses its classes ended with {done.returncode}: {done.stderr[-1000:]}")

@@ -29,11 +29,12 @@ class Recipe:
     other_names: tuple[str, ...] = ()
 
 
+_JAVA_OF_SPARK = ("spark/make-java", "spark/zoe-java", "spark/load_classes.py")
 # In the order in which they are built.
 RECIPES: dict[str, Recipe] = {
     "tiny": Recipe(gathered=(Busybox(),)),
     "base": Recipe(from_debian=True, gathered=(Authorities(), Sources()), other_names=("python",)),
-    "spark": Recipe("base", gathered=(SparkPackages(), StocatorJars())),
+    "spark": Recipe("base", gathered=(SparkPackages(), StocatorJars(), Files(*_JAVA_OF_SPARK))),
     "jupyter": Recipe("spark", gathered=(PythonPackages("jupyter.lock"),)),
     "jupyter-spark": Recipe("jupyter", gathered=(ZoeClient(),)),
     "mpi": Recipe("base", gathered=(Files("programs/mpi_pi.c", "programs/mpi_ring.c"),)),

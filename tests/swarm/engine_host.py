@@ -21,6 +21,11 @@ hostname "$1"
 ip link set lo up
 if [ -n "$4" ]; then
     cp --sparse=always "$4" "$2/disk"
+    if [ "$(stat -c %s "$2/disk")" -lt "$3" ]; then
+        truncate -s "$3" "$2/disk"
+        e2fsck -fp "$2/disk" > /dev/null 2>&1 || [ $? = 1 ]
+        resize2fs "$2/disk" > /dev/null 2>&1
+    fi
 else
     truncate -s "$3" "$2/disk"
     mkfs.ext4 -q -O ^has_journal -m 0 "$2/disk"

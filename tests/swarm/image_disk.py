@@ -25,6 +25,8 @@ from tests.swarm.keeper import Keeper, group_of_containers
 IMAGES = ("base", "gateway", "mpi", "spark", "jupyter-spark", "server")
 # Another checkout with other images may be about to copy its disk; each run marks the one that it uses.
 _UNUSED_S = 6 * 3600.0
+_BYTES = 12 * 2**30
+"""The images that are replaced stay while those instead of them are built on their layers; holes take no room."""
 # What is an engine's own: its identity, and the networks of the machine it was on.
 _OWN = ("engine-id", "network", "runtimes", "tmp")
 
@@ -68,7 +70,7 @@ def _make(path: Path) -> None:
     keeper = Keeper(base, cgroup)
     host = None
     try:
-        host = EngineHost("disk", base, cgroup, own_network=False, disk=_last())
+        host = EngineHost("disk", base, cgroup, own_network=False, disk_bytes=_BYTES, disk=_last())
         host.await_namespaces()
         host.start_engine("--bridge=none", "--iptables=false", "--ip-forward=false")
         host.await_engine()

@@ -5,8 +5,11 @@ from __future__ import annotations
 from contextlib import closing
 from http.client import HTTPConnection
 
+import docker
+
 from tests.support.images import provide
 from tests.support.swarm_installation import LONG, OWNER, Installation, document, service_of
+from tests.support.waiting import until
 from tests.swarm.cluster import Cluster
 from zoe_embedded.demo_data import Dataset
 from zoe_lib.domain.execution import ExecutionState, ServiceState
@@ -30,11 +33,20 @@ def test_the_energy_report_is_right_and_the_tenants(swarm: Cluster, installation
         assert container["Config"]["User"] == f"{OWNER.uid}:{OWNER.gid}"
         mounted = {mount["Destination"]: mount["Source"] for mount in container["Mounts"]}
         assert mounted["/workspace"] == str(installation.workspace)
+    for host in swarm.hosts:
+        for container in running.get(host.name, ()):
+            _await_archive(host.api, container["Id"])
     ended = installation.until(started.id, lambda execution: execution.terminal, 240)
     assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)
     assert data.result() == data.expected()
     written = (data.directory / "result" / "result.json").stat()
     assert (written.st_uid, written.st_gid) == (OWNER.uid, OWNER.gid)
+
+
+def _await_archive(api: docker.APIClient, container: str) -> None:
+    """A JVM maps the archive of Spark's classes only if its class path fits it."""
+    look = ["sh", "-c", "grep -l /opt/zoe-java/home/spark.jsa /proc/[0-9]*/maps 2> /dev/null"]
+    until(lambda: api.exec_start(api.exec_create(container, look)))
 
 
 def test_a_service_stays_while_masters_come_and_go(swarm: Cluster, installation: Installation) -> None:

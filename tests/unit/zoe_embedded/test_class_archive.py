@@ -113,7 +113,13 @@ def test_only_what_means_the_same_behind_goes_behind_sparks_jars(
     places["sorted"] = ":".join(str(jars / name) for name in ("Z.jar", "a.jar", "b.jar"))
     home = java_home(tmp_path, parts)
     given = ["-cp", class_path.format_map(places), EXECUTOR, "-cp", "an argument of the program"]
-    done = subprocess.run([home / "bin" / "java", *given], env={}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [home / "bin" / "java", *given],
+        env={"SPARK_HOME": str(parts.spark)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     wanted = [given[0], (ordered or class_path).format_map(places), *given[2:]]
     assert done.stdout.splitlines()[-len(wanted) :] == wanted
 
@@ -186,8 +192,8 @@ def test_two_versions_of_zoe_have_their_own_and_what_nobody_uses_goes(parts: Par
     before = java_home(tmp_path, parts)
     programs = tmp_path / "programs"
     programs.mkdir()
-    for name in ("zoe-java", "load_classes.py"):
-        (programs / name).write_text((PROGRAMS / name).read_text() + "# changed\n")
+    for name in ("make-java", "zoe-java", "load_classes.py"):
+        _program(programs / name, (PROGRAMS / name).read_text() + "# changed\n")
     after = java_home(tmp_path, replace(parts, programs=programs))
     assert (after / "bin" / "java").read_text().endswith("# changed\n")
     assert java_home(tmp_path, parts) == before != after

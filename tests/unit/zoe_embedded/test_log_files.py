@@ -114,7 +114,7 @@ STARTS: dict[tuple[str, str], tuple[Callable[[Path], Path], ...]] = {
 # These wait until it has ended, or, of PostgreSQL's, have a test of their own.
 WAITING = {
     ("runtime.py", "_run"),
-    ("class_archive.py", "_dump"),
+    ("class_archive.py", "_make"),
     ("swift/store.py", "_run"),
     ("swift/store.py", "make_policy"),
     ("ceph/store.py", "_run"),
