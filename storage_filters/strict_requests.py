@@ -26,6 +26,7 @@ from storage_filters.framing import ChunkLines, TwoReadings, check_head, check_h
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 INFO = "zoe_framing"
+_CODING = "HTTP_TRANSFER_ENCODING"
 HEAD = "zoe.head"
 """Where the server puts the head of a request as it came, in bytes."""
 
@@ -56,6 +57,8 @@ class StrictRequests:
             check(env)
         except TwoReadings as refusal:
             return self._refuse(env, start_response, refusal)
+        if _CODING in env:
+            env[_CODING] = env[_CODING].lower()  # Swift knows it in small letters only
         if server_input is None or not server_input.chunked_input:
             passed: Iterable[bytes] = self._app(env, start_response)
             return passed

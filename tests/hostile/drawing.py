@@ -125,7 +125,7 @@ class Drawing:
         if "json" not in kind:
             return self._typed(kind.encode(), chance.randbytes(chance.choice((0, 1, 1000))))
         value = self._drawer.value(described.get("schema", {}))
-        if chance.random() < 0.5:
+        if chance.random() < 0.4:
             value = values.spoiled(chance, value)
         return self._typed(kind.encode(), values.body(chance, value))
 

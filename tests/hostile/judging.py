@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,8 +17,10 @@ _UNAVAILABLE = 503
 _TRACES = (b"Traceback (most recent", b'File "/', b"site-packages", b"sqlalchemy", b"psycopg")
 
 
-def faults(request: Hostile, sent: bytes, answer: Answer, all_marks: Sequence[Marks], operator: bool) -> list[str]:
-    """Return what is wrong with an answer; nothing if it is as it should be."""
+def faults(
+    request: Hostile, sent: bytes, answer: Answer, all_marks: Sequence[Marks], known: Collection[str], operator: bool
+) -> list[str]:
+    """Return what is wrong with an answer; nothing if it is as it should be. known: marks that the asker has sent."""
     found = []
     if answer.status >= 500 and not (answer.status == _UNAVAILABLE and answer.header("Retry-After")):
         found.append(f"status {answer.status}")
@@ -26,7 +28,7 @@ def faults(request: Hostile, sent: bytes, answer: Answer, all_marks: Sequence[Ma
         found.append("no answer")
     found += [f"shows {trace.decode()}" for trace in _TRACES if trace in answer.text and trace not in sent]
     for marks in all_marks:
-        found += [f"shows {one}" for one in marks.leaked(answer.text, sent, operator)]
+        found += [f"shows {one}" for one in marks.leaked(answer.text, known, operator)]
     at = f"{request.asker}, {request.owner}: {request.method} {request.target.decode()[:300]}"
     return [f"{one}: {at} -> {answer.status} {answer.body[:300]!r}" for one in found]
 

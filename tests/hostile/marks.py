@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
@@ -23,14 +24,18 @@ class Marks:
         """Return a new mark that operators may see, too."""
         return self.seen.setdefault(what, f"mk{secrets.token_hex(8)}")
 
-    def leaked(self, answer: bytes, asked: bytes, operator: bool = False) -> list[str]:
-        """Return which marks an answer shows that are not in its request."""
+    def leaked(self, answer: bytes, known: Collection[str], operator: bool = False) -> list[str]:
+        """Return which marks an answer shows. known: what the asker has sent, which may come back."""
         hidden = self.private if operator else {**self.private, **self.seen}
-        if b"mk" not in answer and not any(mark.encode() in answer for mark in hidden.values()):
-            return []
-        given = asked + unquote_to_bytes(asked) + unquote_to_bytes(unquote_to_bytes(asked))
         return [
             f"{what} of {self.owner}"
             for what, mark in hidden.items()
-            if mark.encode() in answer and mark.encode() not in given
+            if mark.encode() in answer and mark not in known
         ]
+
+    def among(self, sent: bytes) -> set[str]:
+        """Return the marks that a request contains, however it is encoded."""
+        once = unquote_to_bytes(sent)
+        plain = b" ".join((sent, once, unquote_to_bytes(once)))
+        marks = {**self.private, **self.seen}.values()
+        return {mark for mark in marks if mark.encode() in plain}

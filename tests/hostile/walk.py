@@ -42,6 +42,7 @@ def run(world: World, url: str, requests: int, seed: int) -> Found:
     drawing = Drawing(seed, document, ASKERS, world.owners, world.known())
     at = urlsplit(world.api.url)
     host, before = (at.hostname or "", at.port or 0), digests(url, THEIRS, "neil")
+    planted, known = (world.eve, world.neil), {asker: set[str]() for asker in ASKERS}
     connections = {asker: Line(*host) for asker in ASKERS}
     with lines() as noted:
         for number in range(requests):
@@ -53,10 +54,10 @@ def run(world: World, url: str, requests: int, seed: int) -> Found:
             found.answers[one.asker, answer.status] += 1
             found.routes[one.route.method, one.route.path] += 1
             logged = len(noted.wrong)
-            found.wrong += faults(one, sent, answer, (world.eve, world.neil), one.asker in OPERATORS)
+            known[one.asker].update(*(marks.among(sent) for marks in planted))
+            found.wrong += faults(one, sent, answer, planted, known[one.asker], one.asker in OPERATORS)
             found.wrong += [f"{line} after {sent[:300]!r}" for line in noted.wrong[logged:]]
     found.logged = noted.number
-    found.wrong += noted.wrong
     after = digests(url, THEIRS, "neil")
     found.wrong += [f"changed: {name}: {was} -> {after[name]}" for name, was in before.items() if after[name] != was]
     for one_line in connections.values():

@@ -48,6 +48,7 @@ class World:
             "neighbour": self._planted(self.neil, "neil", OURS),
             "never": {"execution_id": ["x1m00000000none"], "service_id": ["x0-1"], "array_id": ["a00000000000000"]},
         }
+        self.ada, self._admin = Marks("ada"), self.api.http(make_token(self.api.store, "root", OURS, "admin", ALL_SCOPES))
         self._ada = self._client("ada", OURS)
         self.owners["ended"] = self._ended()
         self._bounded()
@@ -73,8 +74,14 @@ class World:
         }
 
     def renew(self) -> None:
-        """Give Ada things anew: she cancels and removes them as she goes."""
-        self.owners["own"] = self._things(self._ada, Marks("ada"), "main", OURS)
+        """Give Ada things anew: she cancels and removes them as she goes, and fills her quota."""
+        kept = (self._caller, *self.owners.get("own", {}).get("execution_id", ()))
+        active = "submitted", "queued", "starting", "running"
+        params = {"user": "ada", "state": list(active), "limit": EXECUTIONS_MAX}
+        for one in self._admin.get(f"{V1}/executions", params=params).raise_for_status().json()["executions"]:
+            if one["id"] not in kept:
+                self._admin.post(f"{V1}/executions/{one['id']}/cancel")
+        self.owners["own"] = self._things(self._ada, self.ada, "main", OURS)
 
     def close(self) -> None:
         """End all."""
@@ -83,8 +90,7 @@ class World:
 
     def _bounded(self) -> None:
         """Bound what a long run leaves in the queue."""
-        admin = self.api.http(make_token(self.api.store, "root", OURS, "admin", ALL_SCOPES))
-        _sent(admin, "PUT", "/admin/limits", {"amounts": {"executions": EXECUTIONS_MAX}, "tenant": OURS})
+        _sent(self._admin, "PUT", "/admin/limits", {"amounts": {"executions": EXECUTIONS_MAX}, "tenant": OURS})
 
     def _client(self, user: str, tenant: str) -> httpx.Client:
         return self.api.http(make_token(self.api.store, user, tenant, "user", ("read", "submit")))
@@ -150,7 +156,8 @@ class World:
     def _job_token(self) -> str:
         made = _sent(self._ada, "POST", "/executions", {"application": self._job("caller", "main")})
         until(lambda: self._view(self._ada, made["id"]).state is ExecutionState.RUNNING)
-        return token_of(self.api, made["id"])
+        self._caller = str(made["id"])
+        return token_of(self.api, self._caller)
 
     def _view(self, http: httpx.Client, execution_id: str) -> ExecutionView:
         return ExecutionView.model_validate_json(http.get(f"{V1}/executions/{execution_id}").raise_for_status().text)
