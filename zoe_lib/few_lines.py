@@ -1,4 +1,4 @@
-"""A bound on the lines that one client can cause in a log, for programs that strangers can reach. Standard library only."""
+"""A bound on the lines that one client can cause in a log. Standard library only: Swift's filters use it, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile requests: no answer shows what belongs to others, none is a fault of the server, and nothing of others changes.
+"""Hostile requests: no answer shows what belongs to others, none is a fault, and nothing of others changes.
 
 `python -m tests.hostile --requests 100000 --seed 1` sends more (docs/tests.md).
 """

@@ -1,4 +1,4 @@
-"""`python -m tests.hostile --requests 100000 --seed 1`: send hostile requests to an API of its own, and print a table."""
+"""Send hostile requests to an API of its own, and print a table."""
 
 from __future__ import annotations
 

@@ -23,8 +23,9 @@ def digests(url: str, tenant: str, neighbour: str) -> dict[str, str]:
             if where is None:
                 continue
             rows = f'SELECT (to_jsonb(one) - %(moving)s::text[])::text AS row FROM "{table.name}" one WHERE {where}'
+            digest = "count(*) || ' rows ' || coalesce(md5(string_agg(row, ',' ORDER BY row)), '')"
             cursor.execute(
-                f"SELECT count(*) || ' rows ' || coalesce(md5(string_agg(row, ',' ORDER BY row)), '') FROM ({rows}) all_",
+                f"SELECT {digest} FROM ({rows}) all_",
                 {"moving": list(_MOVING), "tenant": tenant, "user": neighbour},
             )
             found[table.name] = str(cursor.fetchone()[0])

@@ -28,9 +28,7 @@ class Marks:
         """Return which marks an answer shows. known: what the asker has sent, which may come back."""
         hidden = self.private if operator else {**self.private, **self.seen}
         return [
-            f"{what} of {self.owner}"
-            for what, mark in hidden.items()
-            if mark.encode() in answer and mark not in known
+            f"{what} of {self.owner}" for what, mark in hidden.items() if mark.encode() in answer and mark not in known
         ]
 
     def among(self, sent: bytes) -> set[str]:

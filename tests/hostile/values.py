@@ -11,8 +11,8 @@ from urllib.parse import quote
 Header = tuple[bytes, bytes]
 TEXTS: Sequence[str] = (
     "", " ", ".", "..", "../../etc/passwd", "a/b", "\x00", "x\x00y", "\x1b[31m", "\r\nX-Injected: yes", "%00", "%2e%2e",
-    "\u202egnp.exe", "\ufeff", "\ud800", "e\u0301", "\u2028", "Ａｄａ", "ada ", "ADA", "null", "NaN", "-1", "0", "1e309",
-    "9" * 40, "-9223372036854775809", "9223372036854775808", "2147483648", "' OR 1=1 --", "{{7*7}}", "${jndi:ldap://x}",
+    "\u202egnp.exe", "\ufeff", "\ud800", "e\u0301", "\u2028", "Ａｄａ", "ada ", "ADA", "null", "NaN", "-1", "0",
+    "1e309", "9" * 40, "-9223372036854775809", "9223372036854775808", "2147483648", "' OR 1=1 --", "{{7*7}}", "${jndi:ldap://x}",
     "<script>alert(1)</script>", "%s%n", "x" * 5000, "*", "a,b", "zoe_000000000000_" + "0" * 48, "true", "[]", "{}",
 )  # fmt: skip
 OVERLONG = ("%c0%ae%c0%ae", "%c0%80", "%e0%80%af", "%ff%fe", "%ed%a0%80", "%f4%90%80%80", "%", "%zz", "%u002e")
@@ -36,8 +36,8 @@ HEADERS: Sequence[Header] = (
 )  # fmt: skip
 CONTENT_TYPES = (
     b"application/json", b"application/json; charset=utf-16", b"text/plain", b"application/x-www-form-urlencoded",
-    b"multipart/form-data", b"multipart/form-data; boundary=x", b"application/xml", b"application/octet-stream", b"\xff",
-    b"application/offset+octet-stream", b"application/problem+json", b"",
+    b"multipart/form-data", b"multipart/form-data; boundary=x", b"application/xml", b"application/octet-stream",
+    b"\xff", b"application/offset+octet-stream", b"application/problem+json", b"",
 )  # fmt: skip
 _DEEP = 2_000
 

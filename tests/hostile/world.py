@@ -48,7 +48,10 @@ class World:
             "neighbour": self._planted(self.neil, "neil", OURS),
             "never": {"execution_id": ["x1m00000000none"], "service_id": ["x0-1"], "array_id": ["a00000000000000"]},
         }
-        self.ada, self._admin = Marks("ada"), self.api.http(make_token(self.api.store, "root", OURS, "admin", ALL_SCOPES))
+        self.ada, self._admin = (
+            Marks("ada"),
+            self.api.http(make_token(self.api.store, "root", OURS, "admin", ALL_SCOPES)),
+        )
         self._ada = self._client("ada", OURS)
         self.owners["ended"] = self._ended()
         self._bounded()

@@ -84,7 +84,11 @@ def test_each_refusal_that_ends_with_time_says_when() -> None:
     """What is bounded in number ends when its user ends something; the rest is said where it is counted (`after`)."""
     by_number = {Code.QUOTA_EXCEEDED, Code.TOO_MANY_UPLOADS}
     counted = {Code.TOO_MANY_SIGN_INS, Code.JOB_CALLS_TOO_OFTEN, Code.JOB_SUBMITS_TOO_OFTEN}
-    silent = {code for code, (status, _) in PROBLEMS.items() if status == 429 and "retry-after" not in headers_of(problem(code))}
+    silent = {
+        code
+        for code, (status, _) in PROBLEMS.items()
+        if status == 429 and "retry-after" not in headers_of(problem(code))
+    }
     assert silent == by_number | counted
 
 
