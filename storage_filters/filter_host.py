@@ -289,7 +289,10 @@ class FilterHost:
             finally:
                 close_if_possible(beginning.app_iter)
         elif request.method == "GET" and answer.status_int == _WHOLE:
-            answer.app_iter = _Unsealed(answer.app_iter)
+            # Another one, since an answer closes what it had when it is given other bytes.
+            made = Response(request=request, status=answer.status, headers=answer.headers)
+            made.app_iter, made.content_length = _Unsealed(answer.app_iter), answer.content_length
+            return made
         return answer
 
     def _form(self, answer: Response, tenant: str, name: bytes, modules: Modules) -> Form:
@@ -315,7 +318,7 @@ class _Unsealed:
             raise
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._pieces
+        yield from self._pieces
 
     def close(self) -> None:
         """Close the answer."""
