@@ -278,22 +278,32 @@ class FilterHost:
     def _plain(self, request: Request, answer: Response, tenant: str) -> Response:
         """Return the answer for an object without filters. DamagedObjectError if it is encrypted all the same."""
         if request.method == "GET" and answer.status_int == _PART and self._keyring.any_for(tenant):
-            asked = again(request, "GET")
-            asked.headers["Range"] = f"bytes=0-{len(MARK) - 1}"
-            beginning = answer_of(asked, self._app)
             try:
-                b"".join(unsealed(beginning.app_iter if beginning.is_success else ()))
-            except DamagedObjectError:
+                self._check_beginning(request, answer)
+            except (DamagedObjectError, ObjectReplaced):
                 close_if_possible(answer.app_iter)
                 raise
-            finally:
-                close_if_possible(beginning.app_iter)
         elif request.method == "GET" and answer.status_int == _WHOLE:
             # Another one, since an answer closes what it had when it is given other bytes.
             made = Response(request=request, status=answer.status, headers=answer.headers)
             made.app_iter, made.content_length = _Unsealed(answer.app_iter), answer.content_length
             return made
         return answer
+
+    def _check_beginning(self, request: Request, answer: Response) -> None:
+        """Raise DamagedObjectError if the object of which a part is answered is encrypted, ObjectReplaced if it is
+        another one meanwhile.
+        """
+        asked = again(request, "GET")
+        asked.headers["Range"] = f"bytes=0-{len(MARK) - 1}"
+        beginning = answer_of(asked, self._app)
+        try:
+            if beginning.headers.get("Etag") != answer.headers.get("Etag"):
+                raise ObjectReplaced("the object was replaced while it was read: try again")
+            for _ in unsealed(beginning.app_iter):
+                pass
+        finally:
+            close_if_possible(beginning.app_iter)
 
     def _form(self, answer: Response, tenant: str, name: bytes, modules: Modules) -> Form:
         done = Done.of(answer.headers)
