@@ -363,7 +363,7 @@ def _put(answer: Response) -> tuple[int, str]:
     """Return size and ETag of what was put; DamagedObjectError."""
     try:
         return int(answer.headers[PUT_SIZE]), str(answer.headers[PUT_ETAG])
-    except (KeyError, ValueError):
+    except (KeyError, TypeError, ValueError):  # Swift gives None for a header that is missing
         close_if_possible(answer.app_iter)
         raise DamagedObjectError("its size is not known") from None
 

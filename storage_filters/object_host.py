@@ -197,7 +197,7 @@ def _sent(answer: Response) -> int:
     """Return the size of what a proxy sent; DamagedObjectError."""
     try:
         return int(answer.headers[NODE_SIZE])
-    except (KeyError, ValueError):
+    except (KeyError, TypeError, ValueError):  # Swift gives None for a header that is missing
         close_if_possible(answer.app_iter)
         raise DamagedObjectError("its size is not known") from None
 
