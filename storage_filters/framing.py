@@ -19,8 +19,12 @@ LINE_BYTES_MAX = 1 << 12
 """Of the line before a chunk: its size, and an extension, which is not used."""
 
 
-class TwoReadings(ValueError):  # noqa: N818 - a refusal; servers know it as a ValueError
-    """A sentence that says which part of a request may be read in two ways."""
+class TwoReadings(OSError, ValueError):  # noqa: N818 - a refusal
+    """A sentence that says which part of a request may be read in two ways.
+
+    Swift knows it as a ValueError. eventlet knows it as an OSError where it reads what is left of a body after the
+    answer; of other errors, it writes a traceback.
+    """
 
 
 def check_head(raw: bytes) -> None:

@@ -94,5 +94,12 @@ def test_trailers_are_checked_and_bounded(end: bytes) -> None:
         read_as_eventlet(b"3\r\nabc\r\n0\r\nX-A: b\r\n" + end)
 
 
+def test_eventlet_and_swift_know_the_refusal() -> None:
+    """Where a rest of a body was read after the answer, eventlet wrote a traceback."""
+    assert issubclass(TwoReadings, OSError)
+    assert issubclass(TwoReadings, ValueError)
+    assert str(TwoReadings("why")) == "why"
+
+
 def test_a_client_that_breaks_off_is_left_to_the_server() -> None:
     assert ChunkLines(io.BytesIO(b"")).readline() == b""
