@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -58,7 +59,9 @@ def routes_of(document: Mapping[str, Any]) -> list[Route]:
 
 
 class Drawing:
-    """Draws requests. owners: what each has, by the names of parameters in paths."""
+    """Draws requests. owners: what each has, by the names of parameters in paths. straight: who asks each route once
+    for what belongs to whom, before anything odd.
+    """
 
     def __init__(
         self,
@@ -67,21 +70,35 @@ class Drawing:
         askers: Sequence[str],
         owners: Mapping[str, Mapping[str, Sequence[str]]],
         known: Known,
+        straight: Sequence[tuple[str, str]],
     ) -> None:
         self._chance = random.Random(seed)
         self._routes = routes_of(document)
         self._askers, self._owners = askers, owners
         self._drawer = Drawer(self._chance, document, known)
+        self._odd = 0.0
+        self._straight = [(route, asker, owner) for route in self._routes for asker, owner in straight]
+        self._chance.shuffle(self._straight)
 
     def request(self) -> Hostile:
-        """Return the next request."""
+        """Return the next request: first those of each route that are only not allowed, then any."""
+        if self._straight:
+            self._odd = 0.0
+            return self._drawn(*self._straight.pop())
+        self._odd = self._chance.choice((0.0, 0.5, 1.0))
+        chosen = (self._chance.choice(one) for one in (self._routes, self._askers, sorted(self._owners)))
+        return self._drawn(*chosen)
+
+    def _is_odd(self, part: float) -> bool:
+        return self._chance.random() < part * self._odd
+
+    def _drawn(self, route: Route, asker: str, owner: str) -> Hostile:
         chance = self._chance
-        route, asker = chance.choice(self._routes), chance.choice(self._askers)
-        owner = chance.choice(sorted(self._owners))
-        method = chance.choice(values.METHODS) if chance.random() < 0.05 else route.method
+        method = chance.choice(values.METHODS) if self._is_odd(0.1) else route.method
         target = self._path(route, owner) + self._query(route)
         headers, body = self._body(route)
-        headers += tuple(chance.sample(values.HEADERS, chance.choice((0, 0, 0, 1, 2))))
+        if self._is_odd(0.6):
+            headers += tuple(chance.sample(values.HEADERS, chance.choice((1, 2))))
         return Hostile(asker, owner, route, method, target.encode("ascii", "replace"), headers, body)
 
     def _path(self, route: Route, owner: str) -> str:
@@ -89,12 +106,12 @@ class Drawing:
 
         def filled(match: re.Match[str]) -> str:
             named = self._owners[owner].get(match[1], ("walk",))
-            if chance.random() < 0.8:
-                return values.encoded(chance, chance.choice(named)) if chance.random() < 0.1 else chance.choice(named)
+            if not self._is_odd(0.3):
+                return values.encoded(chance, chance.choice(named)) if self._is_odd(0.1) else chance.choice(named)
             return values.encoded(chance, values.text(chance))
 
         path = _PARAMETER.sub(filled, route.path)
-        if chance.random() < 0.05:
+        if self._is_odd(0.1):
             path = chance.choice((f"//{path}", f"{path}/", f"{path}/..%2f", f"/.{path}", path.upper(), f"{path}%20"))
         return path
 
@@ -106,12 +123,12 @@ class Drawing:
                 value = self._drawer.value(one.get("schema", {}), one["name"])
                 several = value if isinstance(value, list) else [value]
                 parts += [f"{one['name']}={self._in_query(each)}" for each in several]
-        if chance.random() < 0.1:
+        if self._is_odd(0.2):
             parts.append(f"{values.encoded(chance, chance.choice(_ODD_NAMES))}={self._in_query('x')}")
         return f"?{'&'.join(parts)}" if parts else ""
 
     def _in_query(self, value: Any) -> str:
-        if self._chance.random() < 0.3:
+        if self._is_odd(0.5):
             return values.encoded(self._chance, values.text(self._chance))
         plain = str(value).lower() if isinstance(value, bool) else str(value)
         return re.sub(r"[^\w.,:@+-]", lambda found: f"%{ord(found[0]):02x}" if ord(found[0]) < 128 else "%ff", plain)
@@ -120,16 +137,17 @@ class Drawing:
         chance = self._chance
         content = self._drawer.whole(route.operation.get("requestBody", {})).get("content", {})
         if not content:
-            return ((), b"") if chance.random() < 0.9 else self._typed(b"application/json", b'{"a": 1}')
+            return ((), b"") if not self._is_odd(0.2) else self._typed(b"application/json", b'{"a": 1}')
         kind, described = sorted(content.items())[0]
         if "json" not in kind:
             return self._typed(kind.encode(), chance.randbytes(chance.choice((0, 1, 1000))))
         value = self._drawer.value(described.get("schema", {}))
-        if chance.random() < 0.4:
+        if self._is_odd(0.7):
             value = values.spoiled(chance, value)
-        return self._typed(kind.encode(), values.body(chance, value))
+        body = values.body(chance, value) if self._is_odd(0.4) else json.dumps(value).encode()
+        return self._typed(kind.encode(), body)
 
     def _typed(self, kind: bytes, body: bytes) -> tuple[tuple[values.Header, ...], bytes]:
-        if self._chance.random() < 0.1:
+        if self._is_odd(0.2):
             kind = self._chance.choice(values.CONTENT_TYPES)
         return ((b"Content-Type", kind),), body

@@ -13,6 +13,7 @@ from tests.hostile.judging import faults, lines
 from tests.hostile.world import ASKERS, OPERATORS, THEIRS, World
 from zoe_api.main import bare_app
 
+STRAIGHT = tuple((asker, owner) for asker in ("user", "other") for owner in ("foreign", "neighbour"))
 _RENEW_EVERY = 500
 
 
@@ -39,7 +40,7 @@ class Found:
 def run(world: World, url: str, requests: int, seed: int) -> Found:
     """Send so many requests of a seed. url: of the database."""
     found, document = Found(), bare_app().openapi()
-    drawing = Drawing(seed, document, ASKERS, world.owners, world.known())
+    drawing = Drawing(seed, document, ASKERS, world.owners, world.known(), STRAIGHT)
     at = urlsplit(world.api.url)
     host, before = (at.hostname or "", at.port or 0), digests(url, THEIRS, "neil")
     planted, known = (world.eve, world.neil), {asker: set[str]() for asker in ASKERS}
