@@ -60,6 +60,15 @@ def check_headers(headers: Iterable[tuple[str, str]], old: bool = False) -> None
         raise TwoReadings("Transfer-Encoding is not chunked, once, in HTTP/1.1")
 
 
+def check_path(path: str) -> None:
+    """Check that a path begins with one slash. TwoReadings.
+
+    Servers take several for one, or for an empty name; Swift's proxy ends with a traceback for them by S3.
+    """
+    if not path.startswith("/") or path.startswith("//"):
+        raise TwoReadings("the path does not begin with one slash")
+
+
 def is_old(raw: bytes) -> bool:
     """Return whether a head is of HTTP/1.0."""
     return raw.partition(b"\r\n")[0].endswith(_OLD)

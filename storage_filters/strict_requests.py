@@ -23,7 +23,7 @@ from swift.common.utils import close_if_possible, get_logger
 from swift.common.wsgi import WSGIContext
 
 from storage_filters.client_lines import ClientLines
-from storage_filters.framing import ChunkLines, TwoReadings, check_head, check_headers, is_old
+from storage_filters.framing import ChunkLines, TwoReadings, check_head, check_headers, check_path, is_old
 from storage_filters.whole_bodies import WholeBody
 
 Environ = dict[str, Any]
@@ -106,6 +106,7 @@ class StrictRequests:
 
 def check(env: Environ) -> None:
     """Check the head of a request. TwoReadings."""
+    check_path(env["PATH_INFO"])
     raw = env.get(HEAD)
     if raw is not None:
         check_head(raw)

@@ -13,7 +13,8 @@ from tests.support.s3 import S3Client
 _METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE", "COPY", "OPTIONS", "REWRITE")
 _QUERIES = (
     "", "", "format=json", "format=xml", "multipart-manifest=put", "multipart-manifest=get",
-    "multipart-manifest=delete", "bulk-delete", "extract-archive=tar", "extract-archive=tar.gz", "prefix=%00", "limit=" + "9" * 30, "limit=-1",
+    "multipart-manifest=delete", "bulk-delete", "extract-archive=tar", "extract-archive=tar.gz", "prefix=%00",
+    "limit=" + "9" * 30, "limit=-1",
     "marker=%ff", "delimiter=%2f&path=x", "uploads=", "uploadId=none", "partNumber=1&uploadId=x", "acl=", "delete=",
     "versions=", "version-id=x", "versioning=", "list-type=2", "max-keys=x", "location=", "tagging=", "symlink=get",
     "temp_url_sig=0&temp_url_expires=9", "X-Amz-Signature=0&X-Amz-Algorithm=AWS4-HMAC-SHA256",
