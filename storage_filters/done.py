@@ -15,7 +15,7 @@ from storage_filters.headers import DONE, NODE_DONE, NODE_ETAG, NODE_SIZE, PUT_E
 from storage_filters.keyring import Keyring
 from storage_filters.modules import Modules
 from storage_filters.records import filters_of, met_by, parsed, told
-from storage_filters.stream_filters import StreamFilter
+from storage_filters.stream_filters import DamagedObjectError, StreamFilter
 
 OWN = (DONE, PUT_ETAG, PUT_SIZE, NODE_DONE, NODE_ETAG, NODE_SIZE)
 """The metadata that nobody but hosts of filters writes or sees."""
@@ -32,17 +32,21 @@ class Done:
 
     @staticmethod
     def of(headers: Mapping[str, str]) -> Done | None:
-        """Return what an answer of the store says; None for an object that no host stored."""
+        """Return what an answer of the store says; None for an object that no host stored. DamagedObjectError for one
+        that has lost a part of what was kept with it.
+        """
         if (here := headers.get(DONE)) is None:
+            if any(name in headers for name in (*OWN, UNDONE)):
+                raise DamagedObjectError("a part of the metadata by which it is read is missing")
             return None
         if (there := headers.get(UNDONE)) is not None:
             return Done(here, there, undone=True)
         return Done(here, headers.get(NODE_DONE, _NONE))
 
-    def filters(self, tenant: str, keyring: Keyring, modules: Modules) -> list[StreamFilter]:
-        """Return the filters that are to be undone. FilterRefused, DamagedObjectError."""
-        rest = [] if self.undone else filters_of(self.there, tenant, keyring)
-        return [*filters_of(self.here, tenant, keyring, modules), *rest]
+    def filters(self, tenant: str, keyring: Keyring, name: bytes, modules: Modules) -> list[StreamFilter]:
+        """Return the filters that are to be undone. name: of the object. FilterRefused, DamagedObjectError."""
+        rest = [] if self.undone else filters_of(self.there, tenant, keyring, name)
+        return [*filters_of(self.here, tenant, keyring, name, modules), *rest]
 
     def records(self) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
         """Return the records of the proxy and of the object servers; DamagedObjectError."""

@@ -28,6 +28,7 @@ from swift.common.swob import HTTPForbidden, HTTPUnauthorized, Request, Response
 from swift.common.utils import get_logger, quote
 
 from storage_filters.alive_executions import AliveFile, alive_file
+from storage_filters.client_lines import ClientLines
 from storage_filters.execution_names import (
     TOKEN_PREFIX,
     ExecutionUser,
@@ -58,6 +59,7 @@ class ExecutionAuth:
         self._app = app
         self._logger = get_logger(conf, log_route="zoe-executions")
         self._secrets = read_secrets(Path(conf["secret_file"]))
+        self._lines = ClientLines(self._logger)
         self._alive = AliveFile(alive_file(conf["rates_file"]), self._logger.error)
         self._prefix = conf.get("account_prefix", "AUTH_")
         auth_prefix = conf.get("auth_prefix", "/auth/").strip("/")
@@ -137,7 +139,7 @@ class ExecutionAuth:
         return self._app
 
     def _refused(self, env: Environ, user: ExecutionUser | None) -> Any:
-        self._logger.info("refused: %s", user.login if user else "a token that is not valid")
+        self._lines.info(env, "refused: %s", user.login if user else "a token that is not valid")
         realm = quote(user.tenant) if user else "unknown"
         return HTTPUnauthorized(request=Request(env), headers={"Www-Authenticate": f'Swift realm="{realm}"'})
 

@@ -18,7 +18,7 @@ Manifests of static large objects, and what only stands for other objects, are n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +41,9 @@ from swift.common.utils import close_if_possible, config_true_value, get_logger
 from storage_bridge.model import REWRITE, STORED_HEADER, WHY_HEADER
 from storage_filters.cache_setup import with_cache
 from storage_filters.chains import ObjectRequest, chain_of
+from storage_filters.delivery import begun
 from storage_filters.done import OWN, Done
+from storage_filters.encryption import MARK, unsealed
 from storage_filters.execution_auth import credential_of
 from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import NODE_EXECUTION, NODE_STEPS, NODE_STORED, PUT_ETAG, PUT_SIZE, SELECTED, UNDONE
@@ -64,7 +66,7 @@ from storage_filters.stages import Servers, Stages, no_servers, of_policy
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced
 from storage_filters.transformed_read import may_be_transformed, transformed
 from storage_filters.use_counters import UseCounters, uses_file
-from storage_filters.wsgi_names import object_of, tags_of
+from storage_filters.wsgi_names import name_behind, object_of, tags_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -75,6 +77,7 @@ _REFERS = ("X-Object-Manifest", "X-Symlink-Target")
 """Of objects that stand for others, and have no bytes of their own unless their client sends some."""
 _OVERRIDES = (get_container_update_override_key("etag"), get_container_update_override_key("size"))
 _OF_BYTES = (200, 206, 416)
+_WHOLE, _PART = 200, 206
 _BY_S3 = "S3"
 _OF_LENGTH = ("content-length", "content-range")
 _SEVERAL_RANGES = "multipart/byteranges"
@@ -218,10 +221,12 @@ class FilterHost:
         update_etag_is_at_header(request, PUT_ETAG)
         why = request.headers.pop(WHY_HEADER, None)
         answer = answer_of(request, self._app)
-        done = Done.of(answer.headers)
-        if done is None or SELECTED in answer.headers:
+        done, name = self._done(answer), name_behind(request.environ["PATH_INFO"], answer.headers)
+        if SELECTED in answer.headers:
             _drop(answer, (*OWN, UNDONE, NODE_STORED))
             return answer
+        if done is None:
+            return self._plain(request, answer, tenant)
         stored_etag = answer.headers.get("Etag", "")
         there = (answer.headers.get("Content-Range") or f"/{answer.content_length or 0}").rpartition("/")[2]
         stored_bytes = answer.headers.get(NODE_STORED, there)
@@ -235,10 +240,10 @@ class FilterHost:
             if request.method == "HEAD" and answer.is_success:
                 answer.content_length = size
                 if why is None:  # as GET; who asks what was done learns it also without the key
-                    done.filters(tenant, self._keyring, modules)
+                    done.filters(tenant, self._keyring, name, modules)
             return answer
         try:
-            filters = done.filters(tenant, self._keyring, modules)
+            filters = done.filters(tenant, self._keyring, name, modules)
         except (FilterRefused, DamagedObjectError):
             close_if_possible(answer.app_iter)
             raise
@@ -258,20 +263,76 @@ class FilterHost:
             etag,
             size,
             whole,
-            lambda one: self._form(one, tenant, modules),
+            lambda one: self._form(one, tenant, name, modules),
         )
         made.content_length = size
         return made
 
-    def _form(self, answer: Response, tenant: str, modules: Modules) -> Form:
+    def _done(self, answer: Response) -> Done | None:
+        try:
+            return Done.of(answer.headers)
+        except DamagedObjectError:
+            close_if_possible(answer.app_iter)
+            raise
+
+    def _plain(self, request: Request, answer: Response, tenant: str) -> Response:
+        """Return the answer for an object without filters. DamagedObjectError if it is encrypted all the same."""
+        if request.method == "GET" and answer.status_int == _PART and self._keyring.any_for(tenant):
+            try:
+                self._check_beginning(request, answer)
+            except (DamagedObjectError, ObjectReplaced):
+                close_if_possible(answer.app_iter)
+                raise
+        elif request.method == "GET" and answer.status_int == _WHOLE:
+            # Another one, since an answer closes what it had when it is given other bytes.
+            made = Response(request=request, status=answer.status, headers=answer.headers)
+            made.app_iter, made.content_length = _Unsealed(answer.app_iter), answer.content_length
+            return made
+        return answer
+
+    def _check_beginning(self, request: Request, answer: Response) -> None:
+        """Raise DamagedObjectError if the object of which a part is answered is encrypted, ObjectReplaced if it is
+        another one meanwhile.
+        """
+        asked = again(request, "GET")
+        asked.headers["Range"] = f"bytes=0-{len(MARK) - 1}"
+        beginning = answer_of(asked, self._app)
+        try:
+            if beginning.headers.get("Etag") != answer.headers.get("Etag"):
+                raise ObjectReplaced("the object was replaced while it was read: try again")
+            for _ in unsealed(beginning.app_iter):
+                pass
+        finally:
+            close_if_possible(beginning.app_iter)
+
+    def _form(self, answer: Response, tenant: str, name: bytes, modules: Modules) -> Form:
         done = Done.of(answer.headers)
-        filters = done.filters(tenant, self._keyring, modules) if done is not None else []
+        filters = done.filters(tenant, self._keyring, name, modules) if done is not None else []
         return Form(filters, answer.headers.get("Etag", ""))
 
     def _head(self, request: Request) -> Response:
         answer = again(request, "HEAD").get_response(self._app)
         close_if_possible(answer.app_iter)
         return answer
+
+
+class _Unsealed:
+    """The bytes of an answer, the first of them read: until then, an error can still replace the answer."""
+
+    def __init__(self, app_iter: Iterable[bytes]) -> None:
+        self._app_iter = app_iter
+        try:
+            self._pieces = begun(unsealed(app_iter))
+        except DamagedObjectError:
+            self.close()
+            raise
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._pieces
+
+    def close(self) -> None:
+        """Close the answer."""
+        close_if_possible(self._app_iter)
 
 
 def _refusal(request: Request, error: Exception) -> Response:
@@ -302,7 +363,7 @@ def _put(answer: Response) -> tuple[int, str]:
     """Return size and ETag of what was put; DamagedObjectError."""
     try:
         return int(answer.headers[PUT_SIZE]), str(answer.headers[PUT_ETAG])
-    except (KeyError, ValueError):
+    except (KeyError, TypeError, ValueError):  # Swift gives None for a header that is missing
         close_if_possible(answer.app_iter)
         raise DamagedObjectError("its size is not known") from None
 

@@ -19,8 +19,12 @@ LINE_BYTES_MAX = 1 << 12
 """Of the line before a chunk: its size, and an extension, which is not used."""
 
 
-class TwoReadings(ValueError):  # noqa: N818 - a refusal; servers know it as a ValueError
-    """A sentence that says which part of a request may be read in two ways."""
+class TwoReadings(OSError, ValueError):  # noqa: N818 - a refusal
+    """A sentence that says which part of a request may be read in two ways.
+
+    Swift knows it as a ValueError. eventlet knows it as an OSError where it reads what is left of a body after the
+    answer; of other errors, it writes a traceback.
+    """
 
 
 def check_head(raw: bytes) -> None:
@@ -54,6 +58,15 @@ def check_headers(headers: Iterable[tuple[str, str]], old: bool = False) -> None
         raise TwoReadings("Content-Length is no number of digits only")
     if codings and (old or [one.lower() for one in codings] != ["chunked"]):
         raise TwoReadings("Transfer-Encoding is not chunked, once, in HTTP/1.1")
+
+
+def check_path(path: str) -> None:
+    """Check that a path begins with one slash. TwoReadings.
+
+    Servers take several for one, or for an empty name; Swift's proxy ends with a traceback for them by S3.
+    """
+    if not path.startswith("/") or path.startswith("//"):
+        raise TwoReadings("the path does not begin with one slash")
 
 
 def is_old(raw: bytes) -> bool:

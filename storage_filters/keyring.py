@@ -61,6 +61,13 @@ class Keyring:
             raise FilterRefused(f"no key encrypts objects of {tenant}: the keyring of this server names none")
         return keys.keys[keys.current]
 
+    def any_for(self, tenant: str) -> bool:
+        """Return whether a tenant has keys; True also while that cannot be known."""
+        try:
+            return self._of(tenant) is not None
+        except FilterAway:
+            return True
+
     def named(self, tenant: str, name: str) -> Key:
         """Return the key of that name."""
         keys = self._of(tenant)

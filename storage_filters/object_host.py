@@ -35,7 +35,7 @@ from storage_filters.put_bytes import Form, PutBytes, again
 from storage_filters.records import filters_of, taken
 from storage_filters.request_computing import attached_once
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced
-from storage_filters.wsgi_names import text_of
+from storage_filters.wsgi_names import name_of, text_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -83,7 +83,7 @@ class ObjectHost:
     def _store(self, request: Request, text: str, tenant: str) -> Response:
         """Answer with 422 what cannot be stored so: by 409, a proxy understands that there is a newer object."""
         try:
-            steps = taken(text, tenant, self._keyring)
+            steps = taken(text, tenant, self._keyring, _name(request))
         except (FilterRefused, DamagedObjectError) as error:
             return self._refused(request, str(error))
         if not has_documents(request):
@@ -134,7 +134,7 @@ class ObjectHost:
         if NODE_DONE not in answer.headers:
             return answer
         try:
-            filters = filters_of(answer.headers[NODE_DONE], tenant, self._keyring)
+            filters = filters_of(answer.headers[NODE_DONE], tenant, self._keyring, _name(request))
         except FilterRefused as error:
             self._told(f"{request.path} is left to the proxy: {error}")
             return answer
@@ -162,7 +162,7 @@ class ObjectHost:
             names = NODE_DONE, NODE_ETAG
             made.app_iter = PutBytes(
                 *(self._app, request, first, etag, size, answer.app_iter),
-                lambda one: self._form(one, tenant),
+                lambda one: self._form(one, tenant, _name(request)),
                 names,
                 lambda: self._compare(request),
             )
@@ -177,10 +177,14 @@ class ObjectHost:
         for _ in answer.app_iter:
             sleep()
 
-    def _form(self, answer: Response, tenant: str) -> Form:
+    def _form(self, answer: Response, tenant: str, name: bytes) -> Form:
         text = answer.headers.get(NODE_DONE)
-        filters = filters_of(text, tenant, self._keyring) if text is not None else []
+        filters = filters_of(text, tenant, self._keyring, name) if text is not None else []
         return Form(filters, answer.headers.get("Etag", ""))
+
+
+def _name(request: Request) -> bytes:
+    return name_of(request.environ["PATH_INFO"], 2)
 
 
 def _whole(request: Request) -> Request:
@@ -193,7 +197,7 @@ def _sent(answer: Response) -> int:
     """Return the size of what a proxy sent; DamagedObjectError."""
     try:
         return int(answer.headers[NODE_SIZE])
-    except (KeyError, ValueError):
+    except (KeyError, TypeError, ValueError):  # Swift gives None for a header that is missing
         close_if_possible(answer.app_iter)
         raise DamagedObjectError("its size is not known") from None
 

@@ -45,13 +45,14 @@ def steps_of(
     chain: Sequence[Placed],
     tenant: str,
     keyring: Keyring,
+    name: bytes,
     modules: Modules | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> list[Step]:
-    """Return the filters of a new object, in their order at PUT. metadata: of the request, for modules.
-    FilterRefused.
+    """Return the filters of a new object, in their order at PUT. name: of the object, with account and container.
+    metadata: of the request, for modules. FilterRefused.
     """
-    made = (_filter(one.verdict, tenant, keyring, modules, metadata or {}) for one in chain)
+    made = (_filter(one.verdict, tenant, keyring, name, modules, metadata or {}) for one in chain)
     return [Step(one, at.verdict.rule.id, at.moved) for one, at in zip(made, chain, strict=True)]
 
 
@@ -82,11 +83,11 @@ def _level(one: StreamFilter) -> dict[str, int]:
     return {"level": one.level} if isinstance(one, Compression) else {}
 
 
-def taken(text: str, tenant: str, keyring: Keyring) -> list[Step]:
+def taken(text: str, tenant: str, keyring: Keyring, name: bytes) -> list[Step]:
     """Return the filters that an object server is told to run. FilterRefused, DamagedObjectError."""
     found = []
     for record in parsed(text):
-        made = _of_record(record, tenant, keyring, None)
+        made = _of_record(record, tenant, keyring, name, None)
         if isinstance(made, Compression):
             made = Compression(record["type"], int(record.get("level", 1)))
         found.append(Step(made, int(record.get("rule") or 0)))
@@ -119,19 +120,28 @@ def met_by(text: str) -> list[tuple[int, str]]:
     ]
 
 
-def filters_of(text: str, tenant: str, keyring: Keyring, modules: Modules | None = None) -> list[StreamFilter]:
-    """Return the filters of a stored object. FilterRefused for a missing key or module, DamagedObjectError."""
-    return [_of_record(record, tenant, keyring, modules) for record in parsed(text)]
+def filters_of(
+    text: str, tenant: str, keyring: Keyring, name: bytes, modules: Modules | None = None
+) -> list[StreamFilter]:
+    """Return the filters of a stored object of this name. FilterRefused for a missing key or module,
+    DamagedObjectError.
+    """
+    return [_of_record(record, tenant, keyring, name, modules) for record in parsed(text)]
 
 
 def _filter(
-    verdict: Verdict, tenant: str, keyring: Keyring, modules: Modules | None, metadata: Mapping[str, str]
+    verdict: Verdict,
+    tenant: str,
+    keyring: Keyring,
+    name: bytes,
+    modules: Modules | None,
+    metadata: Mapping[str, str],
 ) -> StreamFilter:
     action = verdict.action
     if action.kind not in _BUILT_IN and modules is not None:
         return modules.filter(tenant, action, metadata)
     if action.kind == "ENCRYPTION":
-        return Encryption(keyring.current(tenant))
+        return Encryption(keyring.current(tenant), name=name)
     if action.kind == "NOOP":
         return Noop()
     kind, level = (action.parameter("TYPE") or "ZSTD").upper(), action.parameter("LEVEL") or "1"
@@ -140,13 +150,15 @@ def _filter(
     return Compression(kind, int(level))
 
 
-def _of_record(record: Mapping[str, Any], tenant: str, keyring: Keyring, modules: Modules | None) -> StreamFilter:
+def _of_record(
+    record: Mapping[str, Any], tenant: str, keyring: Keyring, name: bytes, modules: Modules | None
+) -> StreamFilter:
     try:
         match record["filter"]:
             case "COMPRESSION" if record["type"] in LEVELS:
                 return Compression.of_record(record)
             case "ENCRYPTION":
-                return Encryption.of_record(record, keyring.named(tenant, record["key"]))
+                return Encryption.of_record(record, keyring.named(tenant, record["key"]), name)
             case "NOOP":
                 return Noop()
             case "MODULE" if modules is not None:

@@ -29,6 +29,7 @@ from swift.common.wsgi import make_pre_authed_env
 from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE_HEADER, RewriteOutcome
 from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.done import OWN, Done
+from storage_filters.encryption import unsealed
 from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import PUT_ETAG, PUT_SIZE, REPLACES, VERSION
 from storage_filters.modules import Modules, metadata_of
@@ -37,7 +38,7 @@ from storage_filters.rule_documents import RuleBook, digest_of
 from storage_filters.second_look import answer_of
 from storage_filters.stages import Staged, Stages
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, exactly, read_back
-from storage_filters.wsgi_names import tags_of
+from storage_filters.wsgi_names import name_behind, tags_of
 
 _STORED_AT = "X-Backend-Data-Timestamp"
 # Who has one of these has no bytes of its own at this path.
@@ -117,7 +118,7 @@ class Rewriting:
     def _tried(self, request: Request, place: ObjectRequest, book: RuleBook, modules: Modules, wanted: Wanted) -> _Done:
         found = _Done(RewriteOutcome.FAILED, "clients store it again and again: it has the filters of its last PUT")
         for _ in range(_TRIES):
-            one = _Stored(self._asked(request, "HEAD"), place, self._overrides)
+            one = _Stored(self._asked(request, "HEAD"), request.environ["PATH_INFO"], place, self._overrides)
             if (early := one.why_not()) is not None:
                 return early
             if one.has(self._staged(self._request(request, "PUT"), one, book, modules, wanted)):
@@ -135,7 +136,7 @@ class Rewriting:
         """Return what became of it; None if a client was faster."""
         answer = self._asked(request, "GET")
         try:
-            one = _Stored(answer, place, self._overrides)
+            one = _Stored(answer, request.environ["PATH_INFO"], place, self._overrides)
             if (early := one.why_not()) is not None:
                 return early
             body = _Body(one.put_bytes(self._stages, modules), wanted.bytes_per_s)
@@ -190,10 +191,10 @@ def _refused(answer: Response) -> _Done:
 
 
 class _Stored:
-    """An object as the store has it."""
+    """An object as the store has it. path: of the request for it. DamagedObjectError."""
 
-    def __init__(self, answer: Response, place: ObjectRequest, overrides: tuple[str, str]) -> None:
-        self._answer = answer
+    def __init__(self, answer: Response, path: str, place: ObjectRequest, overrides: tuple[str, str]) -> None:
+        self._answer, self._path = answer, path
         self._headers = HeaderKeyDict(answer.headers)
         self._overrides = overrides
         self._done = Done.of(self._headers)
@@ -231,8 +232,9 @@ class _Stored:
 
     def put_bytes(self, stages: Stages, modules: Modules) -> Iterator[bytes]:
         """Return what was put; FilterRefused, and in the middle DamagedObjectError."""
-        filters = [] if self._done is None else self._done.filters(self.place.tenant, stages.keyring, modules)
-        return exactly(read_back(filters, self._answer.app_iter, 0, None), self.size)
+        name = name_behind(self._path, self._headers)
+        filters = [] if self._done is None else self._done.filters(self.place.tenant, stages.keyring, name, modules)
+        return exactly(unsealed(read_back(filters, self._answer.app_iter, 0, None)), self.size)
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers with which the object is stored again."""

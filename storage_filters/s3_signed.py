@@ -26,6 +26,7 @@ from swift.common.request_helpers import append_log_info
 from swift.common.utils import config_true_value, get_logger, list_from_csv
 
 from storage_filters.aws_chunks import ChunkLines
+from storage_filters.client_lines import ClientLines
 from storage_filters.execution_names import user_of
 from storage_filters.s3_signatures import (
     CHECKED,
@@ -49,7 +50,7 @@ class S3Signed:
 
     def __init__(self, app: Any, conf: dict[str, str], now: Callable[[], float] = time.time) -> None:
         self._app = app
-        self._logger = get_logger(conf, log_route="zoe-s3-signed")
+        self._lines = ClientLines(get_logger(conf, log_route="zoe-s3-signed"))
         self._plain = frozenset(name.lower() for name in list_from_csv(conf.get("plain_headers", "")))
         self._colons = config_true_value(conf.get("keys_with_colon", "yes"))
         self._now = now
@@ -62,7 +63,7 @@ class S3Signed:
             refused: Iterable[bytes] = self._answer(env, refusal)(env, start_response)
             return refused
         if is_streamed(request):
-            env["wsgi.input"] = ChunkLines(env["wsgi.input"], self._bad_line)
+            env["wsgi.input"] = ChunkLines(env["wsgi.input"], lambda sentence: self._bad_line(env, sentence))
         passed: Iterable[bytes] = self._app(env, start_response)
         return passed
 
@@ -74,7 +75,7 @@ class S3Signed:
         return Refusal("AccessDenied", "Access keys have no colon here: a key opens the account of its own project.")
 
     def _answer(self, env: Environ, refusal: Refusal) -> Any:
-        self._logger.info("refused: %s %s: %s", env["REQUEST_METHOD"], env["PATH_INFO"], refusal.sentence)
+        self._lines.info(env, "refused: %s %s: %s", env["REQUEST_METHOD"], env["PATH_INFO"], refusal.sentence)
         named = refusal.code == "AccessDenied" and refusal.names
         more = {"headers_not_signed": ", ".join(refusal.names)} if named else {}
         if refusal.code == "InvalidArgument":
@@ -86,8 +87,8 @@ class S3Signed:
             answer.headers["x-amz-id-2"] = answer.headers["x-amz-request-id"] = env["swift.trans_id"]
         return answer
 
-    def _bad_line(self, sentence: str) -> BaseException:
-        self._logger.info("refused: %s", sentence)
+    def _bad_line(self, env: Environ, sentence: str) -> BaseException:
+        self._lines.info(env, "refused: %s", sentence)
         error: BaseException = S3InputIncomplete(sentence)  # s3api answers it: 400 IncompleteBody
         return error
 

@@ -18,6 +18,7 @@ from storage_filters.modules import Modules
 from storage_filters.placing import Moved, placed
 from storage_filters.records import STEPS_MAX, Step, handed, steps_of
 from storage_filters.stream_filters import FilterAway, FilterRefused
+from storage_filters.wsgi_names import name_of
 
 Servers = Callable[[Request], Moved | None]
 """Tells why the object servers of a request's container run no filters; None if they do."""
@@ -102,9 +103,10 @@ class Stages:
                 raise FilterRefused(
                     f"{len(chain)} filters apply to this object, and at most {STEPS_MAX} run: see its rules"
                 )
-            there = steps_of([one for one in chain if one.at_servers], tenant, self.keyring)
+            name = name_of(request.environ["PATH_INFO"], 1)
+            there = steps_of([one for one in chain if one.at_servers], tenant, self.keyring, name)
         except FilterRefused as error:
             return Staged(list, (), error)
         if there:
             request.headers[NODE_STEPS] = handed(there)
-        return Staged(lambda: steps_of(here, tenant, self.keyring, modules, seen), there)
+        return Staged(lambda: steps_of(here, tenant, self.keyring, name, modules, seen), there)

@@ -16,16 +16,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from swift.common.middleware.s3api.s3response import IncompleteBody
 from swift.common.registry import register_swift_info
 from swift.common.swob import HTTPBadRequest
 from swift.common.utils import close_if_possible, get_logger
 from swift.common.wsgi import WSGIContext
 
-from storage_filters.framing import ChunkLines, TwoReadings, check_head, check_headers, is_old
+from storage_filters.client_lines import ClientLines
+from storage_filters.framing import ChunkLines, TwoReadings, check_head, check_headers, check_path, is_old
+from storage_filters.whole_bodies import WholeBody
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 INFO = "zoe_framing"
+_BROKEN_OFF = "The request body terminated unexpectedly"
+_CODING = "HTTP_TRANSFER_ENCODING"
 HEAD = "zoe.head"
 """Where the server puts the head of a request as it came, in bytes."""
 
@@ -47,7 +52,7 @@ class StrictRequests:
 
     def __init__(self, app: Any, conf: dict[str, str]) -> None:
         self._app = app
-        self._logger = get_logger(conf, log_route="zoe-framing")
+        self._lines = ClientLines(get_logger(conf, log_route="zoe-framing"))
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Refuse a request with two readings; pass on all others."""
@@ -56,10 +61,15 @@ class StrictRequests:
             check(env)
         except TwoReadings as refusal:
             return self._refuse(env, start_response, refusal)
+        if _CODING in env:
+            env[_CODING] = env[_CODING].lower()  # Swift knows it in small letters only
         if server_input is None or not server_input.chunked_input:
+            length = int(env.get("CONTENT_LENGTH") or 0)
+            env["wsgi.input"] = WholeBody(env["wsgi.input"], length, lambda: self._broke_off(env))
             passed: Iterable[bytes] = self._app(env, start_response)
             return passed
         lines = server_input.rfile = ChunkLines(server_input.rfile)
+        env["wsgi.input"] = WholeBody(env["wsgi.input"], None, lambda: self._broke_off(env, lines.refused))
         return self._of_chunks(env, start_response, lines)
 
     def _of_chunks(self, env: Environ, start_response: StartResponse, lines: ChunkLines) -> Iterable[bytes]:
@@ -72,12 +82,23 @@ class StrictRequests:
         start_response(context._response_status, context._response_headers, context._response_exc_info)
         return body
 
+    def _broke_off(self, env: Environ, refused: TwoReadings | None = None) -> Exception:
+        """Return what Swift's filters, its proxy and `s3api` answer without a line of their own. refused: why, if it is
+        logged otherwise.
+        """
+        error: Exception = IncompleteBody(_BROKEN_OFF)
+        if refused is not None:
+            return error
+        method, address = env["REQUEST_METHOD"], env.get("REMOTE_ADDR")
+        self._lines.info(env, "broken off: %s %s from %s", method, env["PATH_INFO"], address)
+        return error
+
     def _refuse(self, env: Environ, start_response: StartResponse, refusal: TwoReadings) -> Iterable[bytes]:
         if (server_input := env.get("eventlet.input")) is not None:
             # The server reads what is left of a body, fails, and closes. After a last chunk, it would read no more.
             server_input.chunked_input, server_input.rfile = True, _Refusing(refusal)
             server_input.chunk_length, server_input.position = -1, 0
-        self._logger.info("refused: %s from %s: %s", env["REQUEST_METHOD"], env.get("REMOTE_ADDR"), refusal)
+        self._lines.info(env, "refused: %s from %s: %s", env["REQUEST_METHOD"], env.get("REMOTE_ADDR"), refusal)
         answer = HTTPBadRequest(body=f"{refusal}\n", content_type="text/plain", headers={"Connection": "close"})
         refused: Iterable[bytes] = answer(env, start_response)
         return refused
@@ -85,6 +106,7 @@ class StrictRequests:
 
 def check(env: Environ) -> None:
     """Check the head of a request. TwoReadings."""
+    check_path(env["PATH_INFO"])
     raw = env.get(HEAD)
     if raw is not None:
         check_head(raw)

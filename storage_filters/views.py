@@ -33,6 +33,7 @@ from swift.common.wsgi import make_subrequest
 from swift.proxy.controllers.base import get_container_info
 
 from storage_bridge.model import VIEW_PREFIX
+from storage_filters.client_lines import ClientLines
 from storage_filters.computing import Computing
 from storage_filters.cpu_frames import unframed
 from storage_filters.csv_header import header_names
@@ -78,7 +79,7 @@ class Views:
 
     def __init__(self, app: Any, conf: dict[str, str]) -> None:
         self._app = app
-        self._logger = get_logger(conf, log_route="zoe-views")
+        self._lines = ClientLines(get_logger(conf, log_route="zoe-views"))
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer requests to views; pass all others on."""
@@ -97,7 +98,8 @@ class Views:
         if answer is None:
             return self._pass(env, start_response)
         if name and answer.status_int in _WORTH_A_LINE:  # a reader may mistake the sentence for contents
-            self._logger.warning("cannot read %s: %s", env["PATH_INFO"], answer.body.decode(errors="replace").strip())
+            why = answer.body.decode(errors="replace").strip()
+            self._lines.warning(env, "cannot read %s: %s", env["PATH_INFO"], why)
         if env.get("swift.source") == _BY_S3 and answer.status_int in _UNKNOWN_TO_S3:
             answer = HTTPBadRequest(body=answer.body, request=request)
         answered: Iterable[bytes] = answer(env, start_response)

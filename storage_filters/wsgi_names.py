@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import unquote_to_bytes
 
 from storage_filters.chains import ObjectRequest
 
@@ -18,6 +19,18 @@ def object_of(parts: Sequence[str], account_prefix: str) -> ObjectRequest:
     """Return the object of a path that was split: version, account, container and object behind an empty part."""
     account, container, name = (text_of(part) for part in parts[2:5])
     return ObjectRequest(account.removeprefix(account_prefix), container, name)
+
+
+def name_of(path: str, before: int) -> bytes:
+    """Return account, container and object of a path, in bytes. before: how many parts stand before them."""
+    return path.split("/", before + 1)[before + 1].encode("latin-1")
+
+
+def name_behind(path: str, headers: Mapping[str, str]) -> bytes:
+    """Return the name of the object whose bytes an answer of the proxy's has: of a symlink, that of its target."""
+    if (target := headers.get("Content-Location")) is None:
+        return name_of(path, 1)
+    return name_of(unquote_to_bytes(target.partition("?")[0]).decode("latin-1"), 1)
 
 
 def tags_of(headers: Mapping[str, str]) -> frozenset[str]:

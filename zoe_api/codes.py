@@ -65,6 +65,7 @@ class Code(StrEnum):
     STORAGE_RULES_UNAVAILABLE = "storage_rules_unavailable"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     CONFLICT = "conflict"
+    NAME_TAKEN = "name_taken"
     ILLEGAL_STATE = "illegal_state"
     ALREADY_ENDED = "already_ended"
     IDEMPOTENCY_CONFLICT = "idempotency_conflict"
@@ -170,6 +171,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.STORAGE_RULES_UNAVAILABLE: (503, "The storage controller does not answer for the object store's rules"),
     Code.METHOD_NOT_ALLOWED: (405, "This path does not support this method"),
     Code.CONFLICT: (409, "It was changed concurrently: read it again and retry"),
+    Code.NAME_TAKEN: (409, "The name is taken"),
     Code.ILLEGAL_STATE: (409, "Its present state does not allow this"),
     Code.ALREADY_ENDED: (409, "It has already ended"),
     Code.IDEMPOTENCY_CONFLICT: (409, "This idempotency key was used for a different request"),

@@ -18,6 +18,7 @@ import structlog
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.config import Settings
+from zoe_lib.few_lines import client_of
 
 log = structlog.get_logger(__name__)
 
@@ -70,16 +71,6 @@ def _room(descriptors: int) -> int:
     return max((descriptors - DESCRIPTORS_KEPT) // _DESCRIPTORS_EACH, _CONNECTIONS_MIN)
 
 
-def _place(address: str) -> str:
-    """Return what counts as one client: an address, or the IPv6 /64 that a provider assigns as one."""
-    if ":" not in address:
-        return address
-    try:
-        return str(ip_network(f"{address.partition('%')[0]}/64", strict=False))
-    except ValueError:
-        return address
-
-
 @dataclass(slots=True, eq=False)
 class Exchange:
     """State of one request and its answer on a connection.
@@ -129,7 +120,7 @@ class Connections:
     def enter(self, address: str) -> bool:
         """Count a new connection; False if it is one too many."""
         full = self.open >= self.bounds.in_all
-        place = _place(address)
+        place = client_of(address)
         if full or (self._of_address[place] >= self.bounds.of_address and not self._is_shared(address)):
             self._refused += 1
             self._tell()
@@ -141,7 +132,7 @@ class Connections:
 
     def leave(self, address: str) -> None:
         """Forget a counted connection that has ended."""
-        place = _place(address)
+        place = client_of(address)
         self.open -= 1
         self._of_address[place] -= 1
         if not self._of_address[place]:

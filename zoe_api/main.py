@@ -76,6 +76,7 @@ from zoe_api.sign_in.redirect_uris import log_redirect_uris
 from zoe_api.stream_places import StreamPlaces
 from zoe_api.web_ui import WebUi
 from zoe_lib.config import Settings
+from zoe_lib.few_lines import FewLines
 from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import CannotMakeKeys, ensure_keys
@@ -223,7 +224,7 @@ def main() -> int:
     """Run one API process until SIGTERM or SIGINT."""
     argparse.ArgumentParser(prog="zoe-api", description="Serve the API and the web UI.").parse_args()
     settings = read_settings(Settings, "zoe-api")
-    configure_logging(settings.log_format, settings.log_level, "api", _TROUBLES_A_SECOND_MAX)
+    configure_logging(settings.log_format, settings.log_level, "api", _TROUBLES_A_SECOND_MAX, FewLines())
     try:
         ensure_keys(Path(settings.keys_dir))
     except CannotMakeKeys as refusal:

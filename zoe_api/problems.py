@@ -26,6 +26,7 @@ from zoe_lib.store.errors import (
     ConcurrentUpdate,
     IdempotencyConflict,
     InvalidCursor,
+    NameTaken,
     NotFound,
     PriceListRefused,
     QuotaExceeded,
@@ -45,6 +46,7 @@ _ERRORS_MAX = 100  # more than anyone reads; limits the answer to a hostile requ
 _TEXT_MAX = 1000
 _RETRY_AFTER_S = "1"
 _RETRY_AFTER_S_OF = {
+    Code.REPLAY_BUSY: "5",
     Code.PLAN_BUSY: "1",
     Code.LOGS_BUSY: "1",
     Code.TERMINALS_BUSY: "1",
@@ -160,6 +162,7 @@ def install(app: FastAPI) -> None:
 
 _TRANSLATIONS: dict[type[Exception], Code] = {
     NotFound: Code.NOT_FOUND,
+    NameTaken: Code.NAME_TAKEN,
     ConcurrentUpdate: Code.CONFLICT,
     TooManyTokens: Code.TOO_MANY_TOKENS,
     AlreadyMade: Code.CONFLICT,

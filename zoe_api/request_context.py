@@ -56,7 +56,8 @@ class RequestContext:
         request_id = _request_id(Headers(scope=scope).get("x-request-id", ""))
         scope.setdefault("state", {})["request_id"] = request_id
         head = _Head(scope, request_id, send, self._audit, self._refused)
-        with structlog.contextvars.bound_contextvars(request=request_id), positions.collected() as head.written:
+        named = structlog.contextvars.bound_contextvars(request=request_id, address=_address(scope))
+        with named, positions.collected() as head.written:
             try:
                 await self._app(scope, receive, head.send)
             except Exception:
@@ -124,10 +125,15 @@ class _Head:
 
 
 def _asker(scope: Scope) -> dict[str, str]:
-    """Return the client, if it is known, and its address."""
+    """Return the client, if it is known."""
     state = scope["state"]
-    details = {"user": state.get("user"), "tenant": state.get("tenant"), "address": (scope.get("client") or ("",))[0]}
+    details = {"user": state.get("user"), "tenant": state.get("tenant")}
     return {name: value for name, value in details.items() if value}
+
+
+def _address(scope: Scope) -> str:
+    """Return the client's address; empty without one. All lines of a request have it, and are bounded by it."""
+    return str((scope.get("client") or ("",))[0])
 
 
 def _request_id(text: str) -> str:

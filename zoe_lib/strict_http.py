@@ -12,6 +12,7 @@ UNREAD_BYTES_MAX = 1 << 17
 """Of a head, of the lines around chunks, and of trailers, whose names and values the protocol collects. A client fills
 that of its own connection only."""
 _CODING = b"transfer-encoding"
+_BLANKS = b" \t"
 
 
 class NotUnderstood(ValueError):  # noqa: N818 - the parser turns it into its own error
@@ -29,6 +30,10 @@ class StrictHttp(HttpToolsProtocol):
         super().data_received(data)
         if self._beside_body > UNREAD_BYTES_MAX and not self.transport.is_closing():
             self.send_400_response("Too much of a head.")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Note a header, without the blanks and tabs around its value (RFC 9110, 5.5)."""
+        super().on_header(name, value.strip(_BLANKS))
 
     def on_headers_complete(self) -> None:
         """Begin a request. NotUnderstood for a coding that is not undone here."""

@@ -13,13 +13,21 @@ import structlog
 from structlog.typing import Processor
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.few_lines import FewLines
 
 _QUIET = ("debug", "info")
 
 
-def configure_logging(log_format: str, level: str, process: str, troubles_a_second_max: int | None = None) -> None:
+def configure_logging(
+    log_format: str,
+    level: str,
+    process: str,
+    troubles_a_second_max: int | None = None,
+    of_client: FewLines | None = None,
+) -> None:
     """Log as JSON or for a console, libraries included; every line names the process.
 
+    `of_client` bounds the lines that name the `address` of a client, for each client.
     `troubles_a_second_max` bounds warnings and errors together, for a process that strangers can reach: what they do
     wrong shall not fill a disk. The first that is written afterwards says how many were not (`lines_dropped`).
     """
@@ -35,7 +43,13 @@ def configure_logging(log_format: str, level: str, process: str, troubles_a_seco
     if log_format == "console":
         renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     structlog.configure(
-        processors=[few.drop, *shared, renderer],
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            *([] if of_client is None else [_bounding(of_client)]),
+            few.drop,
+            *shared,
+            renderer,
+        ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
         logger_factory=structlog.PrintLoggerFactory(cast(TextIO, Unfailing(sys.stderr))),
         cache_logger_on_first_use=False,
@@ -74,7 +88,7 @@ class Few:
         dropped = self.take()
         if dropped is None:
             raise structlog.DropEvent
-        return {**event, "lines_dropped": dropped} if dropped else event
+        return {**event, "lines_dropped": dropped + event.get("lines_dropped", 0)} if dropped else event
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Do the same for a library's line."""
@@ -102,6 +116,20 @@ class Unfailing:
         """Flush as much as possible; the rest is retried with the next line, within the stream's buffer."""
         with contextlib.suppress(OSError):
             self._stream.flush()
+
+
+def _bounding(of_client: FewLines) -> Processor:
+    """Drop lines of a client beyond its bound; the next one that is written says how many (`lines_dropped`)."""
+
+    def bound(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        if "address" not in event:
+            return event
+        dropped = of_client.take(str(event["address"]))
+        if dropped is None:
+            raise structlog.DropEvent
+        return {**event, "lines_dropped": dropped} if dropped else event
+
+    return bound
 
 
 def _naming(process: str) -> Processor:

@@ -97,6 +97,18 @@ STRANGERS: tuple[SharedBound, ...] = (
         ("too_many_connections",),
         ("tests/unit/zoe_api/test_connections.py::test_there_are_so_many_in_all_and_of_one_address",),
     ),
+    SharedBound(
+        "lines in the log of an API process, and of Zoe's filters in a process of a proxy",
+        "{0} a second of a network",
+        ("zoe_lib.few_lines:LINES_OF_CLIENT_A_SECOND_MAX",),
+        "anyone",
+        "no one; the next line of the network counts those that were not written",
+        "a second later",
+        (),
+        (
+            "tests/unit/zoe_lib/test_few_lines.py::test_a_client_has_so_many_lines_a_second_and_the_next_one_tells_the_others",
+        ),
+    ),
 )
 MEMBERS: tuple[SharedBound, ...] = (
     SharedBound(

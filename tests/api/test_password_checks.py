@@ -15,7 +15,7 @@ from tests.support.waiting import until
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in import passwords
-from zoe_api.sign_in.brake import FAILURES_OF_PAIR_MAX, Brake
+from zoe_api.sign_in.brake import FAILURES_OF_PAIR_MAX, WITHIN_S, Brake, Braked
 from zoe_api.sign_in.password_checks import AT_ONCE_MAX, INSIDE_MAX, OF_NETWORK_MAX, PasswordChecks
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.postgres import PostgresStore
@@ -99,7 +99,7 @@ def test_floods_of_others_do_not_take_the_turn_of_a_familiar_user(held: Held, ne
         await asyncio.to_thread(
             until, lambda: (held.checks.inside("local"), held.checks._looks.inside) == (INSIDE_MAX, 0)
         )
-        held.checks._remember(known.place)
+        held.checks._remember(Braked(known.place, 300.0))
         told = [
             await held.checks.run(known, held.accounts, lambda: "in"),
             await held.sign_in(replace(known, user="ben")),
@@ -146,6 +146,9 @@ def test_what_is_braked_takes_neither_a_hash_nor_a_thread(
     assert (guesses.looks, guesses.hashes) == (1, 0)
     assert set(asyncio.run(guesses.guess(FLOOD))) == {Code.TOO_MANY_SIGN_INS}
     assert (guesses.looks, guesses.hashes) == (1, 0)
+    with pytest.raises(ApiProblem) as refused:
+        asyncio.run(guesses.checks.run(guesses.brake, guesses.accounts, guesses.work))
+    assert 0 < (refused.value.problem.retry_after_s or 0) <= WITHIN_S
     monkeypatch.setattr(guesses.checks, "_clock", ManualClock(1e12))
     asyncio.run(guesses.guess(1))
     assert guesses.looks == 2

@@ -17,7 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage_filters.compression import LEVELS, Compression
-from storage_filters.encryption import SEGMENT_BYTES, Encryption
+from storage_filters.done import Done
+from storage_filters.encryption import MARK, SEGMENT_BYTES, Encryption, unsealed
+from storage_filters.headers import NODE_DONE, PUT_ETAG, PUT_SIZE
 from storage_filters.keyring import Key, Keyring
 from storage_filters.records import filters_of, parsed
 from storage_filters.seek_table import FRAME_BYTES, SeekTable
@@ -34,7 +36,8 @@ from storage_filters.stream_filters import (
 )
 
 KEY = Key("k1", bytes(range(32)))
-ENCRYPTION = st.builds(lambda: Encryption(KEY))
+NAME = b"AUTH_acme/c/o"
+ENCRYPTION = st.builds(lambda name: Encryption(KEY, name=name), st.sampled_from([NAME, None]))
 COMPRESSION = st.one_of(
     [st.builds(Compression, st.just(kind), st.integers(1, min(most, 9))) for kind, most in LEVELS.items()]
 )
@@ -75,7 +78,7 @@ def test_any_range_of_it(chain: list[StreamFilter], body: bytes, data: st.DataOb
 def _again(chain: list[StreamFilter]) -> list[StreamFilter]:
     """The same filters as who reads the object makes them."""
     ring = SimpleNamespace(named=lambda _, name: KEY if name == KEY.name else None)
-    return filters_of(json.dumps([one.record() for one in chain]), "acme", ring)  # type: ignore[arg-type]
+    return filters_of(json.dumps([one.record() for one in chain]), "acme", ring, NAME)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", ["ZSTD", "LZ4"])
@@ -115,7 +118,7 @@ def test_objects_of_earlier_versions_are_read_from_the_start() -> None:
         ("ZSTD", zstandard.ZstdCompressor(write_checksum=True).compress(body)),
         ("LZ4", lz4.frame.compress(body, content_checksum=True)),
     ):
-        found = filters_of(json.dumps([{"filter": "COMPRESSION", "type": kind}]), "acme", Keyring(None))
+        found = filters_of(json.dumps([{"filter": "COMPRESSION", "type": kind}]), "acme", Keyring(None), NAME)
         assert [(one.first, one.end) for one in spans(found, FRAME_BYTES, None)] == [(0, None)]
         assert b"".join(read_back(found, cut(kept, 9999), FRAME_BYTES, None)) == body[FRAME_BYTES:]
 
@@ -181,14 +184,14 @@ def _ring(tmp_path: Path, document: object) -> Keyring:
 def test_keys_rotate_and_missing_or_wrong_ones_are_named(tmp_path: Path) -> None:
     first, second = "11" * 32, "22" * 32
     ring = _ring(tmp_path, {"acme": {"current": "a1", "keys": {"a1": first}}})
-    encryption = Encryption(ring.current("acme"))
+    encryption = Encryption(ring.current("acme"), name=NAME)
     text = json.dumps([encryption.record()])
     kept = b"".join(encryption.forward([b"secret"]))
     assert first not in text
     assert b"secret" not in kept
 
     def read() -> bytes:
-        return b"".join(read_back(filters_of(text, "acme", ring), [kept], 0, None))
+        return b"".join(read_back(filters_of(text, "acme", ring, NAME), [kept], 0, None))
 
     assert read() == b"secret"
     _ring(tmp_path, {"acme": {"current": "a2", "keys": {"a1": first, "a2": second}}})
@@ -271,3 +274,43 @@ def _read_with_flipped(kind: str, place: int, bit: int, first: int, length: int)
 _TEXT = b"".join(b"%d: some words of %d\n" % (number, number % 97) for number in range(40_000))
 _COMPRESSED: dict[str, list[StreamFilter]] = {kind: [Compression(kind, 1)] for kind in ("ZSTD", "LZ4")}
 _KEPT = {kind: b"".join(stored(chain, cut(_TEXT, 50_000))) for kind, chain in _COMPRESSED.items()}
+
+
+def test_what_was_encrypted_is_read_under_its_own_name_only() -> None:
+    """An object that somebody with access to the disks puts in place of another one is not taken for it."""
+    sealing = Encryption(KEY, name=NAME)
+    kept, record = b"".join(sealing.forward([b"secret"])), sealing.record()
+    assert b"".join(Encryption.of_record(record, KEY, NAME).reverse([kept], 0, True)) == b"secret"
+    other = Encryption.of_record(record, KEY, b"AUTH_acme/c/other")
+    with pytest.raises(DamagedObjectError, match="another name"):
+        b"".join(other.reverse([kept], 0, True))
+    without = {name: value for name, value in record.items() if name != "form"}
+    with pytest.raises(DamagedObjectError):
+        b"".join(Encryption.of_record(without, KEY, NAME).reverse([kept], 0, True))
+    with pytest.raises(FilterRefused, match="upgrade this server"):
+        Encryption.of_record({**record, "form": 3}, KEY, NAME)
+
+
+def test_objects_of_earlier_versions_are_read_under_any_name() -> None:
+    before = Encryption(KEY)
+    kept = b"".join(before.forward([b"secret"]))
+    assert "form" not in before.record()
+    assert b"".join(Encryption.of_record(before.record(), KEY, NAME).reverse([kept], 0, True)) == b"secret"
+
+
+@pytest.mark.parametrize("piece", [1, 7, 16, 1000])
+def test_what_is_encrypted_is_no_contents(piece: int) -> None:
+    kept = b"".join(Encryption(KEY, name=NAME).forward([b"secret" * 100]))
+    given_out: list[bytes] = []
+    with pytest.raises(DamagedObjectError, match="metadata by which it is read are missing"):
+        given_out.extend(unsealed(cut(kept, piece)))
+    assert given_out == []
+    for plain in (b"", MARK[:-1], MARK[:3] + b"x" * 50, b"a,b\n" * 100):
+        assert b"".join(unsealed(cut(plain, piece))) == plain
+
+
+def test_a_part_of_the_metadata_that_is_missing_is_noticed() -> None:
+    assert Done.of({"Etag": "x"}) is None
+    for name in (PUT_ETAG, PUT_SIZE, NODE_DONE):
+        with pytest.raises(DamagedObjectError, match="metadata"):
+            Done.of({name: "x"})

@@ -276,6 +276,40 @@ def test_a_damaged_object_is_refused_or_ends_early(ask: Ask) -> None:
             assert behind["status"].startswith("422") or whole.startswith(got)
 
 
+@pytest.mark.parametrize("place", ["ON PROXY", "ON OBJECT"])
+@pytest.mark.parametrize("named", ["sysmeta-zoe", "sysmeta-zoe-filters", "sysmeta-zoe-size"])
+def test_what_is_encrypted_is_never_given_out_as_contents(ask: Ask, place: str, named: str) -> None:
+    """Whole, in parts, and to those who ask for more than one; also after a job that stores objects again."""
+    secret = b"attack at dawn " * 20_000
+    answers = ask(
+        [
+            rules(f"FOR TENANT acme DO SET ENCRYPTION {place}"),
+            put("a", secret),
+            {"method": "LOSE", "named": named},
+            *(get("a", one) for one in ({}, *({"Range": f"bytes={some}"} for some in ("0-3", "100000-", "5-6,9-9")))),
+        ]
+    )
+    for _, behind in answers[3:]:
+        assert behind["status"].startswith("422"), behind
+        assert b"is damaged" in base64.b64decode(behind["body"])
+
+
+@pytest.mark.parametrize("place", ["ON PROXY", "ON OBJECT"])
+def test_an_encrypted_object_in_place_of_another_one_is_not_read(ask: Ask, place: str) -> None:
+    answers = ask(
+        [
+            rules(f"FOR TENANT acme DO SET ENCRYPTION {place}"),
+            put("a", b"the salary of Ann"),
+            put("b", b"the salary of Bob"),
+            {"method": "SWAP"},
+            get("a"),
+            get("b"),
+        ]
+    )
+    assert answers[4][1]["status"].startswith("422")
+    assert base64.b64decode(answers[5][1]["body"]) == b"the salary of Bob"
+
+
 def test_a_store_that_is_away_for_a_moment_is_asked_again(ask: Ask) -> None:
     """As an object server is that opens a file while it is replaced."""
     content = bytes(range(256)) * 1000

@@ -16,6 +16,7 @@ eventlet.monkey_patch()
 
 from eventlet import wsgi  # noqa: E402
 from swift.common.http_protocol import SwiftHttpProtocol  # noqa: E402
+from swift.common.swob import HTTPException  # noqa: E402
 
 from storage_filters.strict_requests import StrictRequests  # noqa: E402
 from storage_gateway.raw_heads import RawHeads  # noqa: E402
@@ -25,7 +26,7 @@ def application(env: dict[str, Any], start_response: Any) -> list[bytes]:
     try:
         env["wsgi.input"].read()
         status = "201 Created"
-    except ValueError:
+    except (ValueError, HTTPException):
         status = "499 Client Disconnect"  # as Swift's proxy
     print(env["PATH_INFO"], flush=True)
     start_response(status, [("Content-Length", "0")])

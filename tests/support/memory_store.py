@@ -280,6 +280,15 @@ class _Pair:
             for path, (content, headers) in self.behind.objects.items():
                 self.behind.objects[path] = content[: len(content) // 2], headers
             return [None, None]
+        if wanted["method"] == "LOSE":
+            for _, headers in self.behind.objects.values():
+                for name in [one for one in headers if wanted["named"] in one.lower()]:
+                    del headers[name]
+            return [None, None]
+        if wanted["method"] == "SWAP":
+            first, second = self.behind.objects
+            self.behind.objects[first] = self.behind.objects[second]
+            return [None, None]
         if wanted["method"] == "STORED":
             return [{path: len(one[0]) for path, one in store.objects.items()} for store in (self.plain, self.behind)]
         self.servers.bare = wanted.get("bare", False)

@@ -26,12 +26,13 @@ _IPV6_NETWORK_BITS = 64  # the smallest network of a subscriber, in which one ma
 
 
 class Braked(ApiProblem):
-    """429 after too many failures; `key` is the subject of the refusal."""
+    """429 after too many failures; `key` is the subject of the refusal, `within_s` how long it may go on."""
 
     def __init__(self, key: str, within_s: float) -> None:
         super().__init__(Code.TOO_MANY_SIGN_INS, f"try again in {within_s / 60:.0f} minutes")
         self.problem = self.problem.after(within_s)
         self.key = key
+        self.within_s = within_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,22 +38,24 @@ class PasswordChecks:
         self._lock = threading.Lock()
         self._lanes: dict[str, Lane] = {}
         self._looks = Lane("familiar", _LOOKS_AT_ONCE_MAX, _LOOKS_MAX, _LOOKS_OF_NETWORK_MAX)
-        self._braked: dict[str, float] = {}
+        self._braked: dict[str, tuple[float, float]] = {}
+        """Until when a refusal of a key is remembered, and when it ends."""
 
     async def run(self, brake: Brake, accounts: AccountStore, work: Callable[[], T]) -> T:
         """Return what the work returns; Braked, or 429 if all places are taken.
 
         A familiar user who would wait or be refused because of others at the network uses a separate lane."""
-        if self._is_braked(brake.pair):
-            raise _too_many()
-        braked = self._is_braked(brake.place)
+        if (left_s := self._braked_s(brake.pair)) is not None:
+            raise _too_many(left_s)
+        braked_s = self._braked_s(brake.place)
+        braked = braked_s is not None
         familiar = (braked or self.lane(brake.provider).is_busy) and await self._is_familiar(brake, accounts)
-        if braked and not familiar:
-            raise _too_many()
+        if braked_s is not None and not familiar:
+            raise _too_many(braked_s)
         try:
             return await self.run_unbraked(brake.provider + _FAMILIAR * familiar, brake.network, work)
         except Braked as refusal:
-            self._remember(refusal.key)
+            self._remember(refusal)
             raise
 
     async def run_unbraked(self, lane: str, network: str, work: Callable[[], T]) -> T:
@@ -94,14 +96,18 @@ class PasswordChecks:
         except NoPlace:
             return False
 
-    def _is_braked(self, key: str) -> bool:
-        return self._braked.get(key, 0.0) > self._clock.monotonic_s()
+    def _braked_s(self, key: str) -> float | None:
+        """Return for how long the refusal of a key goes on; None if none is remembered."""
+        until_s, ends_s = self._braked.get(key, (0.0, 0.0))
+        now_s = self._clock.monotonic_s()
+        return ends_s - now_s if until_s > now_s else None
 
-    def _remember(self, key: str) -> None:
+    def _remember(self, refusal: Braked) -> None:
         if len(self._braked) >= _REMEMBERED_MAX:
             self._braked.clear()
-        self._braked[key] = self._clock.monotonic_s() + REMEMBERED_S
+        now_s = self._clock.monotonic_s()
+        self._braked[refusal.key] = now_s + REMEMBERED_S, now_s + refusal.within_s
 
 
-def _too_many() -> ApiProblem:
-    return ApiProblem(Code.TOO_MANY_SIGN_INS, "try again in a few minutes")
+def _too_many(left_s: float) -> ApiProblem:
+    return ApiProblem(Code.TOO_MANY_SIGN_INS, "try again in a few minutes").after(left_s)

@@ -30,6 +30,10 @@ _SPECIAL: tuple[Network, ...] = (
 )
 
 
+_LOOPBACK = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
+_LOCAL_NAMES = frozenset({"localhost", "localhost6", "ip6-localhost", "ip6-loopback", "loopback", "localdomain"})
+
+
 class TargetRefused(Exception):  # noqa: N818 - the name is the fact
     """Notifications are not sent there; the text says why."""
 
@@ -118,10 +122,20 @@ def web_address(url: str, inside: Sequence[Network] = ()) -> TargetAddress:
         raise TargetRefused(f"port {port} is of another service; 80, 443 and those from {_PORT_MIN} on are allowed")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     found = TargetAddress(parts.scheme, parts.hostname, port, path)
+    if _is_local(found.host) and not any(one in network for one in _LOOPBACK for network in inside):
+        raise TargetRefused(f"{found.host} is this machine; an admin can allow its network (webhook_networks)")
     literal = _literal(found.host)
     if literal is not None:
         check_address(literal, inside)
     return found
+
+
+def _is_local(host: str) -> bool:
+    """Return whether each resolver answers a name with an address of its own machine (RFC 6761, 6.3), or hosts files
+    usually do.
+    """
+    name = host.removesuffix(".").lower()
+    return name in _LOCAL_NAMES or name.endswith((".localhost", ".localdomain"))
 
 
 def check_address(address: Address, inside: Sequence[Network]) -> None:

@@ -17,6 +17,10 @@ class ConcurrentUpdate(StoreError):  # noqa: N818
     """Another writer was faster: the version is not the expected one. Read again and decide again."""
 
 
+class NameTaken(ConcurrentUpdate):
+    """A user or tenant of this name exists: to try again does not help."""
+
+
 class NotLeader(StoreError):  # noqa: N818
     """The epoch is not the newest: another master leads now."""
 

@@ -6,7 +6,15 @@ import io
 
 import pytest
 
-from storage_filters.framing import TRAILER_BYTES_MAX, ChunkLines, TwoReadings, check_head, check_headers, is_old
+from storage_filters.framing import (
+    TRAILER_BYTES_MAX,
+    ChunkLines,
+    TwoReadings,
+    check_head,
+    check_headers,
+    check_path,
+    is_old,
+)
 from tests.support.framing import CHUNKS, HEADS, request
 
 
@@ -92,6 +100,25 @@ def test_chunks_with_one_reading_are_read_to_their_end() -> None:
 def test_trailers_are_checked_and_bounded(end: bytes) -> None:
     with pytest.raises(TwoReadings):
         read_as_eventlet(b"3\r\nabc\r\n0\r\nX-A: b\r\n" + end)
+
+
+@pytest.mark.parametrize("path", ["//", "//x/y", "//../x", "", "*", "http://host/v1/a"])
+def test_a_path_begins_with_one_slash(path: str) -> None:
+    """By S3, Swift's proxy answered 500 with a traceback, also to strangers."""
+    with pytest.raises(TwoReadings):
+        check_path(path)
+
+
+@pytest.mark.parametrize("path", ["/", "/v1/a/c/o", "/v1/a//o", "/bucket//key"])
+def test_other_paths_pass(path: str) -> None:
+    check_path(path)
+
+
+def test_eventlet_and_swift_know_the_refusal() -> None:
+    """Where a rest of a body was read after the answer, eventlet wrote a traceback."""
+    assert issubclass(TwoReadings, OSError)
+    assert issubclass(TwoReadings, ValueError)
+    assert str(TwoReadings("why")) == "why"
 
 
 def test_a_client_that_breaks_off_is_left_to_the_server() -> None:

@@ -15,11 +15,12 @@ from tests.support.long import of_storage
 from tests.support.modules import copying, entry, module
 
 GROWS = "(if (i32.eq (memory.grow (i32.const 253)) (i32.const -1)) (then unreachable))"
+FILLS = "(memory.fill (i32.const 131072) (i32.const 1) (i32.const 16580608))"  # else the kernel gives it no pages
 COPY = (
     "(call $write (i32.const 0) (call $read (i32.const 0) (i32.const 65536)))"
     "(drop (call $read (i32.const 0) (i32.const 1))) (i32.const 0)"
 )
-WIDE = entry("transform", f"(if (i32.lt_u (memory.size) (i32.const 255)) (then {GROWS})) {COPY}")
+WIDE = entry("transform", f"(if (i32.lt_u (memory.size) (i32.const 255)) (then {GROWS} {FILLS})) {COPY}")
 WRITES = entry(
     "transform",
     "(local $i i32) (drop (call $read (i32.const 0) (i32.const 65536)))"

@@ -47,7 +47,7 @@ def exchange(unsent: int = 0, paused: bool = False, **state: Any) -> tuple[Excha
     ],
 )
 def test_a_client_is_an_address_or_what_a_provider_assigns_of_ipv6(address: str, place: str) -> None:
-    assert connections._place(address) == place
+    assert connections.client_of(address) == place
 
 
 def test_there_are_so_many_in_all_and_of_one_address() -> None:

@@ -63,6 +63,7 @@ def test_at_most_a_hundred_errors_are_told() -> None:
         (Code.CONFLICT, None),
         (Code.QUOTA_EXCEEDED, None),
         (Code.PLAN_BUSY, "1"),
+        (Code.REPLAY_BUSY, "5"),
         (Code.LOGS_BUSY, "1"),
         (Code.TERMINALS_BUSY, "1"),
         (Code.CHECK_BUSY, "1"),
@@ -77,6 +78,18 @@ def test_at_most_a_hundred_errors_are_told() -> None:
 def test_a_client_hears_when_to_try_again(code: Code, after: str | None) -> None:
     assert headers_of(problem(code)).get("retry-after") == after
     assert headers_of(problem(code).after(7.0))["retry-after"] == "7"
+
+
+def test_each_refusal_that_ends_with_time_says_when() -> None:
+    """What is bounded in number ends when its user ends something; the rest is said where it is counted (`after`)."""
+    by_number = {Code.QUOTA_EXCEEDED, Code.TOO_MANY_UPLOADS}
+    counted = {Code.TOO_MANY_SIGN_INS, Code.JOB_CALLS_TOO_OFTEN, Code.JOB_SUBMITS_TOO_OFTEN}
+    silent = {
+        code
+        for code, (status, _) in PROBLEMS.items()
+        if status == 429 and "retry-after" not in headers_of(problem(code))
+    }
+    assert silent == by_number | counted
 
 
 def test_answers_are_never_kept_and_only_unknown_clients_are_asked_to_sign_in() -> None:
@@ -138,6 +151,7 @@ ILLEGAL = IllegalTransition(execution(1), ev.Running(at_s=1.0), "it is so")
     [
         (errors.NotFound("no x"), Code.NOT_FOUND, "no x"),
         (errors.ConcurrentUpdate("it changed"), Code.CONFLICT, "it changed"),
+        (errors.NameTaken("user ada already exists"), Code.NAME_TAKEN, "user ada already exists"),
         (errors.AlreadyMade("made"), Code.CONFLICT, "made"),
         (errors.TooManyStored("many"), Code.TOO_MANY_STORED, "many"),
         (ILLEGAL, Code.ILLEGAL_STATE, ""),

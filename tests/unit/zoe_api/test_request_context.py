@@ -129,4 +129,5 @@ def test_metrics_have_the_template_of_a_path(scope: dict[str, Any], route: str) 
 def test_the_log_names_the_client_as_far_as_it_is_known() -> None:
     told = request_context._asker({"state": {"user": "ada", "tenant": ""}, "client": None})
     assert told == {"user": "ada"}
-    assert request_context._asker({"state": {}, "client": ("192.0.2.1", 1)}) == {"address": "192.0.2.1"}
+    assert request_context._address({"client": ("192.0.2.1", 1)}) == "192.0.2.1"
+    assert request_context._address({"client": None}) == request_context._address({}) == ""

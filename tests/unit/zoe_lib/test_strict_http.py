@@ -37,9 +37,10 @@ class Line(asyncio.Transport):
     def resume_reading(self) -> None: ...
 
 
-async def answered(_scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
+async def answered(scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
     while (await receive()).get("more_body"):
         pass
+    assert all(value == value.strip() for _, value in scope["headers"])
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
     await send({"type": "http.response.body", "body": b""})
 
@@ -70,6 +71,9 @@ def test_a_request_with_two_readings_is_refused_and_the_next_one_unread(name: st
 
 
 def test_a_request_with_one_reading_is_answered_and_so_is_the_next() -> None:
+    """Also with tabs around the values of headers, which belong to no value (RFC 9110, 5.5)."""
+    tabs = b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length:\t 3\t\r\n\r\nabc"
+    assert exchanged(tabs, tabs).sent.count(b"HTTP/1.1 200 OK") == 2
     plain = b"PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
     line = exchanged(plain, b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n", b"a" * 200_000)
     assert (line.sent.count(b"HTTP/1.1 200 OK"), line.closed_by_server) == (2, False)

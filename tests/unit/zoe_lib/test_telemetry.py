@@ -49,6 +49,30 @@ for second in range(3):
 """
 
 
+OF_CLIENT = """
+import structlog, types
+from zoe_lib import telemetry
+from zoe_lib.few_lines import FewLines
+now_s = [1000.0]
+clock = types.SimpleNamespace(now_s=lambda: now_s[0])
+telemetry.configure_logging("json", "info", "test", None, FewLines(5, clock))
+for second in range(2):
+    now_s[0] += 1
+    with structlog.contextvars.bound_contextvars(address="192.0.2.1"):
+        for number in range(100):
+            structlog.get_logger().info("ours")
+    structlog.get_logger().info("theirs", address="192.0.2.2")
+    structlog.get_logger().info("work")
+"""
+
+
+def test_lines_of_a_client_are_few_a_second_and_the_next_one_counts_the_others() -> None:
+    done = subprocess.run([sys.executable, "-c", OF_CLIENT], capture_output=True, text=True, timeout=60, check=True)
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [line["event"] for line in lines] == [*["ours"] * 5, "theirs", "work"] * 2
+    assert [line["lines_dropped"] for line in lines if "lines_dropped" in line] == [95]
+
+
 def test_troubles_are_few_a_second_and_the_others_are_counted() -> None:
     done = subprocess.run([sys.executable, "-c", FLOOD], capture_output=True, text=True, timeout=60, check=True)
     lines = [json.loads(line) for line in done.stderr.splitlines()]

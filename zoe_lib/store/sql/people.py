@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from zoe_lib.domain.roles import Role
 from zoe_lib.store.account_tables import memberships, sessions, tenants, users
 from zoe_lib.store.codec import encode
-from zoe_lib.store.errors import ConcurrentUpdate, NotFound, Unstorable
+from zoe_lib.store.errors import NameTaken, NotFound, Unstorable
 from zoe_lib.store.people import AuditEntry, Membership, Roles, Tenant, User, adoption_entries
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.audit import add as add_audit
@@ -56,10 +56,10 @@ def read_memberships(
 
 
 def add_user(connection: Connection, user: User) -> None:
-    """Store a new user; ConcurrentUpdate if the name is taken."""
+    """Store a new user; NameTaken if the name is taken."""
     row = insert(users).values(encode(user))
     if connection.execute(row.on_conflict_do_nothing()).rowcount != 1:
-        raise ConcurrentUpdate(f"user {user.name} already exists")
+        raise NameTaken(f"user {user.name} already exists")
 
 
 def read_users(connection: Connection) -> Sequence[User]:
@@ -81,7 +81,7 @@ def adopt(
 ) -> User:
     """Store a user known to a provider, with these roles in the tenants of `managed` and no others there.
 
-    A user already known by provider and subject keeps the first name. Raises ConcurrentUpdate if another identity has
+    A user already known by provider and subject keeps the first name. Raises NameTaken if another identity has
     the name. Roles in unknown tenants are ignored. `audit` is written for each change, in the same transaction.
     """
     if not storable(user.name, user.subject):
@@ -90,7 +90,7 @@ def adopt(
     is_user = (users.c.provider == user.provider, users.c.subject == user.subject)
     row = connection.execute(select(users).where(*is_user).with_for_update()).one_or_none()
     if row is None:
-        raise ConcurrentUpdate(f"the name {user.name} is taken by another identity")
+        raise NameTaken(f"the name {user.name} is taken by another identity")
     before = _roles(connection, row.name)
     there = connection.execute(select(tenants.c.name).where(tenants.c.name.in_(roles)))
     wanted_roles = {name: roles[name] for name in there.scalars()}
@@ -120,9 +120,9 @@ def set_disabled(connection: Connection, name: str, disabled: bool) -> None:
 
 
 def add_tenant(connection: Connection, name: str) -> None:
-    """Store a new tenant; ConcurrentUpdate if the name is taken."""
+    """Store a new tenant; NameTaken if the name is taken."""
     if connection.execute(insert(tenants).values(name=name).on_conflict_do_nothing()).rowcount != 1:
-        raise ConcurrentUpdate(f"tenant {name} already exists")
+        raise NameTaken(f"tenant {name} already exists")
 
 
 def read_tenants(connection: Connection) -> Sequence[Tenant]:

@@ -51,6 +51,7 @@ def test_other_urls_are_refused(url: str) -> None:
         "[64:ff9b::a00:1]", "[64:ff9b:1:7f00:0:100:808:808]", "[fec0::1]", "[3fff::1]", "[5f00::1]", "[2001:20::1]",
         "192.0.0.8", "192.0.0.170", "192.88.99.1", "[2002:7f00:1::]",
         "[2001:0:4136:e378:8000:63bf:80ff:fffe]", "[ff02::1]",
+        "localhost", "LOCALHOST.", "a.localhost", "localhost.localdomain", "ip6-localhost",
     ],
 )  # fmt: skip
 def test_addresses_of_this_machine_and_its_neighbours_are_refused(host: str) -> None:
@@ -61,6 +62,7 @@ def test_addresses_of_this_machine_and_its_neighbours_are_refused(host: str) -> 
 def test_networks_of_the_site_can_be_allowed() -> None:
     assert web_address("http://10.1.2.3:8080/", SITE).port == 8080
     assert web_address("https://[fd00:1::5]/", SITE).host == "fd00:1::5"
+    assert web_address("http://localhost:8080/", [ip_network("127.0.0.0/8")]).host == "localhost"
     with pytest.raises(TargetRefused, match="not a public address"):
         web_address("https://10.2.0.1/", SITE)
 
