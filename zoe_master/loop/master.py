@@ -110,7 +110,7 @@ class Master:
         self._answers = PromiseAnswers(self._cache)
         self.latest: Tick | None = None
 
-    def due_lists(self) -> Sequence[Array]:
+    def due_lists(self) -> list[Array]:
         """Return the arrays whose lists are to be read now; any thread may ask."""
         return list(self._cache.arrays.due_lists.copy().values())
 
