@@ -101,13 +101,17 @@ class Array:
     @property
     def state(self) -> ExecutionState:
         """Return the state of the whole: submitted before the first execution, running until all indices have ended."""
-        if self.open_count == 0:
-            if self.count(IndexState.FAILED):
-                return ExecutionState.FAILED
-            return ExecutionState.CANCELLED if self.count(IndexState.CANCELLED) else ExecutionState.SUCCEEDED
-        return (
-            ExecutionState.SUBMITTED if self.count(IndexState.WAITING) == self.indices.count else ExecutionState.RUNNING
-        )
+        return state_of(self.counts)
+
+
+def state_of(counts: Mapping[IndexState, int]) -> ExecutionState:
+    """Return the state of an array by how many of its indices are in each state."""
+    waiting = counts.get(IndexState.WAITING, 0)
+    if waiting + counts.get(IndexState.ACTIVE, 0) == 0:
+        if counts.get(IndexState.FAILED):
+            return ExecutionState.FAILED
+        return ExecutionState.CANCELLED if counts.get(IndexState.CANCELLED) else ExecutionState.SUCCEEDED
+    return ExecutionState.SUBMITTED if waiting == sum(counts.values()) else ExecutionState.RUNNING
 
 
 @value(frozen=True, slots=True)

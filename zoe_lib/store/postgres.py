@@ -31,6 +31,7 @@ from zoe_lib.store.revision import read_revision
 from zoe_lib.store.schedules import ScheduleStore
 from zoe_lib.store.sql import (
     array_lists,
+    arrays_beside,
     bandwidth,
     installation,
     job_submissions,
@@ -67,6 +68,7 @@ from zoe_lib.store.values import (
     ArrayChange,
     ArrayPage,
     ArrayQuery,
+    ArraysBeside,
     ExecutionChange,
     ExecutionPage,
     ExecutionQuery,
@@ -137,18 +139,22 @@ class PostgresStore:
         idempotency_key: str | None = None,
         fingerprint: str = "",
         beside: Callable[[Connection], None] | None = None,
+        arrays: ArraysBeside | None = None,
     ) -> Sequence[Execution]:
         """Store new executions of one tenant in one transaction, once per key; BatchRefused, IdempotencyConflict.
 
         If the same key comes with another fingerprint or another number of executions, nothing is stored. `beside`
-        writes what belongs to them into the same transaction, if they are stored by this call.
+        writes what belongs to them into the same transaction, if they are stored by this call, as are `arrays`, before
+        it: TooManyArrays, TimeLimitTooLong.
         """
         submissions = []
         for index, execution in enumerate(executions):
             key = key_in_batch(idempotency_key, index)
             check_submission(execution, cause_id, key, fingerprint)
             submissions.append(submitting.prepare(self._applications, execution, cause_id, key, fingerprint))
-        written = self.database.write(lambda c: submitting.write_all(c, self._applications, submissions, beside))
+        more = arrays_beside.writer(self._applications, arrays, cause_id, beside)
+        locks = arrays_beside.locks_of(self._applications, arrays)
+        written = self.database.write(lambda c: submitting.write_all(c, self._applications, submissions, more, locks))
         stored = [one.execution if one.written else self._stored_before(one) for one in written]
         for execution in stored:
             self._recent.keep(execution)
