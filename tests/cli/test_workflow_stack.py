@@ -106,3 +106,47 @@ def test_a_failed_step_is_resumed_with_the_results_of_the_others(stack: Stack, z
     page = stack.workspace / after["report"]["results"]["page"]
     assert page.read_text() == "0.1 2026-11-01 3\n0.5 2026-11-01 3\n"
     assert zoe("workflow", "resume", failed.json()["id"]).code == 5
+
+
+MAPPED = """\
+version: 1
+name: mapped
+params:
+  parts: {default: '["a", "b c", "d{e"]'}
+steps:
+  - name: prepare
+    image: zoe/tiny
+    command: [sh, -c, 'printf %s "$1" > {result:parts}', sh, "{param:parts}"]
+    results: {parts: parts.json}
+    memory: 64MiB
+    cores: 0.1
+  - name: count
+    for_each: {part: prepare.parts}
+    image: zoe/tiny
+    command: [sh, -c, 'test "$1" != bad || test -e {workspace}/gate && echo "$1" > {result:total}', sh, "{each:part}"]
+    results: {total: total.txt}
+    memory: 64MiB
+    cores: 0.1
+  - name: sum
+    image: zoe/tiny
+    inputs: {totals: count.total}
+    command: [sh, -c, 'while read -r one; do cat "$one"; done < "$1" > {result:page}', sh, "{input:totals}"]
+    results: {page: page.txt}
+    memory: 64MiB
+    cores: 0.1
+"""
+
+
+@pytest.mark.parametrize(("parts", "lines"), [('["a", "b c", "d{e"]', ["a", "b c", "d{e"]), ("[]", []), ("[7]", ["7"])])
+def test_a_step_runs_once_for_each_entry_of_a_result(
+    stack: Stack, zoe: Zoe, tmp_path: Path, parts: str, lines: list[str]
+) -> None:
+    file = tmp_path / "mapped.yaml"
+    file.write_text(MAPPED)
+    done = zoe("workflow", "run", str(file), "--param", f"parts={parts}", "--wait", "-o", "json")
+    assert done.code == 0, done.err
+    steps = {one["name"]: one for one in done.json()["graph"]}
+    assert {name: one["state"] for name, one in steps.items()} == dict.fromkeys(steps, "succeeded")
+    states = {"succeeded": len(lines)} if lines else {}
+    assert steps["count"]["entries"] == {"count": len(lines), "states": states, "problem": None}
+    assert (stack.workspace / steps["sum"]["results"]["page"]).read_text().splitlines() == lines
