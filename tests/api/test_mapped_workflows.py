@@ -14,7 +14,7 @@ from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_client import Conflict, NotFound
 from zoe_client.vocabulary import ListProblem, ShareLevel
-from zoe_client.wire import StepView, WorkflowView
+from zoe_client.wire import ArrayModifyRequest, StepView, WorkflowView
 from zoe_lib.domain.arrays import Array
 from zoe_master.background.list_thread import ListThread
 
@@ -202,6 +202,15 @@ def test_a_submission_that_is_refused_leaves_no_array(api: Api) -> None:
     with pytest.raises(Conflict):
         client.workflows.run(workflow(PREPARE, COUNT), idempotency_key="once")
     assert arrays_of(api) == [named(made, "count").execution_id]
+
+
+def test_its_description_does_not_change_since_entries_were_checked_against_it(api: Api) -> None:
+    client = api.client()
+    array_id = named(client.workflows.run(DOCUMENT), "count").execution_id
+    other = {**client.arrays.array(array_id).description, "name": "other"}
+    with pytest.raises(Conflict, match="entries of a list"):
+        client.arrays.modify(array_id, ArrayModifyRequest(application=other))
+    assert client.arrays.modify(array_id, ArrayModifyRequest(at_once_max=2)).at_once_max == 2
 
 
 def test_its_array_is_its_owners(api: Api) -> None:

@@ -81,13 +81,13 @@ class World:
             "application": application(component("main", readiness=None, command=("run", "{each:part}"))),
             "indices": first_indices(1),
             "entries": EntryList("part", "parts.json"),
+            "user": "ada",
             **more,
         }
         fresh = Array(
             id=f"a{number:014}",
             name="mapped",
             tenant="red",
-            user="ada",
             submitted_at_s=self.clock.now_s(),
             **values,  # type: ignore[arg-type]
         )

@@ -190,7 +190,7 @@ def _notes_of(application: Application, settings: Settings, capacity: StoreCapac
             yield f"input {pushed_input.name} is read plainly: {why}"
 
 
-def _parsed(document: dict[str, Any], each: str | None) -> Application:
+def _parsed(document: dict[str, Any], each: str | None = None) -> Application:
     """Return the application; SubmissionRefused with every diagnostic."""
     text = json.dumps(document)
     try:
