@@ -82,7 +82,7 @@ def test_what_may_come_is_waited_for_and_given_up_with_the_reason(
     read.answers[array.id] = answer
     with reading(world, read) as advance:
         for number in range(1, 4):
-            until(lambda n=number: advance(1.0) or len(read.asked) >= n)
+            until(lambda n=number: advance(0.3) or len(read.asked) >= n)
         assert world.store.array(array.id).state is ExecutionState.SUBMITTED
         until(lambda: advance(tried_s) or world.store.array(array.id).state is ExecutionState.FAILED)
     entries = world.store.array(array.id).entries
