@@ -22,7 +22,7 @@ from zoe_master.background.list_reading import ListUnavailable
 log = structlog.get_logger(__name__)
 
 _LOOK_S = 0.2
-_WORKERS = 4
+WORKERS = 4
 """Lists that are read at once, of one owner one after another: who slows the program down that serves their files holds
 up one worker, for `list_reading.READ_S`.
 """
@@ -72,7 +72,7 @@ class ListThread:
         self._entries_max, self._clock = min(entries_max, ENTRIES_MAX), clock
         self._tried: dict[ArrayId, _Tried] = {}
         self._closing = threading.Event()
-        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-lists")
+        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="zoe-lists")
         self._thread = threading.Thread(target=self._run, name="zoe-lists", daemon=True)
         self._thread.start()
 
