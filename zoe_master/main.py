@@ -41,7 +41,7 @@ from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.leader_pauses import LeaderPauses
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.background.list_reading import read_list
-from zoe_master.background.list_thread import ListThread
+from zoe_master.background.list_thread import EntryListThread
 from zoe_master.background.metrics import observe_storage
 from zoe_master.background.progress_amounts import ProgressAmounts
 from zoe_master.background.progress_thread import ProgressThread
@@ -204,7 +204,7 @@ class Process:
                 scheduling = ScheduleThread(
                     LeaderPlace(self._settings, self._store), self._waker.wake, clock=self._clock
                 )
-                listing = ListThread(
+                listing = EntryListThread(
                     master.due_lists,
                     self._store,
                     lambda array: read_list(backend.files, numbers.of(array.tenant, array.user), array),

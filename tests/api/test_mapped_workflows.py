@@ -16,7 +16,7 @@ from zoe_client import Conflict, NotFound
 from zoe_client.vocabulary import ListProblem, ShareLevel
 from zoe_client.wire import ArrayModifyRequest, StepView, WorkflowView
 from zoe_lib.domain.arrays import Array
-from zoe_master.background.list_thread import ListThread
+from zoe_master.background.list_thread import EntryListThread
 
 PREPARE = step("prepare", results={"parts": "parts.json"})
 COUNT = step("count", for_each={"part": "prepare.parts"}, results={"total": "total"})
@@ -30,7 +30,7 @@ class Lists:
     def __init__(self, api: Api, master: TickingMaster) -> None:
         self.content = b"[]"
         self.read: list[str] = []
-        self._thread = ListThread(master.master.due_lists, api.store, self._read, lambda: None)
+        self._thread = EntryListThread(master.master.due_lists, api.store, self._read, lambda: None)
         self.close = self._thread.close
 
     def _read(self, array: Array) -> bytes:

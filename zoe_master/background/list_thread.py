@@ -52,7 +52,7 @@ class _Tried:
         return self.asked is not None and not self.asked.done()
 
 
-class ListThread:
+class EntryListThread:
     """Runs beside one master until it is closed; the next leader reads again what was not written.
 
     due: the arrays whose lists are to be read. read: returns the content of one; ListRefused, ListUnavailable. wake: is

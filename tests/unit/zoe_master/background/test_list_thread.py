@@ -15,7 +15,7 @@ from zoe_client.vocabulary import ExecutionState, ListProblem
 from zoe_lib.domain.arrays import Array
 from zoe_lib.domain.entry_reading import ListRefused
 from zoe_master.background.list_reading import ListUnavailable
-from zoe_master.background.list_thread import GIVEN_UP_S, MISSING_S, ListThread
+from zoe_master.background.list_thread import GIVEN_UP_S, MISSING_S, EntryListThread
 
 
 class Read:
@@ -40,7 +40,7 @@ class Read:
 def reading(world: World, read: Read, entries_max: int = 10_000) -> Iterator[Callable[[float], None]]:
     """A thread that looks when the test lets time pass; yield what does that."""
     clock = ManualClock()
-    thread = ListThread(world.master.due_lists, world.store, read, lambda: None, entries_max, clock)
+    thread = EntryListThread(world.master.due_lists, world.store, read, lambda: None, entries_max, clock)
     try:
         yield clock.step
     finally:
