@@ -135,6 +135,9 @@ def _wanted(body: ArrayModifyRequest, array: Array, services: Services, principa
             deadline = given_deadline(body.deadline, body.deadline_s, services.clock.now_s())
         fields["deadline_s"] = None if deadline is None else deadline.at_s
     if body.application is not None:
+        if array.entries is not None:
+            why = "it runs for the entries of a list, which were checked against its description"
+            raise ApiProblem(Code.ILLEGAL_STATE, why, "change the step in the file, and run the workflow anew")
         application = changed_description(
             body.application,
             array.application,

@@ -9,11 +9,12 @@ from typing import Any
 from zoe_api.representation import without_contents
 from zoe_api.wire_forms import conditions_view, reason_view
 from zoe_client.vocabulary import IndexState
-from zoe_client.wire import ArraySummary, ArrayView, IndexView, WorkflowPromiseView
+from zoe_client.wire import ArraySummary, ArrayView, EntriesView, IndexView, WorkflowPromiseView
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.arrays import CODES, INDEX_STATES, Array
 from zoe_lib.domain.conditions import Conditions, reason_of
+from zoe_lib.domain.entries import EntryList
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.indices import indices_of
 
@@ -98,7 +99,13 @@ def _summary(array: Array, clock: Clock = SYSTEM_CLOCK) -> Mapping[str, Any]:
         "reason": None if reason is None else reason_view(reason),
         "notes": list(array.notes),
         "counts": dict(array.counts),
+        "entries": None if array.entries is None else _entries(array, array.entries),
     }
+
+
+def _entries(array: Array, entries: EntryList) -> EntriesView:
+    states = {} if entries.count is None else dict(array.counts)
+    return EntriesView(count=entries.count, states=states, problem=entries.problem)
 
 
 def _ranges(array: Array, states: bytes) -> Iterator[tuple[IndexState, str]]:

@@ -6,6 +6,7 @@ from collections import Counter
 
 from zoe_client.vocabulary import TERMINAL_STATES, Cause, DependencyKind, ExecutionState
 from zoe_client.wire import (
+    EntriesView,
     StepPlan,
     StepState,
     StepView,
@@ -15,7 +16,7 @@ from zoe_client.wire import (
     WorkflowSummary,
     WorkflowView,
 )
-from zoe_lib.store.workflow_values import StoredStep, StoredWorkflow
+from zoe_lib.store.workflow_values import StoredEntries, StoredStep, StoredWorkflow
 from zoe_lib.workflows import CompiledWorkflow
 
 _STATES = {
@@ -107,7 +108,13 @@ def _step_view(step: StoredStep, with_values: bool) -> StepView:
         started_at_s=step.started_at_s,
         ended_at_s=step.ended_at_s,
         results=facts["results"],
+        for_each=facts.get("for_each", {}),
+        entries=None if step.entries is None else _entries_view(step.entries),
     )
+
+
+def _entries_view(entries: StoredEntries) -> EntriesView:
+    return EntriesView(count=entries.count, states=dict(entries.states), problem=entries.problem)
 
 
 def workflow_plan(compiled: CompiledWorkflow, notes: list[str]) -> WorkflowPlan:
@@ -121,6 +128,8 @@ def workflow_plan(compiled: CompiledWorkflow, notes: list[str]) -> WorkflowPlan:
             deadline_s=step.deadline_s,
             deadlines=list(step.deadlines),
             application=step.application,
+            for_each={} if step.each is None else {step.each.name: step.each.source},
+            at_once=None if step.each is None else step.each.at_once,
         )
         for step in compiled.steps
     ]

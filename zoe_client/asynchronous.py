@@ -16,7 +16,7 @@ from zoe_client.arrays import LOOK_EVERY_S, LOOK_EVERY_S_MAX, Arrays, index_page
 from zoe_client.async_transport import AsyncTransport
 from zoe_client.awaited import awaited, threaded
 from zoe_client.calls import Calls
-from zoe_client.client import STATE_AFTER, WORKFLOW_LOOK_S, Client, left_s_until, successor_of
+from zoe_client.client import STATE_AFTER, WORKFLOW_LOOK_S, Client, left_s_until, step_to_await, successor_of
 from zoe_client.errors import TimedOut
 from zoe_client.files import Files
 from zoe_client.handles import AsyncExecutionHandle
@@ -331,9 +331,11 @@ class AsyncClient(AsyncTransport):
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         while (found := await self.workflows.one(workflow_id)).ended_at_s is None:
             left_s = left_s_until(deadline_s)
-            left = next((step for step in found.graph if step.ended_at_s is None), None)
+            left = step_to_await(found)
             if left is None:  # of those that this user may see
                 await asyncio.sleep(WORKFLOW_LOOK_S)
+            elif left.entries is not None:
+                await self.arrays.wait(left.execution_id, left_s)
             else:
                 await self.wait(left.execution_id, left_s)
         return found

@@ -78,9 +78,11 @@ class Client(Calls):
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         while (found := self.workflows.one(workflow_id)).ended_at_s is None:
             left_s = left_s_until(deadline_s)
-            left = next((step for step in found.graph if step.ended_at_s is None), None)
+            left = step_to_await(found)
             if left is None:  # of those that this user may see
                 time.sleep(WORKFLOW_LOOK_S)
+            elif left.entries is not None:
+                self.arrays.wait(left.execution_id, left_s)
             else:
                 self.wait(left.execution_id, left_s)
         return found
@@ -172,6 +174,12 @@ def successor_of(services: Sequence[wire.ServiceView], service_id: str) -> wire.
     own = next((service for service in services if service.id == service_id), None)
     later = [one for one in services if own and one.name == own.name and one.attempt > own.attempt]
     return min(later, key=lambda one: one.attempt, default=None)
+
+
+def step_to_await(workflow: wire.WorkflowView) -> wire.StepView | None:
+    """Return a step that has not ended; one with an execution if there is one, whose events tell its end at once."""
+    left = [step for step in workflow.graph if step.ended_at_s is None]
+    return next((step for step in left if step.entries is None), next(iter(left), None))
 
 
 def left_s_until(deadline_s: float | None) -> float | None:

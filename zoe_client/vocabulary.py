@@ -164,6 +164,19 @@ class IndexState(TextEnum):
     CANCELLED = "cancelled"
 
 
+class ListProblem(TextEnum):
+    """Why the list of a step with `for_each` cannot be used; stable names."""
+
+    MISSING = "list_missing"
+    UNREADABLE = "list_unreadable"
+    TOO_LARGE = "list_too_large"
+    NOT_UTF8 = "list_not_utf8"
+    NOT_JSON = "list_not_json"
+    NOT_A_LIST = "list_not_a_list"
+    TOO_MANY = "list_too_many_entries"
+    BAD_ENTRY = "list_bad_entry"
+
+
 class Holder(TextEnum):
     """Who holds an execution out of the queue; only operators release what an operator holds."""
 

@@ -40,6 +40,8 @@ from zoe_master.background.activity import ServiceActivity
 from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.leader_pauses import LeaderPauses
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
+from zoe_master.background.list_reading import read_list
+from zoe_master.background.list_thread import EntryListThread
 from zoe_master.background.metrics import observe_storage
 from zoe_master.background.progress_amounts import ProgressAmounts
 from zoe_master.background.progress_thread import ProgressThread
@@ -202,9 +204,18 @@ class Process:
                 scheduling = ScheduleThread(
                     LeaderPlace(self._settings, self._store), self._waker.wake, clock=self._clock
                 )
+                listing = EntryListThread(
+                    master.due_lists,
+                    self._store,
+                    lambda array: read_list(backend.files, numbers.of(array.tenant, array.user), array),
+                    self._waker.wake,
+                    self._settings.array_indices_max,
+                    clock=self._clock,
+                )
                 try:
                     self._loop(master, backend, answering, storage, progress)
                 finally:
+                    listing.close()
                     scheduling.close()
                     notifying.close()
                     promising.close()

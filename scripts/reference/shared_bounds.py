@@ -204,6 +204,28 @@ MEMBERS: tuple[SharedBound, ...] = (
         (f"{_OF_TENANTS}test_arrays_of_one_tenant_stop_none_of_another",),
     ),
     SharedBound(
+        "lists of steps with `for_each` that are read at once",
+        "one of a user, {0} in all",
+        ("zoe_master.background.list_thread:WORKERS",),
+        "four users who slow down the program that serves their files",
+        "others, for up to 40 s",
+        "when they are read, or after 40 s; after ten minutes the step fails",
+        (),
+        ("tests/unit/zoe_master/background/test_list_thread.py::test_who_slows_reading_down_holds_up_one_worker",),
+    ),
+    SharedBound(
+        "entries of a list",
+        "{0}, in {1} bytes",
+        ("zoe_lib.domain.entries:ENTRIES_MAX", "zoe_lib.domain.entries:LIST_BYTES_MAX"),
+        "a user",
+        "this user",
+        "when the array is removed",
+        (),
+        (
+            "tests/unit/zoe_master/loop/test_mapped_arrays.py::test_ten_thousand_entries_do_not_hold_up_what_others_submit",
+        ),
+    ),
+    SharedBound(
         "secrets, stored applications, schedules, targets of notifications",
         "{0}, {1}, {2}, {3}: of a user in a tenant; the first two and the last also of a tenant itself",
         tuple(

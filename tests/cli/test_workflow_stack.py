@@ -106,3 +106,81 @@ def test_a_failed_step_is_resumed_with_the_results_of_the_others(stack: Stack, z
     page = stack.workspace / after["report"]["results"]["page"]
     assert page.read_text() == "0.1 2026-11-01 3\n0.5 2026-11-01 3\n"
     assert zoe("workflow", "resume", failed.json()["id"]).code == 5
+
+
+MAPPED = """\
+version: 1
+name: mapped
+params:
+  parts: {default: '["a", "b c", "d{e"]'}
+steps:
+  - name: prepare
+    image: zoe/tiny
+    command: [sh, -c, 'printf %s "$1" > {result:parts}', sh, "{param:parts}"]
+    results: {parts: parts.json}
+    memory: 64MiB
+    cores: 0.1
+  - name: count
+    for_each: {part: prepare.parts}
+    image: zoe/tiny
+    command: [sh, -c, 'test "$1" != bad || test -e {workspace}/gate && echo "$1" > {result:total}', sh, "{each:part}"]
+    results: {total: total.txt}
+    memory: 64MiB
+    cores: 0.1
+  - name: sum
+    image: zoe/tiny
+    inputs: {totals: count.total}
+    command: [sh, -c, 'while read -r one; do cat "$one"; done < "$1" > {result:page}', sh, "{input:totals}"]
+    results: {page: page.txt}
+    memory: 64MiB
+    cores: 0.1
+"""
+
+
+@pytest.mark.parametrize(("parts", "lines"), [('["a", "b c", "d{e"]', ["a", "b c", "d{e"]), ("[]", []), ("[7]", ["7"])])
+def test_a_step_runs_once_for_each_entry_of_a_result(
+    stack: Stack, zoe: Zoe, tmp_path: Path, parts: str, lines: list[str]
+) -> None:
+    file = tmp_path / "mapped.yaml"
+    file.write_text(MAPPED)
+    done = zoe("workflow", "run", str(file), "--param", f"parts={parts}", "--wait", "-o", "json")
+    assert done.code == 0, done.err
+    steps = {one["name"]: one for one in done.json()["graph"]}
+    assert {name: one["state"] for name, one in steps.items()} == dict.fromkeys(steps, "succeeded")
+    states = {"succeeded": len(lines)} if lines else {}
+    assert steps["count"]["entries"] == {"count": len(lines), "states": states, "problem": None}
+    assert (stack.workspace / steps["sum"]["results"]["page"]).read_text().splitlines() == lines
+
+
+def test_entries_that_failed_run_again_and_a_list_outside_the_workspace_is_not_read(
+    stack: Stack, zoe: Zoe, tmp_path: Path
+) -> None:
+    file = tmp_path / "mapped.yaml"
+    file.write_text(MAPPED)
+    failed = zoe("workflow", "run", str(file), "--param", 'parts=["a", "bad"]', "--wait", "-o", "json")
+    assert failed.code == 1
+    before = {one["name"]: one for one in failed.json()["graph"]}
+    assert {name: one["state"] for name, one in before.items()} == {
+        "prepare": "succeeded",
+        "count": "failed",
+        "sum": "skipped",
+    }
+    shown = zoe("workflow", "show", failed.json()["id"])
+    assert "failed, 1 of 2 entries, 1 failed" in shown.out
+    gate = stack.workspace / "gate"
+    gate.write_text("")
+    try:
+        resumed = zoe("workflow", "resume", failed.json()["id"], "--wait", "-o", "json")
+    finally:
+        gate.unlink()
+    assert resumed.code == 0, resumed.err
+    after = {one["name"]: one for one in resumed.json()["graph"]}
+    assert (after["count"]["execution_id"], after["count"]["run"]) == (before["count"]["execution_id"], 1)
+    assert (stack.workspace / after["sum"]["results"]["page"]).read_text() == "a\nbad\n"
+
+    file.write_text(MAPPED.replace('printf %s "$1" > {result:parts}', "ln -s /etc/passwd {result:parts}"))
+    refused = zoe("workflow", "run", str(file), "--wait", "-o", "json")
+    assert refused.code == 1
+    count = {one["name"]: one for one in refused.json()["graph"]}["count"]
+    assert count["entries"]["problem"] == "list_unreadable"
+    assert "leads out of the directory by a link" in count["message"]

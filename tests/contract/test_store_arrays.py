@@ -14,10 +14,12 @@ from tests.support.store_events import OpenStore
 from zoe_client.vocabulary import Cause, ExecutionState, IndexState, Outcome
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.arrays import Array, ArrayEventKind, again, cancel, counted, execution_of
+from zoe_lib.domain.entries import Entry, EntryList
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.indices import parse_array
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.sharing import Visibility
+from zoe_lib.domain.values import changed
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict, NotFound, NotLeader
 from zoe_lib.store.values import ArrayChange, ArrayQuery, ExecutionChange, ExecutionQuery
@@ -55,6 +57,40 @@ def test_it_comes_back_as_it_was_stored(open_store: OpenStore) -> None:
     assert (one.at_once, dict(one.counts)) == (3, {IndexState.WAITING: 9})
     with pytest.raises(NotFound):
         open_store().array("a99999999999999")
+
+
+def awaiting(number: int = 1) -> Array:
+    """Return a new array that awaits its list."""
+    return changed(array(number, "0"), entries=EntryList("part", "parts.json"))
+
+
+@pytest.mark.parametrize(
+    "entries", [(), ("a",), ("a", 0.1, 1e22, True), tuple({"n": n, "x": "ü"} for n in range(5000))]
+)
+def test_a_list_is_written_once_with_all_its_entries(any_store: ExecutionStore, entries: tuple[Entry, ...]) -> None:
+    one = any_store.submit_array(awaiting(), "request")
+    after = any_store.list_array(one.id, entries, 20.0, "list")
+    assert any_store.list_array(one.id, ("other",), 30.0, "again") == after
+    assert any_store.array_with_states(one.id) == (after, bytes(len(entries)))
+    assert (after.indices.count, after.entries) == (len(entries), EntryList("part", "parts.json", len(entries)))
+    assert (after.state, after.ended_at_s) == (
+        (ExecutionState.SUBMITTED, None) if entries else (ExecutionState.SUCCEEDED, 20.0)
+    )
+    found = any_store.array_entries(one.id, range(len(entries) + 1))
+    assert [(found[n], type(found[n])) for n in sorted(found)] == [(entry, type(entry)) for entry in entries]
+    kinds = [entry.kind for entry in any_store.journal(0, 10) if entry.execution_id == one.id]
+    ends = [] if entries else [ArrayEventKind.ENDED]
+    assert kinds == [ArrayEventKind.SUBMITTED, ArrayEventKind.LISTED, *ends]
+
+
+def test_a_list_comes_too_late_for_an_array_that_has_ended(any_store: ExecutionStore) -> None:
+    one = any_store.submit_array(awaiting(), "request")
+    any_store.change_array(
+        one.id, lambda a, s: ArrayChange(cancel(a, s, "ada"), ArrayEventKind.CANCELLED, {}), 10.0, "request"
+    )
+    after = any_store.list_array(one.id, ("a", "b"), 20.0, "list")
+    assert (after.state, after.indices.count) == (ExecutionState.CANCELLED, 1)
+    assert any_store.array_entries(one.id, [0]) == {}
 
 
 def test_the_same_key_returns_the_first(any_store: ExecutionStore) -> None:

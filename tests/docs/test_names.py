@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.docs.documents import DOCS, ROOT
 
-WORDS_MAX = 118
+WORDS_MAX = 119
 EXCEPTIONS_MAX = 20
 NAMED_BY_THE_GLOSSARY = ("zoe_client/vocabulary.py", "zoe_lib/domain", "zoe_master", "storage_bridge")
 

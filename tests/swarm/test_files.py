@@ -13,14 +13,18 @@ from typing import Any
 import pytest
 
 from tests.local.support import ANN, BOB
+from tests.support.array_world import World
 from tests.support.files import FileProgram, refused
 from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness, small
 from tests.support.waiting import until
 from tests.swarm.cluster import Cluster
+from zoe_client.vocabulary import ListProblem
+from zoe_lib.domain.entry_reading import ListRefused
 from zoe_master.backends.base import BackendError, MovedWorkspace, MoveState, ObservedState, WorkspaceMove
 from zoe_master.backends.file_task import FileLimits
 from zoe_master.backends.swarm.spec import labels
+from zoe_master.background.list_reading import read_list
 
 MIB = 2**20
 USERS = {"ann": ANN, "bob": BOB}
@@ -91,6 +95,17 @@ def test_nobody_else_is_let_in_and_links_lead_nowhere(files: Files, ann: FilePro
             link.symlink_to(target)
             assert bob.content("link").status_code in (403, 404)
             link.unlink()
+
+
+def test_a_list_of_a_workflow_is_read_as_its_owner(files: Files, ann: FileProgram) -> None:
+    ann.put_file("parts.json", b'["a"]')
+    array = replace(World().submit_for([]), tenant="tenant", user="ann")
+    assert read_list(files.harness.backend.files, ANN, array) == b'["a"]'
+    (files.base / "tenant" / "ann" / "parts.json").unlink()
+    (files.base / "tenant" / "ann" / "parts.json").symlink_to("/etc/passwd")
+    with pytest.raises(ListRefused) as refused:
+        read_list(files.harness.backend.files, ANN, array)
+    assert refused.value.problem is ListProblem.UNREADABLE
 
 
 def test_the_container_has_no_privileges_and_its_secret_is_not_told(files: Files, ann: FileProgram) -> None:

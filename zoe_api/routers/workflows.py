@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 
 from zoe_api.access import Reader, Submitter, check
+from zoe_api.arrays import cancel as cancel_array
 from zoe_api.cancelling import cancel
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep, checking
@@ -16,7 +17,8 @@ from zoe_api.routers.submissions import IdempotencyKey
 from zoe_api.routing import api_router
 from zoe_api.visibility import note_look, visible_execution
 from zoe_api.workflow_promises import accept_whole, asked_for_promise, whole_promise
-from zoe_api.workflow_runs import all_checked, compiled, place_of, plan, resume, submit
+from zoe_api.workflow_resuming import resume
+from zoe_api.workflow_runs import all_checked, compiled, place_of, plan, submit
 from zoe_api.workflow_views import workflow_plan, workflow_summary, workflow_view
 from zoe_client.vocabulary import TERMINAL_STATES
 from zoe_client.wire import (
@@ -141,7 +143,8 @@ def cancel_workflow(workflow_id: str, request: Request, principal: Submitter, se
         if step.state in TERMINAL_STATES:
             continue
         try:
-            cancel(services, principal, step.execution_id, request)
+            stop = cancel_array if step.entries is not None else cancel
+            stop(services, principal, step.execution_id, request)
         except ApiProblem as refusal:
             if refusal.problem.code != Code.ALREADY_ENDED:
                 raise

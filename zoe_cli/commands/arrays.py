@@ -10,6 +10,7 @@ from zoe_cli.commands import dates
 from zoe_cli.commands.array_rows import array_rows, counted, plain
 from zoe_cli.commands.documents import Settings, set_in
 from zoe_cli.commands.workflow_promises import array_lines
+from zoe_cli.commands.workflow_views import entries_text
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, table, write
 from zoe_cli.registry import add
@@ -124,6 +125,8 @@ def _facts(array: ArrayView) -> list[tuple[str, str]]:
         ("at once", "any number" if array.at_once_max is None else str(array.at_once_max)),
         ("submitted", clock(array.submitted_at_s)),
     ]
+    if array.entries is not None:
+        lines.append(("list", entries_text(array.entries)))
     if array.deadline_s is not None:
         late = "" if array.late_count is None else f"; missed by {array.late_count} that had not begun"
         lines.append(("deadline", clock(array.deadline_s) + late))

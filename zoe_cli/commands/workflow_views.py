@@ -9,9 +9,10 @@ from zoe_cli.commands.workflow_promises import whole_lines
 from zoe_cli.output import note
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
+from zoe_client.vocabulary import IndexState
 
 if TYPE_CHECKING:
-    from zoe_client.wire import WorkflowPlan, WorkflowSummary, WorkflowView
+    from zoe_client.wire import EntriesView, StepPlan, StepView, WorkflowPlan, WorkflowSummary, WorkflowView
 
 _NAMED_MAX = 6
 """Steps that a line names; after a matrix, a step may run after hundreds."""
@@ -33,16 +34,36 @@ def plan_rows(plan: WorkflowPlan) -> Rows:
         kind, _, number = text.partition(":#")
         return f"{kind}:{names[int(number)]}"
 
-    return Rows(("step", "after"), [(one.name, _some(list(map(named, one.after)))) for one in plan.steps])
+    return Rows(("step", "after"), [(_planned(one), _some(list(map(named, one.after)))) for one in plan.steps])
+
+
+def _planned(step: StepPlan) -> str:
+    """Return the name of a step, and for which entries it runs."""
+    for name, source in step.for_each.items():
+        return f"{step.name} (for each {name} of {source})"
+    return step.name
 
 
 def graph_rows(found: WorkflowView) -> Rows:
     """Return a line for each step: name, what it runs after, state, execution, message."""
-    rows = [
-        (one.name, _some(one.after), one.state.value.replace("_", " "), one.execution_id, one.message)
-        for one in found.graph
-    ]
+    rows = [(one.name, _some(one.after), _state(one), one.execution_id, one.message) for one in found.graph]
     return Rows(("step", "after", "state", "execution", "message"), rows)
+
+
+def _state(step: StepView) -> str:
+    """Return the state of a step, and how many of its entries have succeeded."""
+    state = step.state.value.replace("_", " ")
+    return state if step.entries is None else f"{state}, {entries_text(step.entries)}"
+
+
+def entries_text(entries: EntriesView) -> str:
+    """Return how far the entries of a list are, such as `3 of 10 entries, 1 failed`."""
+    if entries.count is None:
+        return "its list is refused" if entries.problem else "its list is not read"
+    if entries.count == 0:
+        return "0 entries"
+    done, failed = (entries.states.get(one, 0) for one in (IndexState.SUCCEEDED, IndexState.FAILED))
+    return f"{done} of {entries.count} entries" + (f", {failed} failed" if failed else "")
 
 
 def name_failures(ended: WorkflowView) -> bool:

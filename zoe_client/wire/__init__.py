@@ -97,6 +97,7 @@ __getattr__ = lazy_names(
             "TransfersView",
         ),
         "workflows": (
+            "EntriesView",
             "StepPlan",
             "StepState",
             "StepView",

@@ -17,7 +17,7 @@ from zoe_client.wire.executions import (
     ReasonView,
     SubmitRequest,
 )
-from zoe_client.wire.workflows import WorkflowPromiseView
+from zoe_client.wire.workflows import EntriesView, WorkflowPromiseView
 
 ARRAY_AFTER_PATTERN = r"^(ok|fail|any|corr):[A-Za-z0-9_-]+$"
 BRIEF_MAX = 10_000
@@ -103,6 +103,11 @@ class ArraySummary(Wire):
     message: str
     reason: ReasonView | None = Field(description="What keeps all indices from running.")
     counts: dict[IndexState, int] = Field(description="Number of indices by state, those that are not 0.")
+    entries: EntriesView | None = Field(
+        default=None,
+        description="Of the list for which it runs, as a step of a workflow; one index stands for all before it is "
+        "read. Null for an array of indices alone.",
+    )
     notes: list[str] = Field(default=[])
 
 

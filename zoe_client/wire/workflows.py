@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from zoe_client.vocabulary import Cause, DeadlineStatus, OfferKind, PromiseRisk
+from zoe_client.vocabulary import Cause, DeadlineStatus, IndexState, ListProblem, OfferKind, PromiseRisk
 from zoe_client.wire.base import Numbers, Wire
 from zoe_client.wire.deadlines import ConfidenceShare, FinishByText, PromiseBudget
 
@@ -55,6 +55,10 @@ class StepPlan(Wire):
     deadline_s: float | None = Field(description="Seconds after the submission by which it must have ended.")
     deadlines: list[str] = Field(default=[], description="The same as times, which are read at the submission.")
     application: dict[str, Any]
+    for_each: dict[str, str] = Field(
+        default={}, description="It runs once for each entry of this list: STEP.RESULT by the name of an entry."
+    )
+    at_once: int | None = Field(default=None, description="How many entries run at once; null: any number.")
 
 
 class WorkflowPlan(Wire):
@@ -66,6 +70,14 @@ class WorkflowPlan(Wire):
     notes: list[str] = Field(default=[])
 
 
+class EntriesView(Wire):
+    """How far a step is that runs once for each entry of a list."""
+
+    count: int | None = Field(description="How many entries the list has; null: it has not been read, or is refused.")
+    states: dict[IndexState, int] = Field(description="How many entries are in each state; states without any miss.")
+    problem: ListProblem | None = Field(description="Why the list cannot be used; null: it can, or is not read yet.")
+
+
 class StepView(Wire):
     """A step and its newest execution; times are in seconds since the epoch."""
 
@@ -74,7 +86,7 @@ class StepView(Wire):
     values: dict[str, Any]
     after: list[str] = Field(description="Names of steps with what their end has to be, such as `ok:prepare`.")
     on_failure: bool
-    execution_id: str
+    execution_id: str = Field(description="With `for_each`, the id of its array.")
     run: int = Field(description="In which run of the workflow it was last submitted, from 1.")
     state: StepState
     cause: Cause | None
@@ -82,7 +94,13 @@ class StepView(Wire):
     exit_code: int | None
     started_at_s: float | None
     ended_at_s: float | None
-    results: dict[str, str] = Field(description="Paths below the owner's workspace, by name.")
+    results: dict[str, str] = Field(
+        description="Paths below the owner's workspace, by name; with `for_each`, `{index}` is the number of an entry."
+    )
+    for_each: dict[str, str] = Field(
+        default={}, description="It runs once for each entry of this list: STEP.RESULT by the name of an entry."
+    )
+    entries: EntriesView | None = Field(default=None, description="Null without `for_each`.")
 
 
 class WorkflowSummary(Wire):

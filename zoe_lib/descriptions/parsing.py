@@ -21,11 +21,11 @@ VERSION = 4
 _OLD_KEYS = ("services", "processes")
 
 
-def parse(document: object, frameworks: Mapping[str, Framework] | None = None) -> Application:
+def parse(document: object, frameworks: Mapping[str, Framework] | None = None, each: str | None = None) -> Application:
     """Return the Application that a version-4 document describes; DescriptionError carries all findings at once.
 
-    Frameworks come from the catalogue unless given."""
-    return application_of(_checked(document, frameworks)[1])
+    Frameworks come from the catalogue unless given. `each`: the name of the entry of a list for which it runs."""
+    return application_of(_checked(document, frameworks, each)[1])
 
 
 def expand(document: object, frameworks: Mapping[str, Framework] | None = None) -> dict[str, Any]:
@@ -38,12 +38,15 @@ def located(document: dict[str, Any], found: Diagnostic) -> Diagnostic:
     return expand_frameworks(document, catalogue_frameworks()).located(found)
 
 
-def _checked(document: object, frameworks: Mapping[str, Framework] | None) -> tuple[dict[str, Any], model.Document]:
+def _checked(
+    document: object, frameworks: Mapping[str, Framework] | None, each: str | None = None
+) -> tuple[dict[str, Any], model.Document]:
     usable = _usable(document)
     expansion = expand_frameworks(usable, catalogue_frameworks() if frameworks is None else frameworks)
     read, structural = read_model(model.Document, expansion.document)
     # Each of a flood of findings costs a hint: a hostile document must not cause more of them than are reported.
-    semantic = islice(check_rules(expansion.document, complete=not expansion.diagnostics), DIAGNOSTICS_MAX)
+    rules = check_rules(expansion.document, complete=not expansion.diagnostics, each=each)
+    semantic = islice(rules, DIAGNOSTICS_MAX)
     found = [*expansion.diagnostics, *(expansion.located(one) for one in [*structural, *semantic])]
     if found or read is None:
         raise DescriptionError(_ordered(found, expansion))

@@ -19,8 +19,10 @@ from zoe_lib.domain.templates import SELF
 _PLACE = pointer("components")
 
 
-def check_rules(document: dict[str, Any], complete: bool) -> Iterator[Diagnostic]:
-    """Yield all findings; not `complete` (a framework is missing) leaves out what only follows from that."""
+def check_rules(document: dict[str, Any], complete: bool, each: str | None = None) -> Iterator[Diagnostic]:
+    """Yield all findings; not `complete` (a framework is missing) leaves out what only follows from that. `each`: the
+    name by which templates refer to an entry of a list.
+    """
     components = objects(document, "components")
     yield from duplicates(((pointer("components", i, "name"), text(c, "name")) for i, c in components), "component")
     yield from check_one_deadline(pointer("deadline"), document)
@@ -35,7 +37,7 @@ def check_rules(document: dict[str, Any], complete: bool) -> Iterator[Diagnostic
     if complete:
         yield from _check_counts(components)
         yield from _check_file_bytes(components)
-        yield from check_templates(components, document.get("storage"))
+        yield from check_templates(components, document.get("storage"), each)
 
 
 def check_one_deadline(place: str, document: dict[str, Any]) -> Iterator[Diagnostic]:

@@ -43,12 +43,15 @@ class _Around:
     peers: Mapping[str, _Peer]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    each: str | None
 
 
-def check_templates(components: list[tuple[int, dict[str, Any]]], storage: object) -> Iterator[Diagnostic]:
-    """Findings of all templates in commands, environments and work directories."""
+def check_templates(
+    components: list[tuple[int, dict[str, Any]]], storage: object, each: str | None = None
+) -> Iterator[Diagnostic]:
+    """Findings of all templates in commands, environments and work directories. `each`: the name of an entry."""
     peers = {name: _peer(c) for _, c in components if (name := text(c, "name"))}
-    around = _Around(peers, _names(storage, "inputs"), _names(storage, "outputs"))
+    around = _Around(peers, _names(storage, "inputs"), _names(storage, "outputs"), each)
     for index, component in components:
         own = _peer(component)
         for path, value in _texts(component):
@@ -95,6 +98,10 @@ def _check_text(place: str, value: str, own: _Peer, around: _Around) -> Iterator
     for template in found:
         if template.kind in OF_STORAGE:
             yield from _check_data(place, template, around)
+        elif template.kind is TemplateKind.EACH:
+            if template.data != around.each:
+                message = f"{template} stands for nothing here: only a step of a workflow with `for_each` has entries"
+                yield Diagnostic(place, Code.BAD_TEMPLATE, message)
         else:
             yield from _check_template(place, template, own, around.peers)
 

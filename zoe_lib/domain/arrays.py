@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import TypeVar
 
 from zoe_client.vocabulary import DependencyKind, ExecutionState, Holder, IndexState, TextEnum
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
+from zoe_lib.domain.entries import Entry, EntryList, EntryUse, text_of, use_of
+from zoe_lib.domain.entry_reading import ListRefused
 from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.indices import IndexSet, indices_of
-from zoe_lib.domain.templates import with_index
+from zoe_lib.domain.indices import IndexSet, first_indices, indices_of
+from zoe_lib.domain.templates import with_entry, with_index
 from zoe_lib.domain.values import changed, value
 
 T = TypeVar("T")
@@ -43,6 +46,8 @@ class ArrayEventKind(TextEnum):
     OWNER = "array_owner_changed"
     ACCEPTED = "array_accepted"
     DEADLINE_MISSED = "array_deadline_missed"
+    LISTED = "array_listed"
+    LIST_REFUSED = "array_list_refused"
     ENDED = "array_ended"
 
 
@@ -54,6 +59,8 @@ class Array:
     from running. corr: arrays whose same index has to succeed first. run: how often indices were asked to run, from 1.
     counts: how many indices are in each state. late_count: how many had no execution yet when the deadline passed;
     None: it has not, or all had one. version: counts the changes by users and by the end, not those of indices.
+    entries: the list with an entry for each index; None for arrays of indices alone. Before the list has been read, one
+    index stands for all, so that the array can be held, cancelled and fail as any other.
     """
 
     id: ArrayId
@@ -75,6 +82,7 @@ class Array:
     message: str = ""
     late_count: int | None = None
     counts: Mapping[IndexState, int] = field(default_factory=dict)
+    entries: EntryList | None = None
 
     def count(self, state: IndexState) -> int:
         """Return how many indices are in that state."""
@@ -93,13 +101,17 @@ class Array:
     @property
     def state(self) -> ExecutionState:
         """Return the state of the whole: submitted before the first execution, running until all indices have ended."""
-        if self.open_count == 0:
-            if self.count(IndexState.FAILED):
-                return ExecutionState.FAILED
-            return ExecutionState.CANCELLED if self.count(IndexState.CANCELLED) else ExecutionState.SUCCEEDED
-        return (
-            ExecutionState.SUBMITTED if self.count(IndexState.WAITING) == self.indices.count else ExecutionState.RUNNING
-        )
+        return state_of(self.counts)
+
+
+def state_of(counts: Mapping[IndexState, int]) -> ExecutionState:
+    """Return the state of an array by how many of its indices are in each state."""
+    waiting = counts.get(IndexState.WAITING, 0)
+    if waiting + counts.get(IndexState.ACTIVE, 0) == 0:
+        if counts.get(IndexState.FAILED):
+            return ExecutionState.FAILED
+        return ExecutionState.CANCELLED if counts.get(IndexState.CANCELLED) else ExecutionState.SUCCEEDED
+    return ExecutionState.SUBMITTED if waiting == sum(counts.values()) else ExecutionState.RUNNING
 
 
 @value(frozen=True, slots=True)
@@ -134,17 +146,35 @@ def asks_as_whole(array: Array) -> bool:
     return array.application.promise is not None and array.deadline_s is not None and array.run == 1
 
 
+def awaits_list(array: Array) -> bool:
+    """Return whether it is not known yet for which entries it runs."""
+    return array.entries is not None and array.entries.count is None and array.open_count > 0
+
+
+def list_is_due(array: Array, now_s: float) -> bool:
+    """Return whether its list may be read: what it runs after has ended, and nothing else keeps it from running."""
+    return awaits_list(array) and array.conditions.met(now_s)
+
+
 def may_be_made(array: Array, now_s: float) -> bool:
     """Return whether its indices may become executions. Those that are promised together need not wait for the time at
     which they may begin, since that is a part of the promise.
     """
+    if awaits_list(array):
+        return False
     return array.conditions.met_but_for_time if asks_as_whole(array) else array.conditions.met(now_s)
 
 
-def execution_of(array: Array, position: int, now_s: float, corr: tuple[Dependency, ...] = ()) -> Execution:
-    """Return the fresh execution for the index at a position; `corr`: the executions that it runs after."""
+def execution_of(
+    array: Array, position: int, now_s: float, corr: tuple[Dependency, ...] = (), entry: Entry | None = None
+) -> Execution:
+    """Return the fresh execution for the index at a position; `corr`: the executions that it runs after; `entry`: of an
+    array that runs for a list.
+    """
     index = array.indices.at(position)
     conditions = Conditions(after=corr, keep=array.conditions.keep) if corr else NO_CONDITIONS
+    if array.conditions.end_by_s is not None:
+        conditions = changed(conditions, end_by_s=array.conditions.end_by_s)
     if asks_as_whole(array):
         conditions = _conditions_in_whole(array, position)
     return Execution(
@@ -152,7 +182,7 @@ def execution_of(array: Array, position: int, now_s: float, corr: tuple[Dependen
         name=array.name,
         tenant=array.tenant,
         user=array.user,
-        application=application_of(array, index),
+        application=application_of(array, index, entry),
         submitted_at_s=now_s,
         priority=array.priority,
         deadline_s=array.deadline_s,
@@ -173,8 +203,10 @@ def _conditions_in_whole(array: Array, position: int) -> Conditions:
     return Conditions(begin_at_s=array.conditions.begin_at_s, after=after, whole=whole, members=count)
 
 
-def application_of(array: Array, index: int) -> Application:
-    """Return the application for an index: `{index}` is filled in, and services find their place in variables."""
+def application_of(array: Array, index: int, entry: Entry | None = None) -> Application:
+    """Return the application for an index: `{index}` and the entry are filled in, and services find their place in
+    variables.
+    """
     numbers = array.indices
     places = (array.id, index, numbers.count, numbers.first, numbers.last, numbers.step)
     variables = tuple((_PREFIX + name, str(place)) for name, place in zip(_VARIABLES, places, strict=True))
@@ -182,18 +214,39 @@ def application_of(array: Array, index: int) -> Application:
     return replace(
         application,
         promise=application.promise if asks_as_whole(array) else None,
-        components=tuple(_component_of(one, index, variables) for one in application.components),
+        components=tuple(_component_of(one, index, variables, entry) for one in application.components),
         results=tuple(one.replace("{index}", str(index)) for one in application.results),
     )
 
 
-def _component_of(component: Component, index: int, variables: tuple[tuple[str, str], ...]) -> Component:
-    own = tuple((name, with_index(text, index)) for name, text in component.environment)
+def _component_of(
+    component: Component, index: int, variables: tuple[tuple[str, str], ...], entry: Entry | None
+) -> Component:
+    def filled(text: str) -> str:
+        return with_index(text if entry is None else with_entry(text, partial(_chosen, entry)), index)
+
+    own = tuple((name, filled(text)) for name, text in component.environment)
     return replace(
         component,
-        command=tuple(with_index(text, index) for text in component.command),
-        work_dir=None if component.work_dir is None else with_index(component.work_dir, index),
+        command=tuple(map(filled, component.command)),
+        work_dir=None if component.work_dir is None else filled(component.work_dir),
         environment=tuple(sorted({**dict(own), **dict(variables)}.items())),
+    )
+
+
+def _chosen(entry: Entry, name: str | None) -> str:
+    """Return an entry, or a field of it, as text. That it has the field was checked when the list was read."""
+    if isinstance(entry, Mapping):
+        return text_of(entry[name or ""])
+    return text_of(entry)
+
+
+def use_of_entries(application: Application) -> EntryUse:
+    """Return how an application uses the entries of a list."""
+    return use_of(
+        text
+        for one in application.components
+        for text in (*one.command, *(text for _, text in one.environment), one.work_dir or "")
     )
 
 
@@ -256,6 +309,25 @@ def _closed(array: Array, states: bytearray, into: IndexState, message: str) -> 
     return changed(array, message=message, counts=counted(states))
 
 
+def listed(array: Array, count: int) -> Array:
+    """Return the array after its list was read: it has so many indices, which wait; with none of them, it has
+    succeeded. Unchanged if it does not await its list.
+    """
+    if array.entries is None or not awaits_list(array):
+        return array
+    entries = changed(array.entries, count=count, problem=None, hint="")
+    counts = {IndexState.WAITING: count} if count else {}
+    return changed(array, entries=entries, indices=first_indices(count), counts=counts, late_count=None)
+
+
+def list_refused(array: Array, states: bytearray, why: ListRefused) -> Array:
+    """Return the array after it has failed because its list cannot be used; unchanged if it does not await its list."""
+    if array.entries is None or not awaits_list(array):
+        return array
+    failed = fail(array, states, str(why))
+    return changed(failed, entries=changed(array.entries, problem=why.problem, hint=why.hint))
+
+
 def missed_deadline(array: Array, now_s: float) -> Array:
     """Return the array after its deadline has passed for indices that wait; unchanged if none does, or if this was
     noted already. The executions of the others note it for themselves.
@@ -272,7 +344,16 @@ def again(array: Array, states: bytearray) -> Array:
         return array
     states[:] = states.translate(_mapping(*_AGAIN, into=IndexState.WAITING))
     held = Conditions(held=array.conditions.held, keep=array.conditions.keep)
-    return changed(array, run=array.run + 1, message="", ended_at_s=None, conditions=held, counts=counted(states))
+    entries = None if array.entries is None else changed(array.entries, problem=None, hint="")
+    return changed(
+        array,
+        run=array.run + 1,
+        message="",
+        ended_at_s=None,
+        conditions=held,
+        counts=counted(states),
+        entries=entries,
+    )
 
 
 def _mapping(*states: IndexState, into: IndexState) -> bytes:

@@ -29,7 +29,7 @@ from zoe_lib.domain.promises import awaits_grant, awaits_inputs
 # A retry would fail in the same way.
 _NEVER_RETRIED = frozenset({Cause.TIME_LIMIT, Cause.CANCELLED, Cause.IMAGE_UNAVAILABLE, Cause.NEVER_FITS})
 _DOUBLINGS_MAX = 60
-_DEADLINE_PASSED = "the time has passed by which it had to end"
+DEADLINE_PASSED = "the time has passed by which it had to end"
 _TAKEN_BACK = (Cause.PREEMPTED, Cause.SCALED_DOWN)
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
@@ -150,7 +150,7 @@ def _unpromised(execution: Execution, now_s: float, cause_id: str) -> ev.Event |
 def _too_late(now_s: float, cause_id: str) -> ev.Event:
     """It waited until the time by which it must have ended."""
     return ev.Refused(
-        at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.TIME_LIMIT, message=_DEADLINE_PASSED
+        at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.TIME_LIMIT, message=DEADLINE_PASSED
     )
 
 
@@ -252,7 +252,7 @@ def _stopping(service: Service, now_s: float, cause_id: str, cause: Cause) -> ev
 def _time_limit(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
     if execution.conditions.too_late(now_s):
         return ev.Stopping(
-            at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.TIME_LIMIT, message=_DEADLINE_PASSED
+            at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.TIME_LIMIT, message=DEADLINE_PASSED
         )
     limit_s = execution.application.time_limit_s
     if limit_s is None or now_s < execution.marks[Mark.PLACED] + limit_s:

@@ -94,9 +94,16 @@ def parse_array(text: str, count_max: int) -> tuple[IndexSet, int | None]:
     return indices_of({index for one in ranges for index in one}), at_once
 
 
+def first_indices(count: int) -> IndexSet:
+    """Return the indices from 0, so many of them; 0 for none."""
+    return _of_ranges([(0, count - 1, 1)]) if count else IndexSet((), (), 0)
+
+
 @lru_cache(_KEPT_MAX)
 def read_indices(text: str) -> IndexSet:
     """Return the indices of a text that `str` of them gave."""
+    if not text:
+        return first_indices(0)
     return _of_ranges([_triple(_range(part)) for part in text.split(",")])
 
 

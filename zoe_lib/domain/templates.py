@@ -25,6 +25,8 @@ One description runs on every back-end because it never holds an address, only t
 | `{input:NAME}`               | where that input is read: its `uri`, or that of its view               |
 | `{columns:NAME}`             | the columns of its view, comma separated; empty for the plain objects  |
 | `{output:NAME}`              | the `uri` of that output                                               |
+| `{each:NAME}`                | in a step with `for_each`: the entry, or a field of it as              |
+|                              | `{each:NAME.FIELD}`; filled when the execution is made                 |
 
 `{{` and `}}` stand for literal braces.
 """
@@ -63,6 +65,7 @@ class TemplateKind(StrEnum):
     INPUT = "input"
     COLUMNS = "columns"
     OUTPUT = "output"
+    EACH = "each"
 
 
 OF_ALL_INSTANCES = frozenset({TemplateKind.HOSTS, TemplateKind.ADDRESSES})
@@ -75,13 +78,15 @@ OF_STORAGE = frozenset({TemplateKind.INPUT, TemplateKind.COLUMNS, TemplateKind.O
 class Template:
     """One template in a text. `component` None is the service itself; `port` is set for ports only.
 
-    `data` is the name of an input or output, for those of the storage section.
+    `data` is the name of an input or output, for those of the storage section, and that of an entry; `field` is that of
+    a field of the entry.
     """
 
     kind: TemplateKind
     component: str | None = None
     port: str | None = None
     data: str | None = None
+    field: str | None = None
 
     def __str__(self) -> str:
         match self.kind:
@@ -94,6 +99,9 @@ class Template:
                 return f"{{addresses:{self.component or SELF}.{self.port}}}"
             case TemplateKind.INPUT | TemplateKind.COLUMNS | TemplateKind.OUTPUT:
                 return f"{{{self.kind}:{self.data}}}"
+            case TemplateKind.EACH:
+                field = f".{self.field}" if self.field else ""
+                return f"{{each:{self.data}{field}}}"
             case _:
                 return f"{{{self.kind}}}"
 
@@ -136,6 +144,19 @@ def with_index(text: str, index: int) -> str:
     return "".join(filled(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
 
 
+def with_entry(text: str, chosen: Callable[[str | None], str]) -> str:
+    """Return the text with the entry of a list filled in as literal text: `chosen(FIELD)` returns a field of it, and
+    `chosen(None)` the whole; all else stays.
+    """
+    if "{each:" not in text:
+        return text
+
+    def filled(piece: Template) -> str:
+        return escape(chosen(piece.field)) if piece.kind is TemplateKind.EACH else str(piece)
+
+    return "".join(filled(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
+
+
 def escape(text: str) -> str:
     """Return the text with its braces doubled, so that `fill` gives it back unchanged."""
     return text.replace("{", "{{").replace("}", "}}")
@@ -147,6 +168,7 @@ _ADDRESS = re.compile(rf"(host|hosts):({_NAME})")
 _PORT = re.compile(rf"port:(?:({_NAME})\.)?({_NAME})")
 _ADDRESSES = re.compile(rf"addresses:({_NAME})\.({_NAME})")
 _DATA = re.compile(rf"({'|'.join(sorted(OF_STORAGE))}):({_NAME})")
+_EACH = re.compile(rf"each:({_NAME})(?:\.([A-Za-z0-9_][A-Za-z0-9_-]{{0,62}}))?")
 _PLAIN = frozenset(
     {
         TemplateKind.SCRATCH,
@@ -198,6 +220,9 @@ def _template(inner: str, offset: int) -> Template:
     if data := _DATA.fullmatch(inner):
         kind, name = data.groups()
         return Template(TemplateKind(kind), data=name)
+    if each := _EACH.fullmatch(inner):
+        name, field = each.groups()
+        return Template(TemplateKind.EACH, data=name, field=field)
     raise TemplateError(f"unknown template {'{' + inner[:64] + '}'!r}", offset)
 
 

@@ -30,6 +30,7 @@ arrays = Table(
     Column("late_count", Integer),  # indices without an execution at the deadline
     Column("message", Text, nullable=False),
     Column("counts", JSONB, nullable=False),
+    Column("entries", JSONB(none_as_null=True)),  # the list that it runs for, without its entries
 )
 NEWEST_FIRST = (arrays.c.submitted_at_s, arrays.c.id)
 Index("ix_arrays_newest", *NEWEST_FIRST)
@@ -45,4 +46,13 @@ array_states = Table(
     Column("array_id", Text, ForeignKey("arrays.id", ondelete="CASCADE"), primary_key=True),
     Column("part", Integer, primary_key=True),
     Column("states", LargeBinary, nullable=False),
+)
+
+# As JSON in a text, since jsonb would write some numbers otherwise than they came.
+array_entries = Table(
+    "array_entries",
+    metadata,
+    Column("array_id", Text, ForeignKey("arrays.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("entry", Text, nullable=False),
 )

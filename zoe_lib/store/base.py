@@ -7,6 +7,7 @@ from typing import Protocol
 
 from zoe_lib.domain.arrays import Array, ArrayId
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.entries import Entry
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.gateway import HeldOnNode
@@ -205,6 +206,18 @@ class ExecutionStore(Protocol):
         or an index does not wait: then nothing is written. Raises NotLeader. An end of such an execution, by `append`
         or `append_all`, is noted in the array in the same transaction.
         """
+        ...
+
+    def list_array(self, array_id: ArrayId, entries: Sequence[Entry], at_s: float, cause_id: str) -> Array:
+        """Write the entries of an array that awaits its list, with its entry in the journal, in one transaction; return
+        the array after it. All its indices wait then; without entries it has ended.
+
+        An array that awaits no list is returned unchanged, so of several calls the first counts. Raises NotFound.
+        """
+        ...
+
+    def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
+        """Return the entries of an array at these positions; unknown ones are missing."""
         ...
 
     # -- journal ---------------------------------------------------------------------------------------------------

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId, fresh, let_in, made
+from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId, awaits_list, fresh, let_in, listed, made
+from zoe_lib.domain.entries import Entry
 from zoe_lib.domain.events import submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
@@ -97,6 +98,26 @@ class MemoryArrays(MemoryInstallation):
             after = state.put_array(changed(decided.array, version=before.version + 1), at_s, cause_id, fact)
         state.tell()
         return after
+
+    def list_array(self, array_id: ArrayId, entries: Sequence[Entry], at_s: float, cause_id: str) -> Array:
+        """Write the entries of an array that awaits its list."""
+        with self._reached() as state:
+            before = self.array(array_id)
+            if not awaits_list(before):
+                return before
+            state.array_entries[array_id] = tuple(entries)
+            state.array_states[array_id] = bytearray(len(entries))
+            fact = Fact(ArrayEventKind.LISTED, at_s, cause_id, {"entries": len(entries)})
+            new = changed(listed(before, len(entries)), version=before.version + 1)
+            after = state.put_array(new, at_s, cause_id, fact)
+        state.tell()
+        return after
+
+    def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
+        """Return entries of an array."""
+        with self._reached() as state:
+            known = state.array_entries.get(array_id, ())
+            return {position: known[position] for position in positions if 0 <= position < len(known)}
 
     def make_of_array(
         self, array: Array, wanted: Sequence[tuple[int, Execution]], cause_id: str, leader_epoch: int

@@ -11,6 +11,7 @@ from types import TracebackType
 
 from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId, index_ended, member_of, settled
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.entries import Entry
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.platform import BackendCapabilities
@@ -85,6 +86,7 @@ class State:
         self.progress: dict[ExecutionId, ExecutionProgress] = {}
         self.arrays: dict[ArrayId, Array] = {}
         self.array_states: dict[ArrayId, bytearray] = {}
+        self.array_entries: dict[ArrayId, Sequence[Entry]] = {}
         self._newest_id = 0
 
     def __enter__(self) -> State:

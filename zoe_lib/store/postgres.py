@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sqlalchemy import Connection, text
 
 from zoe_lib.domain.arrays import Array, ArrayId, member_of
+from zoe_lib.domain.entries import Entry
 from zoe_lib.domain.events import Ended, Event, Refused
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.gateway import HeldOnNode
@@ -28,8 +29,9 @@ from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.recent import RecentExecutions
 from zoe_lib.store.revision import read_revision
 from zoe_lib.store.schedules import ScheduleStore
-from zoe_lib.store.sql import arrays as array_rows
 from zoe_lib.store.sql import (
+    array_lists,
+    arrays_beside,
     bandwidth,
     installation,
     job_submissions,
@@ -42,6 +44,7 @@ from zoe_lib.store.sql import (
     writing,
     writing_sets,
 )
+from zoe_lib.store.sql import arrays as array_rows
 from zoe_lib.store.sql import executions as execution_rows
 from zoe_lib.store.sql import journal as journal_rows
 from zoe_lib.store.sql import last_uses as last_use_rows
@@ -65,6 +68,7 @@ from zoe_lib.store.values import (
     ArrayChange,
     ArrayPage,
     ArrayQuery,
+    ArraysBeside,
     ExecutionChange,
     ExecutionPage,
     ExecutionQuery,
@@ -135,18 +139,22 @@ class PostgresStore:
         idempotency_key: str | None = None,
         fingerprint: str = "",
         beside: Callable[[Connection], None] | None = None,
+        arrays: ArraysBeside | None = None,
     ) -> Sequence[Execution]:
         """Store new executions of one tenant in one transaction, once per key; BatchRefused, IdempotencyConflict.
 
         If the same key comes with another fingerprint or another number of executions, nothing is stored. `beside`
-        writes what belongs to them into the same transaction, if they are stored by this call.
+        writes what belongs to them into the same transaction, if they are stored by this call, as are `arrays`, before
+        it: TooManyArrays, TimeLimitTooLong.
         """
         submissions = []
         for index, execution in enumerate(executions):
             key = key_in_batch(idempotency_key, index)
             check_submission(execution, cause_id, key, fingerprint)
             submissions.append(submitting.prepare(self._applications, execution, cause_id, key, fingerprint))
-        written = self.database.write(lambda c: submitting.write_all(c, self._applications, submissions, beside))
+        more = arrays_beside.writer(self._applications, arrays, cause_id, beside)
+        locks = arrays_beside.locks_of(self._applications, arrays)
+        written = self.database.write(lambda c: submitting.write_all(c, self._applications, submissions, more, locks))
         stored = [one.execution if one.written else self._stored_before(one) for one in written]
         for execution in stored:
             self._recent.keep(execution)
@@ -323,6 +331,17 @@ class PostgresStore:
         check_names(array_id)
         how = (array_id, decide, at_s, cause_id, leader_epoch)
         return self.database.write(lambda c: array_rows.change(c, self._applications, *how))
+
+    def list_array(self, array_id: ArrayId, entries: Sequence[Entry], at_s: float, cause_id: str) -> Array:
+        """Write the entries of an array that awaits its list."""
+        check_names(array_id)
+        how = (array_id, entries, at_s, cause_id)
+        return self.database.write(lambda c: array_lists.give(c, self._applications, *how))
+
+    def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
+        """Return entries of an array."""
+        check_names(array_id)
+        return self.database.read(lambda c: array_lists.entries_at(c, array_id, positions))
 
     def make_of_array(
         self, array: Array, wanted: Sequence[tuple[int, Execution]], cause_id: str, leader_epoch: int

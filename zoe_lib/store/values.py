@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 
 from zoe_client.vocabulary import DeadlineStatus
 from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId
@@ -97,6 +98,17 @@ class ArrayQuery:
     ids: frozenset[ArrayId] | None = None
     limit: int = 50
     cursor: str | None = None
+
+
+@value(frozen=True, slots=True)
+class ArraysBeside:
+    """Arrays that are stored, or changed, in the transaction that stores executions. `changes`: what `decide` of
+    `change_array` returns, by the id of the array; at_s: when, in seconds since the epoch.
+    """
+
+    new: Sequence[Array] = ()
+    changes: Mapping[ArrayId, Callable[[Array, bytearray], ArrayChange | None]] = field(default_factory=dict)
+    at_s: float = 0.0
 
 
 @value(frozen=True, slots=True)

@@ -33,3 +33,16 @@ workflow_steps = Table(
     Column("facts", JSONB, nullable=False),  # what the document says of it
     Index("ix_workflow_steps_workflow", "workflow_id", "position", "run"),
 )
+
+# Steps that run for each entry of a list: an array instead of an execution. `run`: where it leaves its results.
+workflow_arrays = Table(
+    "workflow_arrays",
+    metadata,
+    Column("array_id", Text, ForeignKey("arrays.id", ondelete="CASCADE"), primary_key=True),
+    Column("workflow_id", Text, ForeignKey("workflows.id", ondelete="CASCADE"), nullable=False),
+    Column("run", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("facts", JSONB, nullable=False),
+    Index("ix_workflow_arrays_workflow", "workflow_id", "position", "run"),
+)

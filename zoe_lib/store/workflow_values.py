@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zoe_client.vocabulary import Cause, ExecutionState
+from zoe_client.vocabulary import Cause, ExecutionState, IndexState, ListProblem
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.sharing import Visibility
 
 
 @dataclass(frozen=True, slots=True)
 class NewStep:
-    """A step of a run and its execution. `facts`: what the document says of it, as JSON."""
+    """A step of a run and its execution, or the array of a step with `for_each`. `facts`: what the document says of it,
+    as JSON.
+    """
 
     execution_id: ExecutionId
     position: int
@@ -35,8 +37,20 @@ class NewWorkflow:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredEntries:
+    """How far a step is that runs for each entry of a list. count: None while the list is not known."""
+
+    count: int | None
+    states: Mapping[IndexState, int]
+    problem: ListProblem | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredStep:
-    """A step with its newest execution. Times are in seconds since the epoch. `user`: who owns the execution."""
+    """A step with its newest execution. Times are in seconds since the epoch. `user`: who owns the execution.
+
+    `entries`: of a step with `for_each`, which has an array instead; `execution_id` is the id of that.
+    """
 
     execution_id: ExecutionId
     run: int
@@ -50,6 +64,7 @@ class StoredStep:
     exit_code: int | None
     started_at_s: float | None
     ended_at_s: float | None
+    entries: StoredEntries | None = None
 
 
 @dataclass(frozen=True, slots=True)

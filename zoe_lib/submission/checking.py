@@ -61,13 +61,15 @@ def checked(
     principal: Principal,
     priority: int | None = None,
     versions: TermsVersions | None = None,
+    each: str | None = None,
 ) -> Checked:
     """Return the application of a description, unless it can never run here: SubmissionRefused with all reasons.
 
     `priority` is the description's if none is requested, and at most the principal's maximum; without any it is 0, or
-    the maximum if that is lower. `versions` are those of the terms, if the request has read them already. Submission,
-    `validate`, `plan` and forms all use this function, so that they cannot differ."""
-    application, storage = _parsed(document), place.settings.storage_url is not None
+    the maximum if that is lower. `versions` are those of the terms, if the request has read them already. `each`: the
+    name of the entry of a list for which it runs. Submission, `validate`, `plan` and forms all use this function, so
+    that they cannot differ."""
+    application, storage = _parsed(document, each), place.settings.storage_url is not None
     terms = place.store.terms(versions)
     platform = terms.platform
     if priority is None and "priority" in document:
@@ -188,15 +190,15 @@ def _notes_of(application: Application, settings: Settings, capacity: StoreCapac
             yield f"input {pushed_input.name} is read plainly: {why}"
 
 
-def _parsed(document: dict[str, Any]) -> Application:
+def _parsed(document: dict[str, Any], each: str | None = None) -> Application:
     """Return the application; SubmissionRefused with every diagnostic."""
     text = json.dumps(document)
     try:
-        return _read(text) if len(text) <= _KEPT_LENGTH_MAX else parse(document)
+        return _read(text, each) if len(text) <= _KEPT_LENGTH_MAX else parse(document, each=each)
     except DescriptionError as error:
         raise from_description(error) from None
 
 
 @lru_cache(_KEPT_MAX)
-def _read(text: str) -> Application:
-    return parse(json.loads(text))
+def _read(text: str, each: str | None) -> Application:
+    return parse(json.loads(text), each=each)

@@ -25,6 +25,7 @@ from zoe_lib.store.errors import BatchRefused, NotFound, QuotaExceeded, TimeLimi
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner, room_for
 from zoe_lib.store.sql import workflows as rows
+from zoe_lib.store.values import ArraysBeside
 from zoe_lib.store.workflow_values import NewStep, NewWorkflow
 from zoe_lib.submission.budgets import budget_warnings
 from zoe_lib.submission.checking import checked
@@ -33,7 +34,15 @@ from zoe_lib.submission.ids import new_array_id, new_execution_id, new_workflow_
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.pricing import price_notes
 from zoe_lib.submission.refusal import SubmissionRefused, from_description, from_limits
-from zoe_lib.submission.workflows import all_checked, compiled, execution_of, new_step, promised, step_conditions
+from zoe_lib.submission.workflows import (
+    all_checked,
+    compiled,
+    new_ids,
+    new_step,
+    parts_of,
+    promised,
+    step_conditions,
+)
 from zoe_lib.workflows import RunPlace
 from zoe_lib.workflows.applications import filled_application, is_workflow
 from zoe_lib.workflows.model import DEPENDENCIES_MAX
@@ -43,7 +52,9 @@ Beside = Callable[[Connection], None]
 
 @value(frozen=True, slots=True)
 class PreparedRun:
-    """A run that may be stored. `executions`: none for an array, which makes them as the queue takes them."""
+    """A run that may be stored. `executions`: none for an array, which makes them as the queue takes them. `mapped`:
+    the arrays of a workflow.
+    """
 
     kind: RunKind
     id: str
@@ -52,6 +63,7 @@ class PreparedRun:
     array: Array | None = None
     workflow: NewWorkflow | None = None
     steps: tuple[NewStep, ...] = ()
+    mapped: tuple[Array, ...] = ()
 
     @property
     def priced(self) -> list[tuple[Application, int]]:
@@ -178,24 +190,25 @@ def _workflow(
     workflow_id = new_workflow_id()
     whole = compiled(dict(document), parameters, RunPlace(workflow_id, 1, place.settings.workflow_results_kept_s))
     fits = all_checked(whole.steps, place, principal)
-    ids = [new_execution_id() for _ in whole.steps]
+    ids = new_ids(whole.steps)
     first = sum(not step.after for step in whole.steps)
     if first * len(conditions.after) > DEPENDENCIES_MAX:
         raise SubmissionRefused("invalid_request", f"its {first} first steps would run after too many others")
-    executions = []
-    for execution_id, step, fit in zip(ids, whole.steps, fits, strict=True):
-        under = step_conditions(step, ids, since_s)
-        if not step.after:
-            under = changed(conditions, end_by_s=under.end_by_s)
-        executions.append(execution_of(execution_id, step, fit, under, principal, now_s))
+    under = [step_conditions(step, ids, since_s) for step in whole.steps]
+    under = [
+        one if step.after else changed(conditions, end_by_s=one.end_by_s)
+        for one, step in zip(under, whole.steps, strict=True)
+    ]
+    parts = parts_of(list(zip(ids, whole.steps, fits, under, strict=True)), principal, now_s)
     if options.finish_by is not None:
         wish = PromiseWish(options.confidence or CONFIDENCE, budget_text(options.budget))
-        executions = promised(executions, workflow_id, wish, options.finish_by, since_s)
+        parts = promised(parts, workflow_id, wish, options.finish_by, since_s)
     name = options.name or whole.name
     new = NewWorkflow(workflow_id, name, principal.tenant, principal.user, document, whole.parameters, now_s)
-    steps = tuple(new_step(i, whole, one) for i, one in enumerate(executions))
+    made = {one.id: one for one in parts.executions}
+    steps = tuple(new_step(i, whole, made.get(one, one)) for i, one in enumerate(ids))
     notes = tuple(dict.fromkeys(note for fit in fits for note in fit.notes))
-    return PreparedRun(RunKind.WORKFLOW, workflow_id, notes, tuple(executions), None, new, steps)
+    return PreparedRun(RunKind.WORKFLOW, workflow_id, notes, parts.executions, None, new, steps, parts.arrays)
 
 
 def stored(
@@ -214,7 +227,8 @@ def stored(
     try:
         if run.array is not None:
             return store.submit_array(run.array, cause_id, key, fingerprint, None, beside).id
-        executions = store.submit_all(run.executions, cause_id, key, fingerprint, _both(run, beside))
+        arrays = ArraysBeside(run.mapped)
+        executions = store.submit_all(run.executions, cause_id, key, fingerprint, _both(run, beside), arrays)
     except BatchRefused as refused:
         raise from_limits(refused.reason) from None
     except (QuotaExceeded, TimeLimitTooLong) as refused:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from zoe_client.documents.diagnostics import DIAGNOSTICS_MAX
 from zoe_client.documents.diagnostics import Diagnostic as Finding
 from zoe_client.vocabulary import DependencyKind
 from zoe_lib.descriptions import DescriptionError
+from zoe_lib.domain.arrays import Array
 from zoe_lib.domain.conditions import Conditions, Dependency
+from zoe_lib.domain.entries import EntryList
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.finish_times import MEMBERS_MAX, PromiseWish
+from zoe_lib.domain.indices import first_indices
 from zoe_lib.domain.values import changed
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.installation import TermsVersions
 from zoe_lib.store.workflow_values import NewStep
 from zoe_lib.submission.checking import Checked, checked
 from zoe_lib.submission.deadlines import check_no_promise, deadline_of, given_deadline
+from zoe_lib.submission.ids import new_array_id, new_execution_id
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused, diagnostics_of, from_description
 from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace, compile_workflow
+from zoe_lib.workflows.values import EachEntry
 
 _AS_A_WHOLE = (
     "the workflow is promised as a whole: `zoe workflow run FILE --finish-by TIME`, or `finish_by` of the request"
@@ -46,8 +53,9 @@ def all_checked(
     found: list[Finding] = []
     first: SubmissionRefused | None = None
     for step in steps:
+        each = None if step.each is None else step.each.name
         try:
-            fits.append(checked(step.application, place, principal, versions=versions))
+            fits.append(checked(step.application, place, principal, versions=versions, each=each))
         except SubmissionRefused as refusal:
             first = first or refusal
             found += _located(step, refusal)
@@ -87,6 +95,61 @@ def execution_of(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class WorkflowParts:
+    """What a workflow is stored as: executions, and arrays for steps with `for_each`."""
+
+    executions: tuple[Execution, ...]
+    arrays: tuple[Array, ...] = ()
+
+
+def new_ids(steps: Sequence[CompiledStep]) -> list[str]:
+    """Return a new id for each step: of an execution, or of an array."""
+    return [new_execution_id() if step.each is None else new_array_id() for step in steps]
+
+
+def parts_of(
+    steps: Sequence[tuple[str, CompiledStep, Checked, Conditions]], principal: Principal, now_s: float
+) -> WorkflowParts:
+    """Return the executions and arrays of steps, each with its id and conditions; SubmissionRefused."""
+    executions: list[Execution] = []
+    arrays: list[Array] = []
+    for run_id, step, fit, conditions in steps:
+        made = execution_of(run_id, step, fit, conditions, principal, now_s)
+        if step.each is None:
+            executions.append(made)
+        else:
+            arrays.append(_array_of(made, step.each))
+    return WorkflowParts(tuple(executions), tuple(arrays))
+
+
+def _array_of(made: Execution, each: EachEntry) -> Array:
+    """Return the array that runs an execution's application for each entry of a list."""
+    return Array(
+        id=made.id,
+        name=made.name,
+        tenant=made.tenant,
+        user=made.user,
+        application=made.application,
+        submitted_at_s=made.submitted_at_s,
+        indices=first_indices(1),
+        at_once=each.at_once,
+        priority=made.priority,
+        deadline_s=made.deadline_s,
+        conditions=made.conditions,
+        notes=made.notes,
+        entries=EntryList(each.name, each.path),
+    )
+
+
+def unknown_price_notes(whole: CompiledWorkflow, price: Sequence[str]) -> list[str]:
+    """Return a note with the steps that a price leaves out, since nobody knows yet how often they run."""
+    names = [step.name for step in whole.steps if step.each is not None]
+    if not names or not price:
+        return []
+    return [f"the price is without {', '.join(names[:6])}: how many entries run is not known yet"]
+
+
 def step_conditions(
     step: CompiledStep, ids: Sequence[str], now_s: float, kept: set[str] | frozenset[str] = frozenset()
 ) -> Conditions:
@@ -106,21 +169,24 @@ def step_conditions(
     return Conditions(after=tuple(after), any_of=step.on_failure, end_by_s=end_by_s)
 
 
-def promised(
-    executions: Sequence[Execution], workflow_id: str, wish: PromiseWish, finish_by: str, now_s: float
-) -> list[Execution]:
+def promised(parts: WorkflowParts, workflow_id: str, wish: PromiseWish, finish_by: str, now_s: float) -> WorkflowParts:
     """Return the executions as ones that ask to be promised as a whole, except for those that run after a failure.
-    SubmissionRefused if the time has passed, or there are too many.
+    SubmissionRefused if the time has passed, there are too many, or their number is not known.
     """
+    executions = parts.executions
     finish = given_deadline(finish_by, None, now_s, "/finish_by")
     members = [one for one in executions if not _after_failure(one)]
-    why = ""
-    if finish is None or finish.at_s <= now_s:
+    why, hint = "", ""
+    if parts.arrays:
+        why = f"step {parts.arrays[0].name} has `for_each`: how often it runs is not known before its list is made"
+        hint = "use a `matrix` where the values are known; or run it without a promise, with a `deadline`"
+    elif finish is None or finish.at_s <= now_s:
         why = "the time has passed"
     elif len(members) > MEMBERS_MAX:
         why = f"at most {MEMBERS_MAX} executions are promised as a whole; it has {len(members)}"
     if finish is None or why:
-        raise SubmissionRefused("invalid_request", why, errors=diagnostics_of([Finding("/finish_by", "invalid", why)]))
+        wrong = diagnostics_of([Finding("/finish_by", "invalid", why, hint)])
+        raise SubmissionRefused("invalid_request", why, hint, errors=wrong)
     whole = workflow_id if len(members) > 1 else ""
     asking = {
         one.id: changed(
@@ -132,7 +198,7 @@ def promised(
         )
         for one in members
     }
-    return [asking.get(one.id, one) for one in executions]
+    return WorkflowParts(tuple(asking.get(one.id, one) for one in executions))
 
 
 def _after_failure(execution: Execution) -> bool:
@@ -143,13 +209,15 @@ def _after_failure(execution: Execution) -> bool:
 def new_step(position: int, whole: CompiledWorkflow, execution: Execution | str) -> NewStep:
     """Return what is stored of a step beside its execution, or the id of one."""
     step = whole.steps[position]
-    facts = {
+    facts: dict[str, Any] = {
         "step": step.step,
         "values": dict(step.values),
         "after": [f"{need.kind.value}:{whole.steps[need.position].name}" for need in step.after],
         "on_failure": step.on_failure,
         "results": dict(step.paths),
     }
+    if step.each is not None:
+        facts["for_each"] = {step.each.name: step.each.source}
     if isinstance(execution, Execution) and execution.application.promise is not None:
         facts["promised"] = True
     execution_id = execution.id if isinstance(execution, Execution) else execution

@@ -21,6 +21,7 @@ from zoe_lib.descriptions.shape import check_shape
 from zoe_lib.descriptions.structure import read_model
 from zoe_lib.workflows import model
 from zoe_lib.workflows.graph import check_graph, edges_of, in_order
+from zoe_lib.workflows.mapping import check_mapped
 from zoe_lib.workflows.matrices import check_sizes, combinations, size_of
 from zoe_lib.workflows.parameters import parameters_of
 from zoe_lib.workflows.steps import StepMaker
@@ -36,6 +37,7 @@ def compile_workflow(document: object, given: Mapping[str, object], place: RunPl
     read, found = read_model(model.Workflow, usable)
     parameters, wrong = parameters_of(usable, given)
     found += [*wrong, *islice(check_graph(usable), DIAGNOSTICS_MAX), *check_sizes(usable), *_check_deadlines(usable)]
+    found += islice(check_mapped(usable), DIAGNOSTICS_MAX)
     maker = StepMaker(usable, parameters, place)
     found += islice(_check_steps(usable, maker), DIAGNOSTICS_MAX)
     if found or read is None:
@@ -63,7 +65,7 @@ def _check_steps(document: dict[str, Any], maker: StepMaker) -> Iterator[Diagnos
         if made is None:
             continue
         try:
-            parse(made.plain)
+            parse(made.plain, each=made.each.name if made.each is not None else None)
         except DescriptionError as error:
             yield from map(replace(made, application=made.plain).located, error.diagnostics)
 

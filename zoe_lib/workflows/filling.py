@@ -1,4 +1,5 @@
 """Fill the templates of workflows in a description: `{param:NAME}`, `{matrix:NAME}`, `{input:NAME}`, `{result:NAME}`.
+`{each:NAME}` is checked, and stays for the array that runs the step.
 
 All other templates stay for the back-end. An argument of a command that is `{input:NAME}` alone becomes one argument
 for each path; elsewhere several paths are separated by commas.
@@ -15,7 +16,7 @@ from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, poi
 from zoe_lib.domain.templates import escape
 from zoe_lib.workflows.values import Value
 
-_TOKEN = re.compile(r"\{\{|\}\}|\{(param|matrix|input|result):([^{}]*)\}")
+_TOKEN = re.compile(r"\{\{|\}\}|\{(param|matrix|input|result|each):([^{}]*)\}")
 _WITH_TEMPLATES = ("command", "environment", "work_dir")
 _Path = tuple[str | int, ...]
 
@@ -24,7 +25,7 @@ _Path = tuple[str | int, ...]
 class Filler:
     """Fills the templates of one step. `inputs` and `results` are paths with templates of the back-end.
 
-    `foreign`: names of inputs of the object store, which `{input:NAME}` may mean as well.
+    `foreign`: names of inputs of the object store, which `{input:NAME}` may mean as well. `each`: the name of an entry.
     """
 
     values: Mapping[str, Mapping[str, Value]]
@@ -32,6 +33,7 @@ class Filler:
     results: Mapping[str, str]
     foreign: frozenset[str] = frozenset()
     found: list[Diagnostic] = field(default_factory=list)
+    each: str | None = None
 
     def fill(self, document: Any, path: _Path = ()) -> Any:
         """Return a copy of a description with its templates filled; what is wrong is in `found`."""
@@ -59,6 +61,8 @@ class Filler:
 
     def _of(self, token: re.Match[str], path: _Path, templated: bool) -> str:
         kind, name = token[1], token[2]
+        if kind == "each":
+            return self._entry(token, path, templated)
         if kind is None or (kind == "input" and name not in self.inputs and name in self.foreign):
             return token[0]
         if kind == "input" and name in self.inputs:
@@ -71,6 +75,19 @@ class Filler:
             return escape(text) if templated else text
         message = f"{token[0][:64]!r}: the step has no {_NOUNS[kind]} {name[:63]!r}"
         self.found.append(Diagnostic(pointer(*path), Code.BAD_TEMPLATE, message, did_you_mean(name, list(known))))
+        return ""
+
+    def _entry(self, token: re.Match[str], path: _Path, templated: bool) -> str:
+        name = token[2].partition(".")[0]
+        if name == self.each and templated:
+            return token[0]
+        if self.each is None:
+            message = f"{token[0][:64]!r}: the step has no `for_each`, so it runs for no entry"
+        elif name != self.each:
+            message = f"{token[0][:64]!r}: an entry of this step is {self.each!r}"
+        else:
+            message = f"{token[0][:64]!r}: an entry fills commands, environments and working directories only"
+        self.found.append(Diagnostic(pointer(*path), Code.BAD_TEMPLATE, message))
         return ""
 
 

@@ -27,13 +27,19 @@ class Edge:
 def edges_of(index: int, step: dict[str, Any]) -> list[Edge]:
     """Return what a step runs after, each other step once for each kind; entries of a wrong type are left out."""
     found = [_edge(one, pointer("steps", index, "needs", i)) for i, one in _texts(step, "needs")]
-    for name, reference in mapping(step, "inputs").items():
-        if isinstance(reference, str):
-            on = reference.partition(".")[0]
-            found.append(Edge(DependencyKind.OK, on, pointer("steps", index, "inputs", name)))
+    for key, name, reference in references_of(step):
+        found.append(Edge(DependencyKind.OK, reference.partition(".")[0], pointer("steps", index, key, name)))
     for i, one in _texts(step, "on_failure"):
         found.append(Edge(DependencyKind.FAIL, one, pointer("steps", index, "on_failure", i)))
     return list({(one.kind, one.on): one for one in reversed(found)}.values())[::-1]
+
+
+def references_of(step: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the results of other steps that a step reads, as STEP.RESULT, with key and name where it says so."""
+    for key in ("inputs", "for_each"):
+        for name, reference in mapping(step, key).items():
+            if isinstance(reference, str):
+                yield key, name, reference
 
 
 def _edge(reference: str, place: str) -> Edge:
@@ -73,15 +79,15 @@ def _check_edges(i: int, step: dict[str, Any], names: Mapping[str, tuple[int, di
         if edge.on not in names:
             message = f"no step has the name {edge.on[:63]!r}"
             yield Diagnostic(edge.place, Code.UNKNOWN_REFERENCE, message, did_you_mean(edge.on, list(names)))
-    if step.get("on_failure") and (step.get("needs") or step.get("inputs")):
-        message = "a step with `on_failure` has neither `needs` nor `inputs`: what it would read may not be there"
+    if step.get("on_failure") and any(step.get(key) for key in ("needs", "inputs", "for_each")):
+        message = "a step with `on_failure` has no `needs`, `inputs` or `for_each`: what it would read may not be there"
         yield Diagnostic(pointer("steps", i, "on_failure"), Code.CONFLICT, message)
-    for name, reference in mapping(step, "inputs").items():
-        on, _, result = reference.partition(".") if isinstance(reference, str) else ("", "", "")
+    for key, name, reference in references_of(step):
+        on, _, result = reference.partition(".")
         made = mapping(names[on][1], "results") if on in names else None
         if made is not None and result not in made:
             message = f"step {on!r} has no result {result[:63]!r}"
-            place = pointer("steps", i, "inputs", name)
+            place = pointer("steps", i, key, name)
             yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(result, list(made)))
 
 

@@ -64,6 +64,13 @@ class Step(Model):
         dict[s.Label, Annotated[list[Scalar], Field(min_length=1, max_length=MATRIX_VALUES_MAX)]],
         Field(max_length=MATRIX_KEYS_MAX, description="runs once with each combination of these values"),
     ] = {}
+    for_each: Annotated[
+        dict[s.Label, s.ResultReference],
+        Field(max_length=1, description="runs once for each entry of a list that another step has made"),
+    ] = {}
+    at_once: Annotated[
+        int | None, Field(ge=1, le=bounds.INTEGER_MAX, description="entries of `for_each` that run at once")
+    ] = None
     retries: Annotated[int | None, Field(ge=0, le=bounds.RETRIES_MAX, description="retries after a failure")] = None
     retry: Annotated[RetryRule | None, Field(description="after which failures, and how")] = None
     time_limit_s: Annotated[s.Seconds | None, Field(description="longest run of an attempt")] = None

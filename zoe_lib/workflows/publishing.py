@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from zoe_client.documents.diagnostics import Code, Diagnostic
 from zoe_client.documents.reading import mapping, objects
-from zoe_lib.workflows.values import RunPlace
+from zoe_lib.workflows.values import OF_ENTRY, RunPlace
 
 SCRIPT_NAME = "zoe-workflow-step.sh"
 SCRIPT = r"""#!/bin/sh
-# Usage: BASE KEPT_MIN WORKFLOW ATTEMPT FINAL RESULT... -- INPUT_VARIABLE... -- COMMAND...
-base=$1 kept_min=$2 workflow=$3 attempt=$4 final=$5
-shift 5
+# Usage: BASE KEPT_MIN WORKFLOW ATTEMPT FINAL ENTRIES RESULT... -- [FILE STEP RESULT LIST]... -- INPUT_VARIABLE... --
+# COMMAND...
+base=$1 kept_min=$2 workflow=$3 attempt=$4 final=$5 entries=$6
+shift 6
 results=
 while [ "$1" != -- ]; do results="$results $1"; shift; done
 shift
@@ -28,6 +30,22 @@ mkdir -p "$workflow" && touch "$workflow"
 find "$base" -mindepth 1 -maxdepth 1 -type d -mmin "+$kept_min" 2>/dev/null | head -n 20 | while read -r old; do
     chmod -R u+w "$old" && rm -rf "$old"
 done
+# Results of a step that has run for a list: their paths go into a file, one a line, in the order of the entries.
+while [ "$1" != -- ]; do
+    count=$(cat "$2.entries" 2>/dev/null)
+    # Without an entry, nothing has written how many there are.
+    [ -n "$count" ] || { [ "$(tr -d ' \t\r\n' < "$4")" = "[]" ] && count=0; } ||
+        { echo "zoe: the results below $2 are not there any more" >&2; exit 66; }
+    number=0
+    while [ "$number" -lt "$count" ]; do
+        input=$2.$number/$3
+        [ -e "$input" ] || { echo "zoe: the input $input is not there any more" >&2; exit 66; }
+        echo "$input"
+        number=$((number + 1))
+    done > "$1" || exit 73
+    shift 4
+done
+shift
 while [ "$1" != -- ]; do
     eval "inputs=\${$1-}" # Zoe made the name
     IFS=,
@@ -51,9 +69,34 @@ for result in $results; do
 done
 [ "$status" -eq 0 ] || exit "$status"
 chmod -R a-w "$attempt"
+if [ -n "$entries" ] && [ ! -e "$entries" ]; then
+    echo "$ZOE_ARRAY_SIZE" > "$attempt.entries" && mv "$attempt.entries" "$entries" || exit 73
+fi
 # An earlier attempt that had succeeded unseen is what others may have read.
 [ -e "$final" ] || mv "$attempt" "$final" || exit 73
 """
+
+
+@dataclass(frozen=True, slots=True)
+class ResultList:
+    """The results of a step that runs for each entry of a list, as templates of the back-end.
+
+    file: where a step that reads them finds their paths, one a line. directory: of the entry's results without its
+    number. path: of each result in its directory. source: the list.
+    """
+
+    file: str
+    directory: str
+    path: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a step reads: the paths of each input by name, and those inputs that are files with paths."""
+
+    inputs: Mapping[str, Sequence[str]]
+    lists: Mapping[str, ResultList]
 
 
 def publisher_of(application: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
@@ -83,16 +126,16 @@ def with_results(
     application: dict[str, Any],
     place: RunPlace,
     step: str,
-    inputs: Mapping[str, Sequence[str]],
+    reads: Reads,
     results: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the description of a step that reads these inputs and leaves these results; `check_publisher` first."""
-    variables = {_variable("INPUT", name): ",".join(paths) for name, paths in inputs.items()}
+    variables = {_variable("INPUT", name): ",".join(paths) for name, paths in reads.inputs.items()}
     variables |= {_variable("RESULT", name): f"{place.attempt(step)}/{path}" for name, path in results.items()}
     components = [_with_variables(one, variables) for one in application["components"]]
     found = publisher_of(application)
     assert found is not None
-    components[found[0]] = _around(components[found[0]], place, step, inputs, results)
+    components[found[0]] = _around(components[found[0]], place, step, reads, results)
     kept = [*application.get("results", []), *(place.result(step, path) for path in results.values())]
     return {**application, "components": components, **({"results": kept} if kept else {})}
 
@@ -120,14 +163,18 @@ def _around(
     component: dict[str, Any],
     place: RunPlace,
     step: str,
-    inputs: Mapping[str, Sequence[str]],
+    reads: Reads,
     results: Mapping[str, str],
 ) -> dict[str, Any]:
     workflow = f"{place.base}/{place.workflow_id}"
     kept_min = str(math.ceil(place.results_kept_s / 60))
     script = ["/bin/sh", f"{{files}}/{SCRIPT_NAME}", place.base, kept_min, workflow]
-    script += [place.attempt(step), place.directory(step), *results.values(), "--"]
-    script += [*(_variable("INPUT", name) for name in inputs), "--"]  # there may be more paths than arguments
+    mapped = step.endswith(OF_ENTRY) and bool(results)
+    entries = f"{place.directory(step).removesuffix(OF_ENTRY)}.entries" if mapped else ""
+    script += [place.attempt(step), place.directory(step), entries, *results.values(), "--"]
+    lists = [part for one in reads.lists.values() for part in (one.file, one.directory, one.path, one.source)]
+    script += [*lists, "--"]
+    script += [*(_variable("INPUT", name) for name in reads.inputs), "--"]  # there may be more paths than arguments
     files = {**mapping(component, "files"), SCRIPT_NAME: SCRIPT}
     command = component.get("command")
     assert isinstance(command, list)

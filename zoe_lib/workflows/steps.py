@@ -10,10 +10,11 @@ from zoe_client.documents.diagnostics import Code, Diagnostic, pointer
 from zoe_client.documents.reading import mapping, objects, text
 from zoe_lib.descriptions.bounds import NAME_LENGTH_MAX, TITLE_LENGTH_MAX
 from zoe_lib.workflows.filling import Filler
+from zoe_lib.workflows.mapping import each_entry, is_mapped
 from zoe_lib.workflows.matrices import size_of
 from zoe_lib.workflows.model import SHORT_FORM
-from zoe_lib.workflows.publishing import added_arguments, check_publisher, with_results
-from zoe_lib.workflows.values import CompiledStep, Need, RunPlace, Value
+from zoe_lib.workflows.publishing import Reads, ResultList, added_arguments, check_publisher, with_results
+from zoe_lib.workflows.values import OF_ENTRY, CompiledStep, EachEntry, Need, RunPlace, Value
 
 _RESOURCES: Mapping[str, Any] = {"memory": "1GiB", "cores": 1.0}
 _OVERRIDES = ("retries", "retry", "time_limit_s")
@@ -31,6 +32,7 @@ class MadeStep:
     paths: Mapping[str, str]
     short: bool
     plain: dict[str, Any]
+    each: EachEntry | None = None
 
     def compiled(self, after: tuple[Need, ...], on_failure: bool, deadline_s: float | None) -> CompiledStep:
         """Return it with what it runs after."""
@@ -46,6 +48,7 @@ class MadeStep:
             deadline_s=deadline_s,
             short=self.short,
             script=added_arguments(self.plain, self.application),
+            each=self.each,
         )
 
     def located(self, found: Diagnostic) -> Diagnostic:
@@ -82,31 +85,38 @@ class StepMaker:
         if not isinstance(source, dict):
             return None, []
         results = {key: path for key, path in mapping(step, "results").items() if isinstance(path, str)}
-        inputs = self._inputs(step)
+        inputs, lists = self._inputs(step)
+        each = each_entry(step, self._steps, self._place)
+        own = f"{name}{OF_ENTRY}" if is_mapped(step) else name
         foreign = mapping(source, "storage")
         names = frozenset(one for _, item in objects(foreign, "inputs") if (one := text(item, "name")))
         given: dict[str, Mapping[str, Value]] = {"param": {**self._unfilled, **self._parameters}, "matrix": values}
         filler = Filler(
             given,
             inputs,
-            {key: f"{self._place.attempt(name)}/{path}" for key, path in results.items()},
+            {key: f"{self._place.attempt(own)}/{path}" for key, path in results.items()},
             names,
+            each=next(iter(mapping(step, "for_each")), None),
         )
         application = filler.fill(source)
         application = {**application, **{key: step[key] for key in _OVERRIDES if step.get(key) is not None}}
-        paths = {key: self._place.result(name, path) for key, path in results.items()}
-        made = MadeStep(name, text(step, "name") or "", index, values, application, paths, short, application)
+        paths = {key: self._place.result(own, path) for key, path in results.items()}
+        made = MadeStep(name, text(step, "name") or "", index, values, application, paths, short, application, each)
         found = [made.located(one) for one in filler.found]
         if inputs or results:
             faults = check_publisher(application)
             found += [Diagnostic(pointer("steps", index), one.code, one.message, one.hint) for one in faults]
             if not faults:
-                application = with_results(application, self._place, name, inputs, results)
+                reads = Reads(inputs, lists)
+                application = with_results(application, self._place, own, reads, results)
         return replace(made, application=application), found
 
-    def _inputs(self, step: dict[str, Any]) -> dict[str, list[str]]:
-        """Return the paths of each input: one, or one for each run of a step with a matrix."""
+    def _inputs(self, step: dict[str, Any]) -> tuple[dict[str, list[str]], dict[str, ResultList]]:
+        """Return the paths of each input: one, or one for each run of a step with a matrix; for a step with `for_each`,
+        that of a file with the paths, and what this file lists.
+        """
         found: dict[str, list[str]] = {}
+        lists: dict[str, ResultList] = {}
         for name, reference in mapping(step, "inputs").items():
             on, _, result = reference.partition(".") if isinstance(reference, str) else ("", "", "")
             other = self._steps.get(on)
@@ -114,10 +124,19 @@ class StepMaker:
             if other is None or not isinstance(path, str):
                 found[name] = []  # a finding of the graph
                 continue
+            if is_mapped(other):
+                lists[name] = self._list(name, on, other, path)
+                found[name] = [lists[name].file]
+                continue
             size = size_of(other) if mapping(other, "matrix") else 0
             makers = [f"{on}.{number}" for number in range(min(size, 1000))] or [on]
             found[name] = [f"{self._place.directory(one)}/{path}" for one in makers]
-        return found
+        return found, lists
+
+    def _list(self, name: str, on: str, other: dict[str, Any], path: str) -> ResultList:
+        each = each_entry(other, self._steps, self._place)
+        source = "" if each is None else f"{{workspace}}/{each.path}"  # without one, a finding of the graph
+        return ResultList(f"{{scratch}}/zoe-input-{name}", self._place.directory(on), path, source)
 
 
 def _short_form(step: dict[str, Any], name: str) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from zoe_client.documents.diagnostics import Diagnostic, index_of, pointer
 from zoe_client.vocabulary import DependencyKind
 
 Value = str | int | float | bool
+OF_ENTRY = ".{index}"
+"""Behind the name of a step with `for_each`: the place of the entry, which the array fills in."""
 RESULTS_DIRECTORY = ".zoe-workflows"
 """Below the workspace of its owner."""
 
@@ -34,7 +36,7 @@ class RunPlace:
 
     def directory(self, step: str) -> str:
         """Return the directory with the results of a step, as a template."""
-        run = (self.kept or {}).get(step, self.run)
+        run = (self.kept or {}).get(step.removesuffix(OF_ENTRY), self.run)
         return f"{self.base}/{self.workflow_id}/{run}/{step}"
 
     def attempt(self, step: str) -> str:
@@ -44,6 +46,18 @@ class RunPlace:
     def result(self, step: str, path: str) -> str:
         """Return the path of a result below the workspace."""
         return str(PurePosixPath(self.directory(step).removeprefix("{workspace}/"), path))
+
+
+@dataclass(frozen=True, slots=True)
+class EachEntry:
+    """The list for whose entries a step runs: `name` in templates, `source` as STEP.RESULT, `path` below the workspace,
+    and how many entries run at once (None: any number).
+    """
+
+    name: str
+    source: str
+    path: str
+    at_once: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +76,9 @@ class CompiledStep:
     the matrix. `after`: the positions of steps that stand before this one. `on_failure`: it runs once one of these has
     failed. `deadline_s`: seconds after the submission by which it must have ended; `deadlines`: the same as times, read
     at the submission. `origin`: its index in the document.
-    `paths`: of its results below the workspace, by name. `script`: the component whose command a script runs, and how
-    many arguments stand before it.
+    `paths`: of its results below the workspace, by name; with `each`, of those of one entry, with `{index}`. `script`:
+    the component whose command a script runs, and how many arguments stand before it. `each`: it runs once for each
+    entry of that list, as an array.
     """
 
     name: str
@@ -78,6 +93,7 @@ class CompiledStep:
     short: bool
     script: tuple[int, int] | None = None
     deadlines: tuple[str, ...] = ()
+    each: EachEntry | None = None
 
     def located(self, found: Diagnostic) -> Diagnostic:
         """Return a finding about its description with its place in the document of the workflow."""

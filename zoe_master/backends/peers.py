@@ -34,7 +34,7 @@ def data_meant(start: ServiceStart, template: Template) -> str:
     """
     access, name = start.storage, template.data or ""
     known = access.outputs if template.kind is TemplateKind.OUTPUT else access.inputs
-    if name not in known:
+    if name not in known or template.kind is TemplateKind.EACH:  # an entry is filled in before
         raise CannotStartError(f"{template}: the application has no such input or output")
     if template.kind is TemplateKind.OUTPUT:
         return access.outputs[name]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from zoe_client.vocabulary import ExecutionState, Holder
 from zoe_lib.domain.arrays import Array, ArrayEventKind, asks_as_whole, execution_of, fail, hold, missed_deadline
 from zoe_lib.domain.conditions import OTHERWISE
+from zoe_lib.domain.consequences import DEADLINE_PASSED
 from zoe_lib.store.values import ArrayChange
 from zoe_master.state.arrays import KeptArray
 from zoe_master.state.state_cache import StateCache
@@ -42,7 +43,8 @@ class ArrayObserver:
             self._make(kept, wanted, tick)
 
     def _settle(self, array: Array, ends: Mapping[str, ExecutionState | None], tick: TickContext) -> None:
-        if not ends and all(one.met is not False for one in array.conditions.after):
+        late = array.conditions.too_late(tick.now_s)
+        if not ends and not late and all(one.met is not False for one in array.conditions.after):
             self._cache.arrays.touch(array.id)  # its time has come, or it was released
             return
 
@@ -53,7 +55,11 @@ class ArrayObserver:
             after = replace(stored, conditions=conditions)
             if any(one.met is False for one in conditions.after):
                 after = hold(after, Holder.USER) if conditions.keep else fail(after, states, OTHERWISE)
-            data = {"ends": {on: None if state is None else state.value for on, state in ends.items()}}
+            if late:
+                after = fail(after, states, DEADLINE_PASSED)
+            data: dict[str, object] = {"ends": {on: state and state.value for on, state in ends.items()}}
+            if late:
+                data["too_late"] = True
             return None if after == stored else ArrayChange(after, ArrayEventKind.DEPENDENCY, data)
 
         self._cache.change_array(array, decide, tick)
@@ -74,9 +80,11 @@ class ArrayObserver:
 
     def _make(self, kept: KeptArray, wanted: int, tick: TickContext) -> None:
         arrays, array = self._cache.arrays, kept.array
+        positions = dict(arrays.next_positions(kept, wanted))
+        entries = self._cache.entries_of(array, positions)
         found = [
-            (position, execution_of(array, position, tick.now_s, after))
-            for position, after in arrays.next_positions(kept, wanted)
+            (position, execution_of(array, position, tick.now_s, after, entries.get(position)))
+            for position, after in positions.items()
         ]
         if not found:
             return

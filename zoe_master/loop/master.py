@@ -11,6 +11,7 @@ from secrets import token_hex
 import structlog
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.domain.arrays import Array
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.consequences import due_at_s
 from zoe_lib.domain.events import Forecasted
@@ -108,6 +109,10 @@ class Master:
         self.run_times = self._cache.run_times
         self._answers = PromiseAnswers(self._cache)
         self.latest: Tick | None = None
+
+    def due_lists(self) -> list[Array]:
+        """Return the arrays whose lists are to be read now; any thread may ask."""
+        return list(self._cache.arrays.due_lists.copy().values())
 
     def present(self) -> Tick | None:
         """Return the last tick as of now, for who asks what would be from now on; None before the first."""

@@ -13,6 +13,7 @@ from zoe_lib.domain.arrays import (
     ArrayId,
     asks_as_whole,
     corr_dependency,
+    list_is_due,
     may_be_made,
     member_id,
     member_of,
@@ -90,6 +91,8 @@ class ArraysKept:
         self._starved: dict[ArrayId, None] = {}
         self._starved_until_s = 0.0
         self._deadlines: dict[ArrayId, float] = {}
+        self.due_lists: dict[ArrayId, Array] = {}
+        """Arrays whose lists may be read now."""
         self.conditional = ConditionalExecutions[Array]()
         """Arrays whose conditions keep all their indices from running."""
         cursor: str | None = None
@@ -160,6 +163,7 @@ class ArraysKept:
 
     def _forget(self, array_id: ArrayId) -> None:
         kept = self._kept.pop(array_id, None)
+        self.due_lists.pop(array_id, None)
         self.conditional.remove(array_id)
         self._deadlines.pop(array_id, None)
         self._changed.pop(array_id, None)
@@ -190,6 +194,8 @@ class ArraysKept:
                 break
             del self._changed[array_id]
             kept = self._kept.get(array_id)
+            if kept is not None and list_is_due(kept.array, now_s):
+                self.due_lists[array_id] = kept.array
             if kept is None or not may_be_made(kept.array, now_s) or (wanted := kept.wanted(window)) <= 0:
                 continue
             taken.append((kept, min(wanted, left)))

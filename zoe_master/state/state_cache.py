@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from types import MappingProxyType
@@ -14,6 +14,7 @@ import structlog
 from zoe_client.vocabulary import DeadlineCause
 from zoe_lib.domain.arrays import Array, ArrayEventKind
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.entries import Entry
 from zoe_lib.domain.events import Event, StorageTransferred
 from zoe_lib.domain.execution import (
     ACTIVE_STATES,
@@ -160,6 +161,10 @@ class StateCache:
         for execution in made:
             self._keep(execution)
         return len(made)
+
+    def entries_of(self, array: Array, positions: Collection[int]) -> Mapping[int, Entry]:
+        """Return the entries of an array at these positions; none for an array of indices alone."""
+        return {} if array.entries is None else self._store.array_entries(array.id, positions)
 
     def append(self, execution: Execution, events: Sequence[Event]) -> Execution | None:
         """Write events and cache the result; None if the store refused, usually because another writer was faster.

@@ -23,6 +23,7 @@ from zoe_lib.domain.arrays import (
     settled,
 )
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
+from zoe_lib.domain.entries import EntryList
 from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.indices import read_indices
 from zoe_lib.domain.values import changed
@@ -77,13 +78,13 @@ def submit(
     stored = fresh(array, application, notes)
     # Else the leader would find out: what is stored is made into executions, whose documents have to be valid, too.
     applications.keep(application_of(stored, stored.indices.last))
-    connection.execute(insert(arrays), [_fixed(stored) | _changing(applications, stored)])
-    _write_states(connection, stored.id, b"", bytes(stored.indices.count))
+    connection.execute(insert(arrays), [_fixed(stored) | changing_columns(applications, stored)])
+    write_states(connection, stored.id, b"", bytes(stored.indices.count))
     if entry is not None:
         audit.add(connection, entry)
     if beside is not None:
         beside(connection)
-    _record(connection, stored, ArrayEventKind.SUBMITTED, stored.submitted_at_s, cause_id, {})
+    record(connection, stored, ArrayEventKind.SUBMITTED, stored.submitted_at_s, cause_id, {})
     return stored
 
 
@@ -146,7 +147,7 @@ def change(
 ) -> Array:
     """Return the array after the change that `decide` returns for it and the states of its indices; NotFound."""
     writing.check_leader(connection, leader_epoch)
-    before = _locked(connection, applications, [array_id]).get(array_id)
+    before = locked_of(connection, applications, [array_id]).get(array_id)
     if before is None:
         raise NotFound(f"array {array_id} does not exist")
     old = states(connection, array_id)
@@ -155,11 +156,11 @@ def change(
     if decided is None:
         return before
     after = settled(changed(decided.array, version=before.version + 1), at_s)
-    connection.execute(update(arrays).where(arrays.c.id == array_id), _changing(applications, after))
-    _write_states(connection, array_id, old, bytes(new))
-    _record(connection, after, decided.kind, at_s, cause_id, decided.data)
+    connection.execute(update(arrays).where(arrays.c.id == array_id), changing_columns(applications, after))
+    write_states(connection, array_id, old, bytes(new))
+    record(connection, after, decided.kind, at_s, cause_id, decided.data)
     if after.ended_at_s is not None and before.ended_at_s is None:
-        _record_end(connection, after, at_s, cause_id)
+        record_end(connection, after, at_s, cause_id)
     return after
 
 
@@ -176,7 +177,7 @@ def make(
     None if the array has changed since it was read; then nothing is written.
     """
     writing.check_leader(connection, leader_epoch)
-    stored = _locked(connection, applications, [array.id]).get(array.id)
+    stored = locked_of(connection, applications, [array.id]).get(array.id)
     if stored is None or stored.version != array.version:
         return None
     some = let_in(stored, wanted, _room(connection, stored))
@@ -188,7 +189,7 @@ def make(
         return None
     after = made(stored, new, positions)
     connection.execute(update(arrays).where(arrays.c.id == array.id).values(counts=encode(after.counts)))
-    _write_states(connection, array.id, old, bytes(new))
+    write_states(connection, array.id, old, bytes(new))
     new_ones = [submitting.prepare(applications, execution, cause_id, None, "") for _, execution in some]
     submitting.write(connection, new_ones, within=True)
     if not all(one.written for one in new_ones):
@@ -227,7 +228,7 @@ def note_ends(connection: Connection, applications: Applications, ended: Sequenc
 def _note(
     connection: Connection, applications: Applications, array_id: ArrayId, ended: Sequence[Execution], cause_id: str
 ) -> None:
-    before = _locked(connection, applications, [array_id]).get(array_id)
+    before = locked_of(connection, applications, [array_id]).get(array_id)
     if before is None:
         return
     old = states(connection, array_id)
@@ -238,9 +239,9 @@ def _note(
     after = settled(after, at_s)
     row = {"counts": encode(after.counts), "ended_at_s": after.ended_at_s}
     connection.execute(update(arrays).where(arrays.c.id == array_id), row)
-    _write_states(connection, array_id, old, bytes(new))
+    write_states(connection, array_id, old, bytes(new))
     if after.ended_at_s is not None and before.ended_at_s is None:
-        _record_end(connection, after, at_s, cause_id)
+        record_end(connection, after, at_s, cause_id)
 
 
 def prune(connection: Connection, ended_before_s: float, limit: int) -> int:
@@ -254,12 +255,14 @@ def prune(connection: Connection, ended_before_s: float, limit: int) -> int:
     return len(ids)
 
 
-def _locked(connection: Connection, applications: Applications, ids: Collection[ArrayId]) -> Mapping[ArrayId, Array]:
+def locked_of(connection: Connection, applications: Applications, ids: Collection[ArrayId]) -> Mapping[ArrayId, Array]:
+    """Lock the rows of arrays in the order of their ids, and return them; unknown ones are missing."""
     rows = connection.execute(select(arrays).where(arrays.c.id.in_(ids)).order_by(arrays.c.id).with_for_update())
     return {row.id: _array(applications, row) for row in rows}
 
 
-def _write_states(connection: Connection, array_id: ArrayId, old: bytes, new: bytes) -> None:
+def write_states(connection: Connection, array_id: ArrayId, old: bytes, new: bytes) -> None:
+    """Write the parts of the states of indices that differ from the old ones; none is removed."""
     parts = [
         {"array_id": array_id, "part": start // PART, "states": new[start : start + PART]}
         for start in range(0, len(new), PART)
@@ -271,15 +274,17 @@ def _write_states(connection: Connection, array_id: ArrayId, old: bytes, new: by
         connection.execute(row.on_conflict_do_update(index_elements=same, set_={"states": row.excluded.states}), parts)
 
 
-def _record(
+def record(
     connection: Connection, array: Array, kind: str, at_s: float, cause_id: str, data: Mapping[str, object]
 ) -> None:
+    """Write an entry of the journal about an array; must be the last step before the commit."""
     journal.write_of_array(connection, array, kind, at_s, cause_id, data)
 
 
-def _record_end(connection: Connection, array: Array, at_s: float, cause_id: str) -> None:
+def record_end(connection: Connection, array: Array, at_s: float, cause_id: str) -> None:
+    """Write the entry of the journal about the end of an array; must be the last step before the commit."""
     counts = {state.value: array.count(state) for state in IndexState if array.count(state)}
-    _record(connection, array, ArrayEventKind.ENDED, at_s, cause_id, {"state": array.state.value, "counts": counts})
+    record(connection, array, ArrayEventKind.ENDED, at_s, cause_id, {"state": array.state.value, "counts": counts})
 
 
 def _fixed(array: Array) -> Values:
@@ -294,7 +299,8 @@ def _fixed(array: Array) -> Values:
     }
 
 
-def _changing(applications: Applications, array: Array) -> Values:
+def changing_columns(applications: Applications, array: Array) -> Values:
+    """Return the columns of an array that may change, but for its indices."""
     name, document = applications.keep(array.application)
     return {
         "user_name": array.user,
@@ -310,6 +316,7 @@ def _changing(applications: Applications, array: Array) -> Values:
         "message": array.message,
         "late_count": array.late_count,
         "counts": encode(array.counts),
+        "entries": None if array.entries is None else encode(array.entries),
     }
 
 
@@ -335,4 +342,5 @@ def _array(applications: Applications, row: Row) -> Array:
         message=row.message,
         late_count=row.late_count,
         counts={IndexState(name): number for name, number in row.counts.items()},
+        entries=None if row.entries is None else decode(EntryList, row.entries),
     )

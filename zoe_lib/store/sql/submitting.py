@@ -192,12 +192,15 @@ def write_all(
     applications: Applications,
     submissions: Sequence[Submission],
     beside: Callable[[Connection], None] | None = None,
+    locks: Callable[[Connection], None] | None = None,
 ) -> Sequence[Submission]:
     """Write the submissions of one tenant, all or none, and return them as stored; BatchRefused, IdempotencyConflict.
 
     If all were submitted before, none is written. If only some were, their keys belong to another batch. `beside`
-    writes more once they are written.
+    writes more once they are written. `locks` takes what that needs before anything else is locked.
     """
+    if locks is not None:
+        locks(connection)
     write(connection, submissions)
     stored = list(submissions)
     for index, submission in enumerate(submissions):
@@ -208,7 +211,7 @@ def write_all(
                 raise BatchRefused(index, refusal) from refusal
     if len({submission.written for submission in stored}) > 1:
         raise IdempotencyConflict("the idempotency key was used for another batch")
-    if beside is not None and stored[0].written:
+    if beside is not None and all(submission.written for submission in stored):
         beside(connection)
     return stored
 

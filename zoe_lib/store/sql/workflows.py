@@ -9,12 +9,15 @@ from typing import Any
 from sqlalchemy import Connection, FromClause, Row, and_, delete, exists, func, insert, literal, select, tuple_, update
 
 from zoe_client.vocabulary import TERMINAL_STATES, Cause, ExecutionState
+from zoe_lib.domain.arrays import is_array
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.store.errors import ConcurrentUpdate
 from zoe_lib.store.execution_tables import executions
+from zoe_lib.store.sql import workflow_arrays
 from zoe_lib.store.sql.executions import visible
 from zoe_lib.store.text import storable
+from zoe_lib.store.workflow_tables import workflow_arrays as arrays_of_workflows
 from zoe_lib.store.workflow_tables import workflow_steps, workflows
 from zoe_lib.store.workflow_values import NewStep, NewWorkflow, StoredStep, StoredWorkflow, WorkflowQuery
 
@@ -46,7 +49,7 @@ def add_run(connection: Connection, workflow_id: str, run: int, steps: Sequence[
 
 
 def _add_steps(connection: Connection, workflow_id: str, run: int, steps: Sequence[NewStep]) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "execution_id": step.execution_id,
             "workflow_id": workflow_id,
@@ -57,7 +60,13 @@ def _add_steps(connection: Connection, workflow_id: str, run: int, steps: Sequen
         }
         for step in steps
     ]
-    connection.execute(insert(workflow_steps), rows)
+    mapped = [{**row, "array_id": row["execution_id"]} for row in rows if is_array(row["execution_id"])]
+    for row in mapped:
+        del row["execution_id"]
+    if mapped:
+        workflow_arrays.add(connection, mapped)
+    if plain := [row for row in rows if not is_array(row["execution_id"])]:
+        connection.execute(insert(workflow_steps), plain)
 
 
 def read(connection: Connection, ids: Collection[str], visibility: Visibility) -> Sequence[StoredWorkflow]:
@@ -92,7 +101,7 @@ def of_execution(connection: Connection, execution_id: ExecutionId) -> str | Non
         return None
     found = select(workflow_steps.c.workflow_id).where(workflow_steps.c.execution_id == execution_id)
     name: str | None = connection.execute(found).scalar_one_or_none()
-    return name
+    return name or workflow_arrays.workflow_of(connection, execution_id)
 
 
 def give(connection: Connection, execution_id: ExecutionId, owner: str) -> None:
@@ -103,8 +112,11 @@ def give(connection: Connection, execution_id: ExecutionId, owner: str) -> None:
 
 def remove_empty(connection: Connection) -> None:
     """Remove some workflows of which no execution is left."""
-    kept = exists(select(literal(1)).where(workflow_steps.c.workflow_id == workflows.c.id))
-    empty = select(workflows.c.id).where(~kept).limit(_REMOVED_AT_ONCE)
+    kept = [
+        exists(select(literal(1)).where(table.c.workflow_id == workflows.c.id))
+        for table in (workflow_steps, arrays_of_workflows)
+    ]
+    empty = select(workflows.c.id).where(*(~one for one in kept)).limit(_REMOVED_AT_ONCE)
     connection.execute(delete(workflows).where(workflows.c.id.in_(empty)))
 
 
@@ -139,6 +151,8 @@ def _steps(connection: Connection, ids: Collection[str], visibility: Visibility)
     found: defaultdict[str, list[StoredStep]] = defaultdict(list)
     for row in connection.execute(wanted):
         found[row.workflow_id].append(_step(row))
+    for workflow_id, steps in workflow_arrays.steps_of(connection, ids, visibility).items():
+        found[workflow_id] = sorted([*found[workflow_id], *steps], key=lambda one: one.position)
     return found
 
 
@@ -153,6 +167,8 @@ def _open_steps(connection: Connection, ids: Collection[str]) -> Mapping[str, se
     found: defaultdict[str, set[ExecutionId]] = defaultdict(set)
     for row in connection.execute(wanted):
         found[row.workflow_id].add(row.execution_id)
+    for workflow_id, open_arrays in workflow_arrays.open_steps(connection, ids).items():
+        found[workflow_id] |= open_arrays
     return found
 
 

@@ -178,7 +178,7 @@ class _Filler:
                 text = str(self._places.scratch / _SECRETS)
             case TemplateKind.SECRET_FILE:
                 text = str(self._places.scratch / _SIGN_IN / _SECRET_FILE)
-            case TemplateKind.COLUMNS:
+            case TemplateKind.COLUMNS | TemplateKind.EACH:
                 text = data_meant(self._start, template)
             case TemplateKind.INPUT | TemplateKind.OUTPUT:
                 text = self(data_meant(self._start, template))

@@ -19,9 +19,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """The descriptions that are read from now on."""
     found: list[Any] = []
 
-    def noted(document: Any) -> Application:
+    def noted(document: Any, each: str | None = None) -> Application:
         found.append(document)
-        return parse(document)
+        return parse(document, each=each)
 
     monkeypatch.setattr(submission, "parse", noted)
     submission._read.cache_clear()

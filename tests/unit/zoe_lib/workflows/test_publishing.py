@@ -24,16 +24,26 @@ class Workspace:
         self.script = root / "step.sh"
         self.script.write_text(SCRIPT)
 
-    def command(self, attempt: int, shell: str, results: list[str], inputs: list[str]) -> list[str]:
+    def command(
+        self, attempt: int, shell: str, results: list[str], inputs: list[str], lists: tuple[str, ...] = ()
+    ) -> list[str]:
         writes = f"{self.final}.attempt-{attempt}"
-        places = [str(self.base), "60", str(self.workflow), writes, str(self.final)]
-        return ["/bin/sh", str(self.script), *places, *results, "--", *inputs, "--", "sh", "-c", shell, writes]
+        entries = f"{self.final.parent / self.final.stem}.entries" if self.final.suffix else ""
+        places = [str(self.base), "60", str(self.workflow), writes, str(self.final), entries]
+        shown = [*places, *results, "--", *lists, "--", *inputs, "--"]
+        return ["/bin/sh", str(self.script), *shown, "sh", "-c", shell, writes]
 
-    def run(self, shell: str, *results: str, attempt: int = 1, inputs: tuple[str, ...] = ()) -> int:
+    def run(
+        self,
+        shell: str,
+        *results: str,
+        attempt: int = 1,
+        inputs: tuple[str, ...] = (),
+        lists: tuple[str, ...] = (),
+    ) -> int:
         """In the shell, $0 is the attempt's directory."""
-        return subprocess.run(
-            self.command(attempt, shell, list(results), list(inputs)), timeout=10, check=False
-        ).returncode
+        command = self.command(attempt, shell, list(results), list(inputs), lists)
+        return subprocess.run(command, timeout=10, check=False).returncode
 
 
 @pytest.fixture
@@ -73,6 +83,66 @@ def test_an_input_that_is_gone_is_said(workspace: Workspace, monkeypatch: pytest
     assert workspace.run("true", inputs=("ZOE_INPUT_X",)) == 0
     monkeypatch.setenv("ZOE_INPUT_X", f"{there},{workspace.base / 'nothing'}")
     assert workspace.run("true", inputs=("ZOE_INPUT_X",)) == 66
+
+
+class Mapped:
+    """The results of a step that has run for a list, and a step that reads them."""
+
+    def __init__(self, workspace: Workspace, entries: str) -> None:
+        self.workspace = workspace
+        self.source = workspace.base / "w1" / "1" / "prepare" / "parts.json"
+        self.source.parent.mkdir(parents=True)
+        self.source.write_text(entries)
+        self.step = workspace.base / "w1" / "1" / "count"
+        self.file = workspace.base.parent / "zoe-input-totals"
+
+    def run_entry(self, number: int, shell: str = "echo 1 > $0/total", attempt: int = 1) -> int:
+        self.workspace.final = Path(f"{self.step}.{number}")
+        return self.workspace.run(shell, "total", attempt=attempt)
+
+    def collect(self) -> int:
+        self.workspace.final = self.workspace.base / "w1" / "1" / "sum"
+        lists = (str(self.file), str(self.step), "total", str(self.source))
+        return self.workspace.run("true", inputs=("ZOE_INPUT_TOTALS",), lists=lists)
+
+
+@pytest.mark.parametrize("count", [1, 3, 12])
+def test_paths_of_entries_stand_in_a_file_in_their_order(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    mapped = Mapped(workspace, "[...]")
+    monkeypatch.setenv("ZOE_ARRAY_SIZE", str(count))
+    monkeypatch.setenv("ZOE_INPUT_TOTALS", str(mapped.file))
+    for number in reversed(range(count)):
+        assert mapped.run_entry(number, "exit 1") == 1
+        assert mapped.run_entry(number, attempt=2) == 0
+    assert mapped.collect() == 0
+    assert mapped.file.read_text().splitlines() == [f"{mapped.step}.{number}/total" for number in range(count)]
+
+
+@pytest.mark.parametrize("entries", ["[]", " [ \n ]\n"])
+def test_an_empty_list_is_an_empty_file(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, entries: str) -> None:
+    mapped = Mapped(workspace, entries)
+    monkeypatch.setenv("ZOE_INPUT_TOTALS", str(mapped.file))
+    assert mapped.collect() == 0
+    assert mapped.file.read_text() == ""
+
+
+def test_results_of_entries_that_are_gone_are_no_shorter_list(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is missing, all that are missing, and the list itself."""
+    mapped = Mapped(workspace, '["a", "b"]')
+    monkeypatch.setenv("ZOE_INPUT_TOTALS", str(mapped.file))
+    assert mapped.collect() == 66
+    monkeypatch.setenv("ZOE_ARRAY_SIZE", "2")
+    assert mapped.run_entry(0) == 0
+    assert mapped.collect() == 66
+    assert mapped.run_entry(1) == 0
+    assert mapped.collect() == 0
+    Path(f"{mapped.step}.entries").unlink()
+    mapped.source.unlink()
+    assert mapped.collect() == 66
 
 
 def test_a_stop_reaches_the_command(workspace: Workspace) -> None:

@@ -7,97 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.applications import application, component
+from tests.support.array_world import Killed, World
 from zoe_client.vocabulary import ExecutionState, IndexState
 from zoe_lib.domain.arrays import Array, ArrayEventKind, again, member_of
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.indices import parse_array
-from zoe_lib.domain.resources import Resources
 from zoe_lib.store.memory import MemoryStore
-from zoe_lib.store.memory_state import State
-from zoe_lib.store.values import ArrayChange, StoreLimits
-from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
-from zoe_master.crash_points import CrashPoint, never_crash
-from zoe_master.loop.master import Master
+from zoe_lib.store.values import ArrayChange
+from zoe_master.crash_points import CrashPoint
 from zoe_master.state.arrays import WINDOW_MAX
-from zoe_master.waker import TickWaker
-
-
-class Killed(Exception):  # noqa: N818 - the name is the fact
-    """The master was killed."""
-
-
-class World:
-    """Masters, one after another, over one cluster with room for some services."""
-
-    def __init__(self, cores: int = 10**7) -> None:
-        self.clock = SimulatedClock(1000.0)
-        self.store = MemoryStore(StoreLimits(), State())
-        self.failing: set[int] = set()
-        self.started: list[str] = []
-        nodes = (Node("n1", Resources(cores, 2**60)),)
-        self.backend = SimulatedBackend(nodes, self.clock, TickWaker(), self._behave)
-        self.hit = never_crash
-        self.lead()
-
-    def lead(self) -> None:
-        """Let another master lead."""
-        self.store.stop_leading()
-        epoch = self.store.try_lead("test")
-        assert epoch is not None
-        self.master = Master(self.store, self.backend, epoch, clock=self.clock, hit=self._hit)
-
-    def _hit(self, point: CrashPoint) -> None:
-        self.hit(point)
-
-    def _behave(self, start: object) -> ServiceBehaviour:
-        execution_id: str = start.execution_id  # type: ignore[attr-defined]
-        self.started.append(execution_id)
-        member = member_of(execution_id)
-        return ServiceBehaviour(run_s=1.0, exit_code=int(member is not None and member.index in self.failing))
-
-    def submit(self, indices: str, number: int = 1, **more: object) -> Array:
-        """Submit an array."""
-        numbers, at_once = parse_array(indices, 10**6)
-        fresh = Array(
-            id=f"a{number:014}",
-            name="sweep",
-            tenant="red",
-            user="ada",
-            application=application(component("main", readiness=None)),
-            submitted_at_s=self.clock.now_s(),
-            indices=numbers,
-            at_once=at_once,
-            **more,  # type: ignore[arg-type]
-        )
-        return self.store.submit_array(fresh, "request")
-
-    def rest(self, ticks_max: int = 10_000) -> int:
-        """Tick until nothing is due any more, with another master whenever one is killed; return how many ticks."""
-        for number in range(ticks_max):
-            try:
-                again_at_once = self.master.tick().again
-            except Killed:
-                self.lead()
-                continue
-            if not again_at_once:
-                due_s = self.master.next_due_s(self.clock.now_s())
-                if due_s is None and not self.store.active() and not self.waiting():
-                    return number
-                self.clock.advance(0.5)
-        raise AssertionError("it never rests")
-
-    def waiting(self) -> int:
-        """Return how many indices wait."""
-        return sum(one.count(IndexState.WAITING) for one in self.store._state.arrays.values())
-
-    def check_once_each(self, array: Array, runs: int = 1) -> None:
-        """Every index has had one execution, and each of them has started once."""
-        members = [member_of(one) for one in self.store._state.executions]
-        found = sorted(member.index for member in members if member is not None and member.array_id == array.id)
-        assert found == sorted([*array.indices] * runs)
-        own = [one for one in self.started if one.startswith(array.id)]
-        assert len(own) == len(set(own)) == len(found)
 
 
 def test_a_long_array_keeps_the_queue_short() -> None:

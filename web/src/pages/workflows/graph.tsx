@@ -1,6 +1,6 @@
 import { Link } from "react-router";
 import { LOOK } from "./badge";
-import { layOut, NODE_HEIGHT, NODE_WIDTH, type Node, type Step, stateOf, words } from "./layout";
+import { layOut, NODE_HEIGHT, NODE_WIDTH, type Node, pathOf, type Step, stateOf, words } from "./layout";
 
 const NAME_MAX = 22;
 const WORDS_MAX = 30;
@@ -41,7 +41,7 @@ function Box({ node }: { node: Node }) {
   const [only] = node.steps;
   const told = words(node).slice(0, WORDS_MAX);
   const name = node.name.length > NAME_MAX ? `${node.name.slice(0, NAME_MAX - 1)}…` : node.name;
-  const to = node.steps.length === 1 && only ? `/executions/${only.execution_id}` : `#step-${node.name}`;
+  const to = node.steps.length === 1 && only ? pathOf(only) : `#step-${node.name}`;
   return (
     <Link to={to} aria-label={`${name} ${told}`}>
       <g className={`node ${LOOK[state]}`} transform={`translate(${node.x} ${node.y})`}>

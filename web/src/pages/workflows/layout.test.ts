@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { layOut, NODE_WIDTH, type Step, stateOf, words } from "./layout";
+import { layOut, NODE_WIDTH, pathOf, type Step, stateOf, words } from "./layout";
 
 function step(name: string, after: string[], state: Step["state"] = "waiting"): Step {
   return {
@@ -17,6 +17,8 @@ function step(name: string, after: string[], state: Step["state"] = "waiting"): 
     started_at_s: null,
     ended_at_s: null,
     results: {},
+    for_each: {},
+    entries: null,
   };
 }
 
@@ -50,6 +52,20 @@ test("a state is told in words; of a matrix, the one to look at first", () => {
   if (train === undefined || report === undefined) throw new Error("missing");
   expect([stateOf(train), words(train)]).toEqual(["failed", "1 failed, 1 succeeded"]);
   expect(words(report)).toBe("skipped");
+});
+
+test("a step that runs for a list tells how many entries have succeeded, and leads to its array", () => {
+  const entries = { count: 3, states: { succeeded: 1, failed: 2 }, problem: null };
+  const mapped = (more: Partial<Step>) => ({ ...step("count", [], "failed"), entries, ...more });
+  const told = (more: Partial<Step>) => layOut([mapped(more)]).nodes.map(words);
+  expect(told({})).toEqual(["failed, 1 of 3 entries"]);
+  expect(told({ state: "succeeded", entries: { ...entries, count: 0, states: {} } })).toEqual([
+    "succeeded, 0 entries",
+  ]);
+  expect(told({ entries: { count: null, states: {}, problem: "list_bad_entry" } })).toEqual([
+    "failed, its list is refused",
+  ]);
+  expect([pathOf(mapped({})), pathOf(step("a", []))]).toEqual(["/arrays/xcount", "/executions/xa"]);
 });
 
 test("a workflow of which nothing is visible is drawn empty", () => {

@@ -88,8 +88,22 @@ export function stateOf(node: Node): StepState {
   return WORST.find((state) => node.steps.some((step) => step.state === state)) ?? "waiting";
 }
 
-/** The state in words; of a matrix how many are in each. */
+/** Where a step leads: to its execution, or with `for_each` to its array. */
+export function pathOf(step: Step): string {
+  return step.entries ? `/arrays/${step.execution_id}` : `/executions/${step.execution_id}`;
+}
+
+/** How far the entries of a list are, such as "3 of 10 entries". */
+export function entriesText(entries: NonNullable<Step["entries"]>): string {
+  if (entries.count === null) return entries.problem ? "its list is refused" : "its list is not read";
+  if (entries.count === 0) return "0 entries";
+  return `${entries.states.succeeded ?? 0} of ${entries.count} entries`;
+}
+
+/** The state in words; of a matrix how many are in each, of a list how many entries have succeeded. */
 export function words(node: Node): string {
+  const [only] = node.steps;
+  if (only?.entries) return `${plain(stateOf(node))}, ${entriesText(only.entries)}`;
   const counts = new Map<StepState, number>();
   for (const step of node.steps) counts.set(step.state, (counts.get(step.state) ?? 0) + 1);
   if (node.steps.length === 1) return plain(stateOf(node));

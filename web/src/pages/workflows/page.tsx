@@ -7,7 +7,7 @@ import { Table } from "../../components/table";
 import { moment } from "../../format";
 import { Badge } from "./badge";
 import { Graph } from "./graph";
-import type { Step } from "./layout";
+import { entriesText, pathOf, type Step } from "./layout";
 import { PromiseCard } from "./promise";
 
 const POLL_MS = 2000;
@@ -74,6 +74,12 @@ function StepRow({ step, first }: { step: Step; first: boolean }) {
     <tr id={first ? `step-${step.step}` : undefined}>
       <td>
         {step.name}
+        {Object.entries(step.for_each).map(([name, source]) => (
+          <span className="faint" key={name}>
+            {" "}
+            for each {name} of {source}
+          </span>
+        ))}
         {Object.entries(step.values).map(([name, value]) => (
           <span className="faint" key={name}>
             {" "}
@@ -83,9 +89,10 @@ function StepRow({ step, first }: { step: Step; first: boolean }) {
       </td>
       <td>
         <Badge state={step.state} />
+        {step.entries && <span className="faint"> {entriesText(step.entries)}</span>}
       </td>
       <td>
-        <Link to={`/executions/${step.execution_id}`}>{step.execution_id}</Link>
+        <Link to={pathOf(step)}>{step.execution_id}</Link>
       </td>
       <td>{step.after.length > 4 ? `${step.after.length} others` : step.after.join(", ")}</td>
       <td>{step.message}</td>

@@ -80,7 +80,7 @@ class TemplateFiller:
                 text = str(self._start.attempt) if attempts else self._start.execution_id
             case TemplateKind.USER:
                 text = self._start.user
-            case TemplateKind.COLUMNS:
+            case TemplateKind.COLUMNS | TemplateKind.EACH:
                 text = data_meant(self._start, template)
             case TemplateKind.INPUT | TemplateKind.OUTPUT:
                 text = self(data_meant(self._start, template))
