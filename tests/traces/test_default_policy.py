@@ -53,6 +53,12 @@ def replayed(name: str, jobs: int | None, policy_name: str) -> Sequence[Run]:
     return runs
 
 
+@pytest.fixture(scope="module", autouse=True)
+def replays() -> None:
+    """Those that several tests share, so that each test costs what it adds."""
+    starts_of_logs()
+
+
 def measures(runs: Sequence[Run]) -> tuple[float, float]:
     """Mean wait in seconds, and mean bounded slowdown."""
     return fmean(run.wait_s for run in runs), fmean(map(bounded_slowdown, runs))
