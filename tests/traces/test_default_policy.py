@@ -30,10 +30,11 @@ LUBLIN = "lublin_256.swf.gz"
 METACENTRUM = "metacentrum-wagap-2013.swf.gz"
 FCFS_WITH_EASY = Policy(order="fifo", backfill="easy")
 # Log, and how many of its first jobs are replayed; None: all. Whole logs take minutes, those of 10,000 jobs seconds.
-REPLAYED = [(KTH, 4_000), (LUBLIN, None)]
+REPLAYED = [(KTH, 4_000), (LUBLIN, 3_000)]
 CASES = [
     *REPLAYED,
     pytest.param(KTH, None, marks=of_traces),
+    pytest.param(LUBLIN, None, marks=of_traces),
     pytest.param(SDSC, None, marks=of_traces),
     pytest.param(METACENTRUM, None, marks=of_traces),
 ]
