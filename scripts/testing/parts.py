@@ -72,19 +72,20 @@ def files_at(name: str) -> list[str]:
 def exists(test: str) -> bool:
     """Return whether a node id names a file or folder, or a function or class in one; parameters are not looked at."""
     file, _, name = test.partition("::")
-    path = ROOT / file
-    if not name:
-        return path.exists()
-    return path.is_file() and _names_in(path).issuperset(name.partition("[")[0].split("::"))
+    names = set(name.partition("[")[0].split("::")) if name else set[str]()
+    return (ROOT / file).exists() and names <= _names_in(file)
 
 
 @cache
-def _names_in(path: Path) -> set[str]:
+def _names_in(file: str) -> set[str]:
     """Return functions and classes of a file, and of the files of tests whose suites it takes; nothing is imported."""
-    own = path.read_text("utf-8")
-    modules = (ROOT / f"{module.replace('.', '/')}.py" for module in re.findall(r"from (tests[\w.]+) import", own))
-    texts = [own, *(module.read_text("utf-8") for module in modules if module.is_file())]
-    return {name for text in texts for name in re.findall(r"^\s*(?:async )?(?:def|class) (\w+)", text, re.MULTILINE)}
+    text = _text(file)
+    text += "".join(_text(f"{name.replace('.', '/')}.py") for name in re.findall(r"from (tests[\w.]+) import", text))
+    return {*re.findall(r"^\s*(?:async )?(?:def|class) (\w+)", text, re.MULTILINE)}
+
+
+def _text(file: str) -> str:
+    return (ROOT / file).read_text("utf-8") if (ROOT / file).is_file() else ""
 
 
 def run_side_by_side(parts: Sequence[Part], cores: float, run: Callable[[Part], Outcome]) -> list[Outcome]:

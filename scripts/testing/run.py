@@ -1,6 +1,6 @@
 """Run tests: without arguments tier 1, which gates; a closing table says what was skipped, and what each part took.
 
-`python -m scripts.testing.run [--tier N | --capabilities | --long] [--minutes M] [PART or PATH ...]`
+`python -m scripts.testing.run [--tier N | --capabilities | --long] [PART or PATH ...]`
 
 Without `--tier`, named parts, files and tests run whole. `--tier 2` runs all that tier 1 leaves out; `--long` runs
 everything with all long forms. With ZOE_REQUIRE_ALL=1 a missing program fails instead of being skipped; a missing
@@ -52,18 +52,16 @@ def main() -> int:
     parser.add_argument("--tier", type=int, choices=(1, 2), default=0)
     parser.add_argument("--capabilities", action="store_true", help="only the tests of tests/capabilities.toml")
     parser.add_argument("--long", action="store_true", help="everything, with all long forms")
-    parser.add_argument("--minutes", type=float, default=0.0, help="begin no test after this time")
     parser.add_argument("chosen", nargs="*", metavar="PART or PATH")
     asked = parser.parse_args()
     if asked.long:
         os.environ.update(LONG_ENVIRONMENT)
     chosen = sorted(Costs.read().capabilities) if asked.capabilities else asked.chosen
     tier = asked.tier or int(not (chosen or asked.long))
-    until = time.time() + 60 * asked.minutes if asked.minutes else 0.0
     kind = "long" if asked.long else "chosen" if chosen else str(tier)
     quarantined()  # a list that cannot be read stops the run before the tests
     with running_alone():
-        results = run(selected(chosen, tier), tier, until, lint=not chosen and tier != 2, kind=kind)
+        results = run(selected(chosen, tier), tier, lint=not chosen and tier != 2, kind=kind)
         return close(results, kind)
 
 
