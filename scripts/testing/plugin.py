@@ -47,6 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Open the file, and end with the runner, as by Ctrl-C, so that tests clean up."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT))
+    if hang_s := float(config.getini("faulthandler_timeout") or 0):  # pytest's own begins with the first test
+        faulthandler.dump_traceback_later(hang_s, exit=True, file=os.dup(2))
     config.pluginmanager.register(Records(Path(config.getoption("--records"))), "records")
 
 

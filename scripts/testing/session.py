@@ -46,6 +46,7 @@ class Result:
 def pytest_run(name: str, arguments: Sequence[str], folder: Path) -> Result:
     """Run pytest for a part; its output and its records go to files of the folder."""
     records, log, listed = (folder / f"{name}.{kind}" for kind in ("jsonl", "log", "arguments"))
+    records.unlink(missing_ok=True)
     listed.write_text("\n".join(arguments), "utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "scripts.testing.plugin", f"--records={records}"]
     command += ["-o", f"faulthandler_timeout={os.environ.get(HANG, '1260')}", "-o", "faulthandler_exit_on_timeout=true"]

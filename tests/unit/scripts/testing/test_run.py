@@ -57,6 +57,7 @@ def test_a_failure_prints_the_command_that_repeats_it(
         ("import os\ndef test_ends(): os.kill(os.getpid(), 9)\n", "exit code -9 before its last test, in or after"),
         ("import nothing_of_that_name\n", "nothing_of_that_name"),
         ("import os\nos.kill(os.getpid(), 9)\n", "exit code -9 before its last test, in or after none"),
+        ("import time\ntime.sleep(600)\n", "exit code 1 before its last test, in or after none"),
         (
             "import threading\n"
             "def test_leaves(): threading.Thread(target=threading.Event().wait, name='left').start()\n",
@@ -64,7 +65,15 @@ def test_a_failure_prints_the_command_that_repeats_it(
         ),
         ("import ctypes\ndef test_hangs(): ctypes.PyDLL(None).sleep(600)\n", "exit code 1 before its last test"),
     ],
-    ids=["exit", "killed", "no import", "killed while it collects", "thread", "hangs outside of Python"],
+    ids=[
+        "exit",
+        "killed",
+        "no import",
+        "killed while it collects",
+        "hangs while it collects",
+        "thread",
+        "hangs outside of Python",
+    ],
 )
 def test_a_process_that_does_not_come_to_its_end_has_failed(
     text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
