@@ -98,7 +98,8 @@ test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that re
 	@$(RUN) -m scripts.testing.run --long storage rates
 
 lint: setup ## ruff, mypy --strict, import-linter; biome and TypeScript for the web UI
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(RUN) -m scripts.testing.gates && $(RUN) -m scripts.web check
+	@wrong=0; for check in "ruff check ." "ruff format --check ." mypy lint-imports "python -m scripts.testing.gates" "python -m scripts.web check"; \
+	do $(BIN)/$$check || wrong=1; done; exit $$wrong
 
 format: setup ## format the sources
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

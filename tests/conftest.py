@@ -45,12 +45,18 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", _JAVA_OPTIONS)
 
 
 def _kept(make: Any) -> Any:
-    """Read httpx's own authorities once: 25 ms of CPU for each of thousands of clients, most of them of plain HTTP."""
-    own = cache(make)
+    """Read authorities once: 25 ms of CPU, and more for those of a machine, for each of thousands of clients, most of
+    them of plain HTTP."""
+
+    @cache
+    def known(trust_env: bool, _named: tuple[str | None, ...]) -> ssl.SSLContext:
+        made: ssl.SSLContext = make(True, None, trust_env)
+        return made
 
     def context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
-        asked = any(name in os.environ for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
-        return (own if verify is True and cert is None and not asked else make)(verify, cert, trust_env)
+        if verify is not True or cert is not None:
+            return make(verify, cert, trust_env)  # type: ignore[no-any-return]
+        return known(trust_env, tuple(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")))
 
     return context
 

@@ -11,28 +11,28 @@ import json
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from scripts.testing.names import ROOT, exists
-from scripts.testing.parts import part_of
+from scripts.testing.parts import ROOT, exists, part_of
 
 TESTS = ROOT / "tests"
-TABLE, CAPABILITIES, EXCEPTIONS = TESTS / "costs.json", TESTS / "capabilities.toml", TESTS / "tiers.toml"
+TABLE, CAPABILITIES = TESTS / "costs.json", TESTS / "capabilities.toml"
 RECORDS = ROOT / ".test-records"
-RUNS_KEPT = 3
-INTERRUPTED = "interrupted"
-"""A file beside the records of a run in which no further test is to begin."""
+"""A folder for each of the last runs, `TIME-KIND`, of which each part has a file of records: one JSON object a line."""
 CHEAP_S = 0.1
 """Tests below this stand in the table as one sum for each file."""
 BUDGETS_S = {1: 900.0, 2: 4000.0}
 OWN_MAX_S = {"fast": 0.2}
 """The most CPU seconds of a test of tier 1, by part, and the most of its share of the fixtures of its file."""
 OWN_MAX_ELSEWHERE_S = 0.5
+DRIFT = 2.0
+"""A run that costs more than this many times the table has failed; so is a file named that does."""
+_DRIFT_NAMED_S = 3.0
 _LISTED_MAX = 25
 Record = dict[str, Any]
 
@@ -60,44 +60,31 @@ class Costs:
     """`PART/TIER` -> fixtures of the session, and what pytest itself takes to import and collect (`pytest`)."""
     files: dict[str, FileCosts]
     capabilities: frozenset[str] = frozenset()
-    exceptions: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
-    """Tier -> tests or files that belong to it whatever they cost -> why."""
 
     @classmethod
     @cache
     def read(cls) -> Costs:
-        """Read the table and the lists beside it."""
+        """Read the table and the list of capabilities."""
         table = json.loads(TABLE.read_text("utf-8"))
         files = {name: FileCosts(**row) for name, row in table["files"].items()}
         rows = tomllib.loads(CAPABILITIES.read_text("utf-8")).values()
-        shown = frozenset(row["test"] for row in rows if "test" in row)
-        listed = tomllib.loads(EXCEPTIONS.read_text("utf-8"))
-        exceptions = {1: listed["first"], 2: listed["second"]}
-        return cls(table["loop_s"], table["shared"], files, shown, exceptions)
+        return cls(table["loop_s"], table["shared"], files, frozenset(row["test"] for row in rows if "test" in row))
 
     def write(self) -> None:
         """Write the table, one line for each number, so that changes are easy to read."""
-        files = {name: vars(row) for name, row in sorted(self.files.items())}
+        files = {name: vars(row) for name, row in self.files.items()}
         table = {"loop_s": self.loop_s, "shared": self.shared, "files": files}
         TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", "utf-8")
 
     def tier(self, test: str) -> int:
         """Return 1 or 2 for a test by its node id; a test that was never measured counts as cheap."""
-        file, _, name = test.partition("::")
-        if test in self.capabilities:
-            return 1
-        for tier, listed in self.exceptions.items():
-            if not listed.keys().isdisjoint({file, test, test.partition("[")[0]}):
-                return tier
-        own_s = self.files[file].dear.get(name, 0.0) if file in self.files else 0.0
-        dear = file in self._dear_files or own_s > own_max_s(file) or test in self._later_cases
-        return 2 if dear else 1
+        dear = test in self._second or test.partition("::")[0] in self._second
+        return 2 if dear and test not in self.capabilities else 1
 
     def files_of(self, tier: int, paths: Iterable[str]) -> list[str]:
         """Return those of the test files that can have tests of a tier; unmeasured tests are in tier 1."""
         named = {test.partition("::")[0] for test in self.capabilities}
-        named |= {test.partition("::")[0] for test in self.exceptions.get(1, ())}
-        return [path for path in paths if (path in named or path not in self._dear_files) or tier == 2]
+        return [path for path in paths if tier == 2 or path in named or path not in self._second]
 
     def of_tier(self, tier: int) -> dict[str, float]:
         """Return file -> CPU seconds of its tests of a tier, with its fixtures."""
@@ -115,26 +102,21 @@ class Costs:
         return sum(self.of_tier(tier).values()) + sum(shared)
 
     @cached_property
-    def _later_cases(self) -> frozenset[str]:
-        """All but the first of the cases of a test that cost CHEAP_S or more: the first shows most of what all show."""
-        later = set()
-        for file, row in self.files.items():
-            seen = set[str]()
-            for name in sorted(row.dear):
-                function = name.partition("[")[0]
-                later |= {f"{file}::{name}"} if function in seen else set()
-                seen |= {function} if row.dear[name] <= own_max_s(file) else set()
-        return frozenset(later)
+    def _second(self) -> frozenset[str]:
+        """Tests and files of tier 2, by their costs alone.
 
-    @cached_property
-    def _dear_files(self) -> frozenset[str]:
-        """Files whose fixtures cost more for each cheap test than a test of tier 1 may."""
-        dear = set()
+        Of the cases of a test that cost CHEAP_S or more, the first shows most of what all show, so the others are here.
+        Of files whose fixtures cost more for each cheap test than a test of tier 1 may, all tests are.
+        """
+        second = set[str]()
         for file, row in self.files.items():
-            cheap = row.cheap_tests + sum(cost_s <= own_max_s(file) for cost_s in row.dear.values())
-            if not cheap or row.fixtures / cheap > own_max_s(file):
-                dear.add(file)
-        return frozenset(dear)
+            cheap = [name for name in sorted(row.dear) if row.dear[name] <= own_max_s(file)]
+            first = {name.partition("[")[0]: name for name in reversed(cheap)}
+            second |= {f"{file}::{name}" for name in row.dear if first.get(name.partition("[")[0]) != name}
+            count = row.cheap_tests + len(cheap)
+            if not count or row.fixtures / count > own_max_s(file):
+                second.add(file)
+        return frozenset(second)
 
 
 def own_max_s(file: str) -> float:
@@ -142,83 +124,90 @@ def own_max_s(file: str) -> float:
     return OWN_MAX_S.get(part_of(file).name, OWN_MAX_ELSEWHERE_S)
 
 
+def _by_name() -> dict[str, list[float]]:
+    return defaultdict(list)
+
+
 @dataclass
 class Measured:
-    """What runs took: for each name, one value of each run that had it."""
+    """What runs took, in CPU seconds at the speed of the table: for each name, one value of each run that had it."""
 
-    loops: list[float] = field(default_factory=list)
-    tests: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    fixtures: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    tests: dict[str, list[float]] = field(default_factory=_by_name)
+    fixtures: dict[str, list[float]] = field(default_factory=_by_name)
     """File -> fixtures of its modules and classes."""
-    shared: dict[str, dict[str, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    shared: dict[str, dict[str, list[float]]] = field(default_factory=lambda: defaultdict(_by_name))
 
-    def add(self, name: str, records: Iterable[Record], loop_s: float | None) -> float:
-        """Add one process of a run, by the name of its part and tier; return its CPU seconds.
+    def add_run(self, folder: Path, loop_s: float) -> float:
+        """Add a run by its folder of records; return its CPU seconds. `loop_s`: the fixed loop, by the table."""
+        kind = folder.name.rpartition("-")[2]
+        parts = sorted(folder.glob("*.jsonl"))
+        return sum(self.add(f"{path.stem}/{kind}", list(read_records(path)), loop_s) for path in parts)
 
-        `loop_s`: what the fixed loop takes at the speed at which costs are told; None for that of this run.
-        """
-        tests, files, session = defaultdict[str, float](float), defaultdict[str, float](float), dict[str, float]()
-        loops, whole_s, test = [], 0.0, ""
+    def add(self, name: str, records: list[Record], loop_s: float) -> float:
+        """Add the records of one process, by the name of its part and tier; return its CPU seconds."""
+        loops = [record["loop_s"] for record in records if "loop_s" in record]
+        speed = loop_s / median(loops) if loops else 1.0
+        files, session, counted_s = defaultdict[str, float](float), defaultdict[str, float](float), 0.0
         for record in records:
-            match record:
-                case {"kind": "begin", "name": test}:
-                    tests[test] += 0.0
-                case {"kind": "calibration", "cpu_s": cpu_s}:
-                    loops.append(cpu_s)
-                case {"kind": "call", "cpu_s": cpu_s}:
-                    tests[test] += cpu_s
-                case {"kind": "module end", "cpu_s": cpu_s}:
-                    files[test.partition("::")[0]] += cpu_s
-                case {"kind": "fixture", "name": fixture, "cpu_s": cpu_s} if "(function)" in fixture:
-                    tests[test] += cpu_s
-                case {"kind": "fixture", "name": fixture, "cpu_s": cpu_s} if "(session)" in fixture:
-                    session[fixture.partition(" ")[0]] = cpu_s
-                case {"kind": "fixture", "cpu_s": cpu_s}:
-                    files[test.partition("::")[0]] += cpu_s
-                case {"kind": "run", "cpu_s": float(whole_s)}:
-                    pass
-        self.loops += loops
-        speed = 1.0 if loop_s is None or not loops else loop_s / median(loops)
-        counted_s = sum(tests.values()) + sum(files.values()) + sum(session.values())
-        session["pytest"] = max(whole_s - counted_s, 0.0)
-        for costs, found in ((self.tests, tests), (self.fixtures, files), (self.shared[name], session)):
+            if "own_s" in record:
+                if record["outcome"] != "skipped":  # it may be dear on another machine
+                    self.tests[record["test"]].append(speed * record["own_s"])
+                files[record["test"].partition("::")[0]] += speed * record["shared_s"]
+                for fixture, cpu_s in record["session"].items():
+                    session[fixture] += speed * cpu_s
+                counted_s += speed * record["own_s"]
+        counted_s += sum(files.values()) + sum(session.values())
+        whole_s: float = max([counted_s, *(speed * record["whole_s"] for record in records if record.get("whole_s"))])
+        session["pytest"] = whole_s - counted_s
+        for costs, found in ((self.fixtures, files), (self.shared[name], session)):
             for one, cpu_s in found.items():
-                costs[one].append(cpu_s * speed)
-        return max(whole_s, counted_s) * speed
+                costs[one].append(cpu_s)
+        return whole_s
 
     def update(self, costs: Costs) -> None:
         """Write the medians into the table; what these runs did not have stays."""
-        costs.loop_s = costs.loop_s or median(self.loops)
         for name, rows in self.shared.items():
-            if not name.endswith(("/1", "/2")):  # a run of chosen tests
-                continue
-            costs.shared[name] = {
-                one: round(median(values), 1) for one, values in rows.items() if median(values) > CHEAP_S
-            }
+            if name.endswith(("/1", "/2")):  # not that of a run of chosen tests
+                medians = {one: round(median(values), 1) for one, values in rows.items()}
+                costs.shared[name] = {one: cpu_s for one, cpu_s in medians.items() if cpu_s > CHEAP_S}
         by_file = defaultdict[str, dict[str, float]](dict)
         for test, values in self.tests.items():
             file, _, name = test.partition("::")
             by_file[file][name] = median(values)
         for file, tests in by_file.items():
-            if not exists(file):
-                continue
-            row = costs.files.setdefault(file, FileCosts())
-            cheap = [cpu_s for cpu_s in tests.values() if cpu_s < CHEAP_S]
-            if len(cheap) >= row.cheap_tests / 2:  # a run that was cut has few of them
-                row.cheap_tests, row.cheap = len(cheap), round(sum(cheap), 2)
-            dear = {name: cpu_s for name, cpu_s in row.dear.items() if name not in tests}
-            fixtures = round(median(self.fixtures.get(file, [0.0])), 2)
-            row.fixtures = max(fixtures, row.fixtures) if dear else fixtures  # the others may use more of them
-            row.dear = dear | {name: round(cpu_s, 2) for name, cpu_s in tests.items() if cpu_s >= CHEAP_S}
-            row.dear = {name: cpu_s for name, cpu_s in row.dear.items() if exists(f"{file}::{name}")}
+            if exists(file):
+                self._update_file(file, costs.files.setdefault(file, FileCosts()), tests)
+
+    def _update_file(self, file: str, row: FileCosts, tests: dict[str, float]) -> None:
+        cheap = [cpu_s for cpu_s in tests.values() if cpu_s < CHEAP_S]
+        if len(cheap) >= row.cheap_tests / 2:  # a run that was cut has few of them
+            row.cheap_tests, row.cheap = len(cheap), round(sum(cheap), 2)
+        others = {name: cpu_s for name, cpu_s in row.dear.items() if name not in tests}
+        fixtures = round(median(self.fixtures[file]), 2)
+        row.fixtures = max(fixtures, row.fixtures) if others else fixtures  # the others may use more of them
+        row.dear = others | {name: round(cpu_s, 2) for name, cpu_s in tests.items() if cpu_s >= CHEAP_S}
+        row.dear = {name: cpu_s for name, cpu_s in row.dear.items() if exists(f"{file}::{name}")}
+
+    def drift(self, costs: Costs) -> Iterator[str]:
+        """Yield tests and files of one run of tier 1 that cost more than the table says."""
+        files, table = defaultdict[str, float](float), costs.of_tier(1)
+        for test, values in self.tests.items():
+            (file, _, name), cost_s = test.partition("::"), values[0]
+            files[file] += cost_s
+            known = test in costs.capabilities or (file in costs.files and name in costs.files[file].dear)
+            if cost_s > DRIFT * own_max_s(file) and not known:
+                yield f"{test} cost {cost_s:.1f}, and the table has it as cheap: `make test-costs` gives it its tier"
+        for file in sorted(files, key=lambda file: -files[file]):
+            cost_s = files[file] + self.fixtures[file][0]
+            if cost_s > DRIFT * table.get(file, 0.0) + _DRIFT_NAMED_S:
+                yield f"{file} cost {cost_s:.1f}, the table says {table.get(file, 0.0):.1f}"
 
 
 def read_records(path: Path) -> Iterator[Record]:
     """Yield the records of a process, even if it still runs or has crashed."""
-    if path.exists():
-        for line in path.read_text("utf-8").splitlines():
-            if line.endswith("}"):  # the last one may be incomplete
-                yield json.loads(line)
+    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+        if line.endswith("}"):  # the last one may be incomplete
+            yield json.loads(line)
 
 
 def main() -> int:
@@ -226,8 +215,8 @@ def main() -> int:
     costs = Costs.read()
     if sys.argv[1:] == ["update"]:
         measured = Measured()
-        for path in sorted(RECORDS.glob("*/*[12+].jsonl")):
-            measured.add(path.stem.replace("_", " ").replace("@", "/"), read_records(path), costs.loop_s or None)
+        for folder in sorted(RECORDS.glob("*-[12c]*")):  # without long forms
+            measured.add_run(folder, costs.loop_s)
         measured.update(costs)
         costs.write()
     for tier, budget_s in BUDGETS_S.items():

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 
 from scripts.testing.costs import BUDGETS_S, CAPABILITIES, TESTS, Costs
-from scripts.testing.names import exists
-from scripts.testing.parts import part_of
+from scripts.testing.parts import BY_NAME, exists, part_of
 
 QUARANTINE = TESTS / "quarantine.toml"
 QUARANTINED_MAX, QUARANTINE_LASTS = 10, timedelta(days=14)
@@ -22,32 +21,28 @@ CAPABILITIES_MIN, CAPABILITIES_MAX = 25, 40
 
 def main() -> int:
     """Print what does not hold; return 1 if anything does not."""
-    tables = (wrong_sums(Costs.read()), wrong_names(Costs.read()), wrong_capabilities(), wrong_quarantine())
-    wrong = [*(one for table in tables for one in table), *wrong_places()]
+    costs = Costs.read()
+    wrong = [*wrong_costs(costs), *wrong_capabilities(), *wrong_quarantine(), *wrong_places()]
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return int(bool(wrong))
 
 
-def wrong_sums(costs: Costs) -> Iterator[str]:
-    """Yield the tiers that cost more than their budget."""
+def wrong_costs(costs: Costs) -> Iterator[str]:
+    """Yield the tiers that cost more than their budget, and rows that name no part or test."""
     for tier, budget_s in BUDGETS_S.items():
         if (total_s := costs.total_s(tier)) > budget_s:
             yield (
                 f"tests/costs.json: tier {tier} costs {total_s:.0f} CPU s, at most {budget_s:.0f} are allowed: "
                 "make tests cheaper or delete some (`python -m scripts.testing.costs` lists the dearest)"
             )
-
-
-def wrong_names(costs: Costs) -> Iterator[str]:
-    """Yield rows of the tables that name no test."""
-    listed = {test: "tests/tiers.toml" for tests in costs.exceptions.values() for test in tests}
-    listed |= dict.fromkeys((f"{file}::{name}" for file, row in costs.files.items() for name in row.dear), "")
-    listed |= dict.fromkeys(costs.files, "")
-    for test, table in listed.items():
+    for name in costs.shared:
+        if name.partition("/")[0] not in BY_NAME:
+            yield f"tests/costs.json: no part {name}; remove its row of `shared`"
+    for test in [*costs.files, *(f"{file}::{name}" for file, row in costs.files.items() for name in row.dear)]:
         if not exists(test):
             yield (
-                f"{table or 'tests/costs.json'}: no test {test}; `python -m scripts.testing.rename OLD NEW` renames "
-                f"it in all tables{'' if table else ', and NEW = empty removes the row'}"
+                f"tests/costs.json: no test {test}; `python -m scripts.testing.rename OLD NEW` renames it in all "
+                "tables, and NEW = empty removes the row"
             )
 
 
@@ -75,8 +70,7 @@ def wrong_quarantine(today: date | None = None) -> Iterator[str]:
             yield f"tests/quarantine.toml: no test {test}; rows have exact node ids, with the case in brackets"
         if row.keys() != {"since", "known"} or type(row["since"]) is not date or row["since"] > today:
             yield f"tests/quarantine.toml: {test} needs since = a date, not in the future, and known = a sentence"
-            continue
-        if today - row["since"] > QUARANTINE_LASTS:
+        elif today - row["since"] > QUARANTINE_LASTS:
             yield f"tests/quarantine.toml: {test} was added on {row['since']}: mend or delete it"
 
 

@@ -32,7 +32,7 @@ from typing import Any
 from scripts.testing.mutants_cover import Covered, measure
 from scripts.testing.mutants_places import Mutant, mutants_of, raising
 from scripts.testing.mutants_tree import Outcome, Tree, batches, temporary
-from scripts.testing.names import ROOT
+from scripts.testing.parts import ROOT
 
 PACKAGES = (
     "zoe_client", "zoe_lib", "zoe_master", "zoe_api", "zoe_cli", "zoe_embedded", "zoe_simulator", "zoe_files",

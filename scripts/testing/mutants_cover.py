@@ -17,9 +17,9 @@ from pathlib import Path
 import coverage
 import pytest
 
+from scripts.testing.check import reached
 from scripts.testing.costs import read_records
 from scripts.testing.mutants_places import Mutant
-from scripts.testing.reach import reached
 
 _NEAREST = 40
 """How many test files judge what runs at an import, which no test does by itself."""
@@ -63,13 +63,7 @@ def measure(root: Path, file: Path, tests: Sequence[str], packages: Sequence[str
         command += ["-q", "-p", "no:cacheprovider", "-p", "scripts.testing.mutants_cover"]
         command += ["-p", "scripts.testing.plugin", f"--records={records}", *tests]
         code = subprocess.run(command, cwd=root, check=False).returncode
-        seconds, passed = dict[str, float](), set[str]()
-        for one in read_records(records):
-            if one["kind"] == "test":
-                seconds[one["name"]] = one["seconds"]
-            elif one["kind"] == "outcome" and one["outcome"] == "passed":
-                passed.add(one["name"])
-    times = {name: lasted for name, lasted in seconds.items() if name in passed}
+        times = {one["test"]: one["seconds"] for one in read_records(records) if one.get("outcome") == "passed"}
     _times_of(file).write_text(json.dumps(times, indent=0))
     return code
 

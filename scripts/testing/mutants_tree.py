@@ -107,11 +107,10 @@ class Tree:
                 _end(process)
         found = list(read_records(records))
         records.unlink(missing_ok=True)
-        outcomes = [one for one in found if one["kind"] == "outcome"]
-        failed = [one["name"] for one in outcomes if one["outcome"] == "failed"]
-        running = [one["name"] for one in found if one["kind"] == "begin"]
+        failed = [one["test"] for one in found if one.get("outcome") == "failed"]
+        running = [one["begin"] for one in found if "begin" in one]
         first = failed[0] if failed else (running[-1] if running and code else "")
-        passed = sum(one["outcome"] == "passed" for one in outcomes)
+        passed = sum(one.get("outcome") == "passed" for one in found)
         return Outcome(code, first, passed, ended, tuple(dict.fromkeys(failed)))
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import re
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from threading import Condition
+from functools import cache
+from pathlib import Path
 from typing import Literal, TypeVar
 
+ROOT = Path(__file__).resolve().parents[2]
 Outcome = TypeVar("Outcome")
 _SPARE_CORES = 0.4
 """Parts wait for other programs now and then, so they may need this many more cores than there are."""
@@ -36,10 +39,10 @@ PARTS = (
     Part("compose", ("tests/compose",), uses="engines"),
     Part("demo", ("tests/demo",), 1.2),
     Part("web", ("tests/web",), uses="browser"),
-    Part("end to end", ("tests/e2e",)),
+    Part("e2e", ("tests/e2e",)),
     Part("api", ("tests/api",)),
-    Part("command line", ("tests/cli",)),
-    Part("local back-end", ("tests/local",), 0.4),
+    Part("cli", ("tests/cli",)),
+    Part("local", ("tests/local",), 0.4),
     Part("database", ("tests/contract", "tests/migration"), 0.4),
     Part("documents", ("tests/docs", "tests/package"), 0.8),
     Part("fast", ("tests/unit", "tests/properties", "tests/simulation", "tests/traces"), 1.0),
@@ -55,41 +58,54 @@ def part_of(path: str) -> Part:
     raise ValueError(f"{path} belongs to no part of the tests: add its folder to {__name__}")
 
 
-def run_side_by_side(
-    parts: Sequence[Part], cores: float, run: Callable[[Part], Outcome], running: set[str]
-) -> list[Outcome]:
-    """Run all parts in threads, each as soon as it fits, in the given order; keep `running` up to date."""
-    changed, now = Condition(), list[Part]()
+def files_at(name: str) -> list[str]:
+    """Return the test files of a part or below a folder; a file or node id as it is. Empty if there is no such test."""
+    if name in BY_NAME:
+        files = [file for path in BY_NAME[name].paths for file in files_at(path)]
+        return [file for file in files if part_of(file).name == name]
+    path = ROOT / name
+    if path.is_dir() and path.is_relative_to(ROOT / "tests"):
+        return sorted(file.relative_to(ROOT).as_posix() for file in path.glob("**/test_*.py"))
+    return [name] if name.startswith("tests/") and exists(name) else []
 
-    def one(part: Part) -> Outcome:
-        running.add(part.name)
-        try:
-            return run(part)
-        finally:
-            with changed:
-                running.discard(part.name)
-                now.remove(part)
-                changed.notify()
 
-    waiting = sorted(parts, key=lambda part: part.quiet)
+def exists(test: str) -> bool:
+    """Return whether a node id names a file or folder, or a function or class in one; parameters are not looked at."""
+    file, _, name = test.partition("::")
+    names = set(name.partition("[")[0].split("::")) if name else set[str]()
+    return (ROOT / file).exists() and names <= _names_in(file)
+
+
+@cache
+def _names_in(file: str) -> set[str]:
+    """Return functions and classes of a file, and of the files of tests whose suites it takes; nothing is imported."""
+    text = _text(file)
+    text += "".join(_text(f"{name.replace('.', '/')}.py") for name in re.findall(r"from (tests[\w.]+) import", text))
+    return {*re.findall(r"^\s*(?:async )?(?:def|class) (\w+)", text, re.MULTILINE)}
+
+
+def _text(file: str) -> str:
+    return (ROOT / file).read_text("utf-8") if (ROOT / file).is_file() else ""
+
+
+def run_side_by_side(parts: Sequence[Part], cores: float, run: Callable[[Part], Outcome]) -> list[Outcome]:
+    """Run all parts in threads, each as soon as it fits, in the given order; return outcomes as they come."""
+    waiting, running, outcomes = sorted(parts, key=lambda part: part.quiet), dict[Future[Outcome], Part](), []
     with ThreadPoolExecutor(max(len(parts), 1)) as pool:
-        futures = []
-        while waiting:
-            with changed:
-                while (part := _first_that_fits(waiting, now, cores)) is None:
-                    changed.wait()
+        while waiting or running:
+            if part := next((one for one in waiting if _fits(one, running.values(), cores)), None):
                 waiting.remove(part)
-                now.append(part)
-            futures.append(pool.submit(one, part))
-        return [future.result() for future in futures]
+                running[pool.submit(run, part)] = part
+                continue
+            for ended in wait(running, return_when=FIRST_COMPLETED).done:
+                del running[ended]
+                outcomes.append(ended.result())
+    return outcomes
 
 
-def _first_that_fits(waiting: Iterable[Part], now: Sequence[Part], cores: float) -> Part | None:
-    for part in waiting:
-        if not now:
-            return part
-        alone = part.quiet or any(other.quiet for other in now)
-        taken = part.uses and any(other.uses == part.uses for other in now)
-        if not alone and not taken and sum(other.cores for other in now) + part.cores <= cores + _SPARE_CORES:
-            return part
-    return None
+def _fits(part: Part, running: Collection[Part], cores: float) -> bool:
+    if not running:
+        return True
+    alone = part.quiet or any(other.quiet for other in running)
+    taken = part.uses and any(other.uses == part.uses for other in running)
+    return not alone and not taken and sum(other.cores for other in running) + part.cores <= cores + _SPARE_CORES

@@ -8,25 +8,27 @@ tests of each module, in the order of that seed.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import faulthandler
-import hashlib
 import json
 import os
+import random
 import resource
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scripts.testing.costs import INTERRUPTED, Costs
+from scripts.testing.costs import Costs
 from scripts.testing.cpu_groups import COUNTED, used_s
 
+INTERRUPTED = "interrupted"
+"""A file beside the records of a run in which no further test is to begin."""
 ORDER = "ZOE_RANDOM_ORDER"
 OUTPUT_CHARACTERS_MAX = 4_000
 EXIT_S = float(os.environ.get("ZOE_TEST_EXIT_S", "120"))
@@ -45,6 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Open the file, and end with the runner, as by Ctrl-C, so that tests clean up."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT))
+    if hang_s := float(config.getini("faulthandler_timeout") or 0):  # pytest's own begins with the first test
+        faulthandler.dump_traceback_later(hang_s, exit=True, file=os.dup(2))
     config.pluginmanager.register(Records(Path(config.getoption("--records"))), "records")
 
 
@@ -53,8 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep the tests of the tier, in random order if one is given."""
     if tier := config.getoption("--tier"):
         costs = Costs.read()
-        other = [item for item in items if costs.tier(item.nodeid) != tier]
-        config.hook.pytest_deselected(items=other)
+        config.hook.pytest_deselected(items=[item for item in items if costs.tier(item.nodeid) != tier])
         items[:] = [item for item in items if costs.tier(item.nodeid) == tier]
     if seed := os.environ.get(ORDER):
         items.sort(key=lambda item: _order(seed, item))
@@ -63,112 +66,99 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
     """Pass a test over, as if it were not there, once the time of this run is over."""
-    return is_over(item.config) or None
+    until, records = item.config.getoption("--until"), Path(item.config.getoption("--records"))
+    return (bool(until) and time.time() > until) or records.with_name(INTERRUPTED).exists() or None
 
 
-def is_over(config: pytest.Config) -> bool:
-    """Return whether no test may begin any more."""
-    until = config.getoption("--until")
-    return (bool(until) and time.time() > until) or Path(config.getoption("--records")).with_name(INTERRUPTED).exists()
-
-
-def _order(seed: str, item: pytest.Item) -> tuple[bytes, bool, bytes]:
+def _order(seed: str, item: pytest.Item) -> tuple[float, bool, float]:
     """Return the place of a test's module, whether it ends what the others use (mark `last`), and its own place."""
-    places = (hashlib.sha256(f"{seed} {name}".encode()).digest() for name in (item.path.as_posix(), item.nodeid))
-    module, own = places
+    module, own = (random.Random(f"{seed} {name}").random() for name in (item.path.as_posix(), item.nodeid))
     return module, item.get_closest_marker("last") is not None, own
 
 
 class Records:
-    """Hooks around every fixture and phase of a test."""
+    """Hooks that write one record when a test begins, and one with its outcome and its costs when it has ended."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("a", encoding="utf-8", buffering=1)
-        self._nested, self._calibrated_s = list[float](), 0.0
-        self._group = os.environ.get(COUNTED, "")
-        self._threads: dict[threading.Thread, str] = {}
+        self._group, self._pid = os.environ.get(COUNTED, ""), os.getpid()
+        self._nested_s, self._calibrated_s = 0.0, 0.0
+        self._began_s, self._began_cpu_s = 0.0, 0.0
+        self._test: dict[str, Any] = {}
+        atexit.register(self._end)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Write that a test begins: the process may not live to tell of its end."""
+        self._write(begin=nodeid, **self._calibration())
+        self._test = {"test": nodeid, "outcome": "passed", "text": "", "shared_s": 0.0, "session": {}}
+        self._began_s, self._began_cpu_s = time.monotonic(), self._cpu_s()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the output of a failure in any phase, or the reason why the test is skipped."""
+        if report.failed:
+            failed = self._test["text"] if self._test["outcome"] == "failed" else ""
+            text = f"{failed}{report.longreprtext[-OUTPUT_CHARACTERS_MAX:]}\n"
+            self._test |= {"outcome": "failed", "text": text}
+        elif report.skipped and self._test["outcome"] == "passed":
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+            self._test |= {"outcome": "skipped", "text": reason.removeprefix("Skipped: ")}
+
+    def pytest_runtest_logfinish(self) -> None:
+        """Write the outcome, and what the test spent apart from fixtures that others use, too."""
+        spent_s = self._cpu_s() - self._began_cpu_s
+        own_s = spent_s - self._test["shared_s"] - sum(self._test["session"].values())
+        self._write(**self._test, own_s=own_s, seconds=time.monotonic() - self._began_s)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
-        """Measure the set-up of a fixture, excluding the fixtures that it uses."""
-        self._nested.append(0.0)
-        name, began_s = f"{fixturedef.argname} ({fixturedef.scope})", self._cpu_s()
+        """Measure the set-up of a fixture that other tests use, too, without the fixtures that it uses."""
+        if fixturedef.scope == "function":
+            return (yield)
+        outer_s, self._nested_s, began_s = self._nested_s, 0.0, self._cpu_s()
         try:
             return (yield)
         finally:
             took_s = self._cpu_s() - began_s
-            self._write(kind="fixture", name=name, cpu_s=took_s - self._nested.pop())
-            if self._nested:
-                self._nested[-1] += took_s
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Measure a test with its fixtures, from the first to the last moment."""
-        if is_over(item.config):
-            return (yield)
-        self._calibrate()
-        self._write(kind="begin", name=item.nodeid)
-        before = _threads()
-        try:
-            with self._measured("test", item.nodeid):
-                return (yield)
-        finally:
-            begun = dict.fromkeys(_threads() - before, item.nodeid)
-            self._threads = {thread: test for thread, test in {**self._threads, **begun}.items() if thread.is_alive()}
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        """Measure the test's own function."""
-        with self._measured("call", item.nodeid):
-            return (yield)
+            own_s, self._nested_s = took_s - self._nested_s, outer_s + took_s
+            if fixturedef.scope == "session":
+                self._test["session"][fixturedef.argname] = own_s
+            else:
+                self._test["shared_s"] += own_s
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-        """Measure the end of fixtures; of all of a module if the next test is of another one."""
-        last = nextitem is None or nextitem.path != item.path
-        with self._measured("module end" if last else "call", item.nodeid):
+        """Count the end of a module's fixtures to the module."""
+        began_s = self._cpu_s()
+        try:
             return (yield)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Write the outcome of a phase if it decides that of the test, and the output of failures."""
-        if report.when != "call" and report.passed:
-            return
-        skipped = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
-        output = report.longreprtext[-OUTPUT_CHARACTERS_MAX:] if report.failed else ""
-        reason = skipped.removeprefix("Skipped: ")
-        self._write(kind="outcome", name=report.nodeid, outcome=report.outcome, reason=reason, output=output)
+        finally:
+            if nextitem is None or nextitem.path != item.path:
+                self._test["shared_s"] += self._cpu_s() - began_s
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Write that a file could not be collected."""
         if report.failed:
-            self._write(kind="outcome", name=report.nodeid, outcome="failed", reason="", output=report.longreprtext)
-
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Write how many tests there are."""
-        self._write(kind="collected", count=len(session.items))
+            self._write(test=report.nodeid, outcome="failed", text=report.longreprtext)
 
     def pytest_unconfigure(self) -> None:
-        """Write which threads keep the process, by the test that began them, and give these a bound."""
-        left = {test: thread.name for thread, test in self._threads.items() if thread.is_alive()}
-        self._write(kind="end", threads=left, at_s=time.time())
+        """Write which threads keep the process, and give these a bound."""
+        main = threading.main_thread()
+        self._write(left=[one.name for one in threading.enumerate() if not one.daemon and one is not main])
         faulthandler.dump_traceback_later(EXIT_S, exit=True)
 
-    @contextmanager
-    def _measured(self, kind: str, name: str) -> Iterator[None]:
-        began_s, cpu_s = time.monotonic(), self._cpu_s()
-        try:
-            yield
-        finally:
-            self._write(kind=kind, name=name, seconds=time.monotonic() - began_s, cpu_s=self._cpu_s() - cpu_s)
+    def _end(self) -> None:
+        """Write that the interpreter has waited for all threads, which it does before this."""
+        if os.getpid() == self._pid:
+            self._write(end=True)
 
-    def _calibrate(self) -> None:
-        """Record what a fixed loop takes just now: beside other work, the same test takes more CPU time."""
-        if time.monotonic() - self._calibrated_s > _CALIBRATE_EACH_S:
-            began_s, number = time.thread_time(), 0
-            for one in range(200_000):
-                number += one % 7
-            self._write(kind="calibration", cpu_s=time.thread_time() - began_s)
-            self._calibrated_s = time.monotonic()
+    def _calibration(self) -> dict[str, float]:
+        """Return what a fixed loop takes just now, now and then: beside other work, a test takes more CPU time."""
+        if time.monotonic() - self._calibrated_s < _CALIBRATE_EACH_S:
+            return {}
+        self._calibrated_s, began_s, number = time.monotonic(), time.thread_time(), 0
+        for one in range(200_000):
+            number += one % 7
+        return {"loop_s": time.thread_time() - began_s}
 
     def _cpu_s(self) -> float:
         if self._group and (counted := used_s(Path(self._group))) is not None:
@@ -178,8 +168,3 @@ class Records:
 
     def _write(self, **fields: object) -> None:
         self._file.write(json.dumps(fields) + "\n")
-
-
-def _threads() -> set[threading.Thread]:
-    """Return the threads for which the interpreter waits at its end."""
-    return {thread for thread in threading.enumerate() if not thread.daemon}

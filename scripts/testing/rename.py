@@ -1,4 +1,4 @@
-"""Rename tests in all tables beside them: `python -m scripts.testing.rename OLD NEW`; `''` as NEW removes the rows.
+"""Rename tests in all tables beside them: `python -m scripts.testing.rename OLD NEW`; `''` as NEW removes the costs.
 
 OLD and NEW are folders, files or node ids: `tests/api/test_a.py tests/api/test_b.py`, or `FILE::test_a FILE::test_b`.
 """
@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 import sys
 
-from scripts.testing.costs import CAPABILITIES, EXCEPTIONS, Costs, FileCosts
+from scripts.testing.costs import CAPABILITIES, Costs, FileCosts
 from scripts.testing.gates import QUARANTINE
-
-_LISTS = (CAPABILITIES, EXCEPTIONS, QUARANTINE)
 
 
 def main() -> int:
@@ -21,34 +19,30 @@ def main() -> int:
         return 2
     old, new = (one.removeprefix("./").rstrip("/") for one in sys.argv[1:])
     changed = rename(old, new)
-    print(f"{changed} rows renamed" if new else f"{changed} rows removed; look at {', '.join(p.name for p in _LISTS)}")
+    print(f"{changed} rows renamed" if new else f"{changed} rows removed; the lists of tests stay as they are")
     return int(not changed)
 
 
 def rename(old: str, new: str) -> int:
     """Rename OLD, and what stands below it; return the number of changed rows. Lists keep the rows of removed tests."""
-    costs, changed = Costs.read(), 0
-    rows: dict[str, FileCosts] = {}
+    costs, rows, changed = Costs.read(), dict[str, FileCosts](), 0
     for file, row in costs.files.items():
-        renamed = renamed_id(file, old, new)
-        changed += renamed != file
-        dear = {}
-        for name, cost_s in row.dear.items():
-            to = renamed_id(f"{file}::{name}", old, new)
-            changed += renamed == file and to != f"{file}::{name}"
-            if to:
-                dear[to.partition("::")[2]] = cost_s
-        if renamed:
-            rows[renamed] = FileCosts(row.fixtures, row.cheap_tests, row.cheap, dear)
+        dear, row.dear = row.dear, {}
+        if to := renamed_id(file, old, new):
+            rows[to] = row
+        changed += to != file
+        for name, cost_s in dear.items():
+            to_file, _, to_name = renamed_id(f"{file}::{name}", old, new).partition("::")
+            changed += to == file and (to_file, to_name) != (file, name)
+            if to_name:
+                rows.setdefault(to_file, FileCosts()).dear[to_name] = cost_s
     costs.files = rows
     costs.write()
-    for path in _LISTS if new else ():
+    for path in (CAPABILITIES, QUARANTINE) if new else ():
         text = path.read_text("utf-8")
-        ids = set(re.findall(r'"(tests/[^"\n]*)"', text))
-        for one in ids:
-            text = text.replace(f'"{one}"', f'"{renamed_id(one, old, new)}"')
-            changed += renamed_id(one, old, new) != one
-        path.write_text(text, "utf-8")
+        renamed = re.sub(r'(?<=")tests/[^"\n]*(?=")', lambda found: renamed_id(found[0], old, new), text)
+        changed += renamed != text
+        path.write_text(renamed, "utf-8")
     return changed
 
 

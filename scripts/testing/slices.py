@@ -20,8 +20,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from scripts.testing.costs import Costs
-from scripts.testing.names import ROOT
-from scripts.testing.parts import PARTS, part_of
+from scripts.testing.parts import PARTS, ROOT, part_of
 from scripts.testing.run import DELAYS, close, run, running_alone, selected
 
 SLICES = 8
@@ -42,12 +41,12 @@ def main() -> int:
     files = [file for piece in chosen for file in piece]
     with running_alone():
         results = run(selected(files, 2), 2, until=time.time() + 60 * MINUTES)
-        failed = sorted(test for one in results for test in one.cases.failed if "::" in test)
-        if failed and not any(one.cases.broken for one in results):
+        failed = sorted(test for one in results for test in one.failed if "::" in test)
+        if failed and not any(one.broken for one in results):
             again = run(selected(failed, 0), 0, until=time.time() + 60 * MINUTES)
-            passed = {test for one in again for test in one.cases.passed}
+            passed = {test for one in again for test in one.passed}
             for one in results:
-                one.cases.failed = {test: said for test, said in one.cases.failed.items() if test not in passed}
+                one.failed = {test: said for test, said in one.failed.items() if test not in passed}
             for test in sorted(passed):
                 line = f'"{test}" = {{ since = {datetime.now(UTC).date()}, known = "passed when it ran again" }}'
                 print(f"passed only when it ran again; add to tests/quarantine.toml:\n  {line}")

@@ -98,6 +98,12 @@ def shared_api(postgres_server: PostgresServer) -> Iterator[Api]:
 
 
 @pytest.fixture(scope="module")
+def shared_http(shared_api: Api) -> httpx.Client:
+    """Ada's, for what is refused and changes nothing."""
+    return shared_api.http()
+
+
+@pytest.fixture(scope="module")
 def upstream() -> Iterator[Served]:
     served = Served(application)
     yield served

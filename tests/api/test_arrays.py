@@ -256,8 +256,8 @@ def test_the_same_key_makes_one_array(api: Api, http: httpx.Client) -> None:
         ("99999999999", "invalid", "is neither"),
     ],
 )
-def test_bad_indices_are_refused_with_the_reason(http: httpx.Client, indices: str, code: str, said: str) -> None:
-    refused = problem(http.post(ARRAYS, json={"application": job(), "indices": indices}))
+def test_bad_indices_are_refused_with_the_reason(shared_http: httpx.Client, indices: str, code: str, said: str) -> None:
+    refused = problem(shared_http.post(ARRAYS, json={"application": job(), "indices": indices}))
     assert (refused["code"], refused["errors"][0]["code"]) == ("invalid_request", code)
     assert said in refused["detail"]
 

@@ -82,14 +82,14 @@ def test_others_cannot_be_probed_by_dependencies(api: Api, client: Client) -> No
 
 
 @pytest.mark.parametrize("odd", [{"keep": True}, {"begin_at_s": 5, "begin_in_s": 5}])
-def test_conditions_that_say_nothing_or_twice_are_refused(api: Api, odd: dict[str, object]) -> None:
-    answer = api.http(api.token).post("/api/v1/executions", json={"application": job(), **odd})
+def test_conditions_that_say_nothing_or_twice_are_refused(shared_api: Api, odd: dict[str, object]) -> None:
+    answer = shared_api.http().post("/api/v1/executions", json={"application": job(), **odd})
     assert answer.status_code == 422
 
 
 @pytest.mark.parametrize("text", ["ok", "ok:", "later:x1", "ok:a b", "ok:x1,ok:x2", "ok:#-1", "ok:" + "x" * 90])
-def test_what_is_no_dependency_is_refused(api: Api, text: str) -> None:
-    answer = api.http(api.token).post("/api/v1/executions", json={"application": job(), "after": [text]})
+def test_what_is_no_dependency_is_refused(shared_api: Api, text: str) -> None:
+    answer = shared_api.http().post("/api/v1/executions", json={"application": job(), "after": [text]})
     assert answer.status_code == 422
 
 

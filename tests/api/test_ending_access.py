@@ -64,20 +64,20 @@ def test_a_new_password_ends_tokens_when_that_is_asked_for(api: Api, end_tokens:
     assert api.http(token).get("/api/v1/me").status_code == (401 if end_tokens else 200)
 
 
-@pytest.mark.parametrize("password", WEAK, ids=range(len(WEAK)))
-def test_common_and_digits_only_passwords_are_refused_everywhere(api: Api, password: str) -> None:
+def test_common_and_digits_only_passwords_are_refused_everywhere(api: Api) -> None:
     api.settings.public_url = "https://zoe.lab.example"
     browser, admin = Browser(api), api.http(api.admin)
-    answers = [
-        browser.use().put("/api/v1/session/password", json={"old": PASSWORD, "new": password}),
-        admin.patch("/api/v1/admin/users/ben", json={"password": password}),
-        admin.post("/api/v1/admin/users", json={"name": "benben", "password": password}),
-    ]
-    fields = ["/body/new", "/body/password", "/body/password"]
-    for answer, field in zip(answers, fields, strict=True):
-        told = problem(answer)
-        assert (told["code"], told["errors"][0]["pointer"]) == ("invalid_request", field)
-        assert (told["errors"][0]["code"], password in answer.text) == ("weak_password", False)
+    user = browser.use()
+    for password in WEAK:
+        answers = {
+            "/body/new": user.put("/api/v1/session/password", json={"old": PASSWORD, "new": password}),
+            "/body/password": admin.patch("/api/v1/admin/users/ben", json={"password": password}),
+            "/body/password ": admin.post("/api/v1/admin/users", json={"name": "benben", "password": password}),
+        }
+        for field, answer in answers.items():
+            told = problem(answer)
+            assert (told["code"], told["errors"][0]["pointer"]) == ("invalid_request", field.rstrip()), password
+            assert (told["errors"][0]["code"], password in answer.text) == ("weak_password", False), password
     assert browser.try_to_sign_in().status_code == 200
 
 

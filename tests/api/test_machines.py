@@ -204,8 +204,8 @@ def test_two_at_the_same_time_do_not_both_take_the_last_place(api: Api, monkeypa
         {"machine": "x", "lifetime_s": 1e308},
     ],
 )
-def test_hostile_requests_are_refused(api: Api, body: dict[str, object]) -> None:
-    assert api.http(None).post(MACHINES, json=body).status_code == 422
+def test_hostile_requests_are_refused(shared_api: Api, body: dict[str, object]) -> None:
+    assert shared_api.http(None).post(MACHINES, json=body).status_code == 422
 
 
 def test_secrets_and_codes_that_are_none_are_not_found(api: Api, page: httpx.Client) -> None:

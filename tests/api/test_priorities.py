@@ -110,6 +110,9 @@ def test_a_policy_takes_no_truth_for_a_number_and_names_whose_it_is(
 
 
 @pytest.mark.parametrize("bound", ["executions_max", "executions_of_user_max", "time_limit_s_max"])
-def test_a_quota_takes_no_truth_for_a_number(api: Api, bound: str) -> None:
+def test_a_quota_takes_no_truth_for_a_number(shared_api: Api, bound: str) -> None:
     body = {"executions_max": None, bound: True}
-    assert problem(api.http(api.admin).put("/api/v1/admin/tenants/red/quota", json=body))["code"] == "invalid_request"
+    assert (
+        problem(shared_api.http(shared_api.admin).put("/api/v1/admin/tenants/red/quota", json=body))["code"]
+        == "invalid_request"
+    )

@@ -121,7 +121,7 @@ def test_few_runs_wait_at_once(http: httpx.Client, leader: Leader) -> None:
         ({"finish_by": "+3h", "confidence": 0.2}, "must be at least 0.5"),
     ],
 )
-def test_wishes_that_cannot_be(http: httpx.Client, wish: dict[str, Any], why: str) -> None:
-    answer = http.put(f"{SCHEDULES}/nightly", json={**TOMORROW, "document": job("true", name="nightly"), **wish})
+def test_wishes_that_cannot_be(shared_http: httpx.Client, wish: dict[str, Any], why: str) -> None:
+    answer = shared_http.put(f"{SCHEDULES}/nightly", json={**TOMORROW, "document": job("true", name="nightly"), **wish})
     assert answer.status_code == 422
     assert why in answer.text

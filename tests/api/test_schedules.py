@@ -475,8 +475,10 @@ def test_schedules_are_their_owners(api: Api, http: httpx.Client) -> None:
         ({"application": "missing", "document": None}, None),
     ],
 )
-def test_what_is_wrong_with_a_schedule_is_said_at_once(http: httpx.Client, body: Document, pointer: str | None) -> None:
-    answer = http.put(f"{SCHEDULES}/x", json={"expression": "@daily", "document": job(), **body})
+def test_what_is_wrong_with_a_schedule_is_said_at_once(
+    shared_http: httpx.Client, body: Document, pointer: str | None
+) -> None:
+    answer = shared_http.put(f"{SCHEDULES}/x", json={"expression": "@daily", "document": job(), **body})
     found = problem(answer)
     assert answer.status_code == (404 if pointer is None else 422), found
     assert pointer is None or pointer in [one["pointer"] for one in found["errors"]]

@@ -84,11 +84,11 @@ def test_users_are_apart_and_the_tenants_are_its_operators(api: Api) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "a\0b", "x" * 65_537, "ö" * 32_769])
-def test_a_value_that_cannot_be_given_is_refused_and_not_repeated(api: Api, value: str) -> None:
-    answer = api.http().put(f"{PATH}/db", json={"value": value})
+def test_a_value_that_cannot_be_given_is_refused_and_not_repeated(shared_api: Api, value: str) -> None:
+    answer = shared_api.http().put(f"{PATH}/db", json={"value": value})
     assert problem(answer)["code"] in ("invalid_request", "invalid_json")
     assert not value or value not in answer.text
-    assert api.client().secrets().secrets == []
+    assert shared_api.client().secrets().secrets == []
 
 
 @pytest.mark.parametrize("name", ["-a", "a.b", "a b", "a" * 64, "ä", "%00", "a%2Fb"])

@@ -88,8 +88,8 @@ def test_an_origin_that_is_no_address_is_foreign(api: Api) -> None:
 
 
 @pytest.mark.parametrize("host", ["[", "[::1", "a:b", "x:99999"])
-def test_a_host_that_is_no_address_is_refused(api: Api, host: str) -> None:
-    assert code(api.http().get("/api/v1/me", headers={"Host": host})) == "http_error"
+def test_a_host_that_is_no_address_is_refused(shared_api: Api, host: str) -> None:
+    assert code(shared_api.http().get("/api/v1/me", headers={"Host": host})) == "http_error"
 
 
 def test_signed_out_is_out(api: Api) -> None:

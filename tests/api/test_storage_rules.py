@@ -30,6 +30,14 @@ def admin(api: Api, postgres_url: str) -> Iterator[CliRunner]:
         yield CliRunner(env={"ZOE_URL": api.url, "ZOE_TOKEN": api.admin, "COLUMNS": "200"})
 
 
+@pytest.fixture(scope="module")
+def unchanged(shared_api: Api) -> Iterator[CliRunner]:
+    """For commands that change nothing."""
+    with served_controller(shared_api._database_url, nodes=NODES) as controller:
+        answered_by(shared_api, controller)
+        yield CliRunner(env={"ZOE_URL": shared_api.url, "ZOE_TOKEN": shared_api.admin, "COLUMNS": "200"})
+
+
 def storage(admin: CliRunner, *arguments: str, stdin: str = "") -> tuple[int, str]:
     """The exit code, and all that was printed."""
     done = admin.invoke(app, ["storage", *arguments], input=stdin)
@@ -72,8 +80,8 @@ def test_a_rule_is_there_once_however_it_is_added(admin: CliRunner) -> None:
         ("cores", "rm", "red"),
     ],
 )
-def test_what_does_not_exist_is_not_found(admin: CliRunner, arguments: tuple[str, ...]) -> None:
-    code, said = storage(admin, *arguments)
+def test_what_does_not_exist_is_not_found(unchanged: CliRunner, arguments: tuple[str, ...]) -> None:
+    code, said = storage(unchanged, *arguments)
     assert code == 3, said
     assert any(words in said for words in ("there is no ", "no removed rule", "has no ", "no job", "no cores")), said
 
@@ -93,8 +101,8 @@ def test_what_does_not_exist_is_not_found(admin: CliRunner, arguments: tuple[str
         (("cores", "set", "<b>x</b>", "1"), "can be no tenant"),
     ],
 )
-def test_what_makes_no_sense_is_told_so(admin: CliRunner, arguments: tuple[str, ...], sentence: str) -> None:
-    code, said = storage(admin, *arguments)
+def test_what_makes_no_sense_is_told_so(unchanged: CliRunner, arguments: tuple[str, ...], sentence: str) -> None:
+    code, said = storage(unchanged, *arguments)
     assert (code, sentence in said) == (2, True), said
 
 

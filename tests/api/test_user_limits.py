@@ -111,10 +111,10 @@ def test_plans_follow_it_and_an_admin_tries_what_another_limit_would_do(
         ["red"],
     ],
 )
-def test_nonsense_is_refused(api: Api, limits: Any) -> None:
-    answer = api.http(api.admin).put("/api/v1/policy", json={"user_limits": limits})
+def test_nonsense_is_refused(shared_api: Api, limits: Any) -> None:
+    answer = shared_api.http(shared_api.admin).put("/api/v1/policy", json={"user_limits": limits})
     assert problem(answer)["code"] == "invalid_request"
-    assert api.store.policy().version == 0
+    assert shared_api.store.policy().version == 0
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_nonsense_is_refused(api: Api, limits: Any) -> None:
         *(("tenant_limits", key) for key in ("", "red/", "red/ada")),
     ],
 )
-def test_keys_that_name_nobody_are_refused(api: Api, field: str, key: str) -> None:
-    answer = api.http(api.admin).put("/api/v1/policy", json={field: {key: {"cores_milli": 1}}})
+def test_keys_that_name_nobody_are_refused(shared_api: Api, field: str, key: str) -> None:
+    answer = shared_api.http(shared_api.admin).put("/api/v1/policy", json={field: {key: {"cores_milli": 1}}})
     refused = problem(answer)
     assert refused["code"] == "invalid_policy"
     assert f"{field}: {key!r} is not a " in refused["errors"][-1]["message"]
-    assert api.store.policy().version == 0
+    assert shared_api.store.policy().version == 0

@@ -24,7 +24,6 @@ from zoe_embedded import stack
 from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
-from zoe_embedded.serve import REVIVALS_MAX
 from zoe_lib.domain.execution import ExecutionState
 
 BY_ROOT = os.geteuid() == 0
@@ -120,15 +119,6 @@ def test_what_is_killed_is_started_again_and_a_closed_terminal_ends_it_all(serve
     running.process.send_signal(signal.SIGINT)
     assert running.process.wait(60) == 0
     assert not [process for process in processes if alive(process)]
-
-
-def test_what_ends_again_and_again_is_given_up_with_the_place_of_its_log(serve: Callable[[], Serve]) -> None:
-    running = serve()
-    for count in range(1, REVIVALS_MAX + 2):
-        running.child("zoe_api.main").kill()
-        until(lambda count=count: running.output.count("was restarted") >= count, lambda: running.output)
-    assert running.process.wait(60) == 1
-    assert f"That happens too often; see {running.home / 'logs'}" in running.output
 
 
 SETTINGS = """

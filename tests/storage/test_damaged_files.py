@@ -68,10 +68,10 @@ def test_others_are_served_while_one_reads_what_is_damaged(site: Site, kind: str
     ann.call("DELETE", name)
 
 
-@pytest.mark.parametrize("kind", ["GZIP", "LZ4", "ZSTD"])
-def test_where_one_copy_is_damaged_the_other_is_read(site: Site, kind: str) -> None:
+def test_where_one_copy_is_damaged_the_other_is_read(site: Site) -> None:
+    """That each kind of damage is noticed is shown above."""
     _, _, ann, _ = site
-    name, wrong = damaged(site, kind, 1), 0
+    name, wrong = damaged(site, "GZIP", 1), 0
     for _ in range(20):
         try:
             wrong += ann.call("GET", name).content != BODY

@@ -23,7 +23,7 @@ from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host import VERSIONS
 from tests.storage.test_filter_host_at_swift import MODULES, at_gateway, pushed
 from tests.storage.test_rules import TEXT, on_disk
-from tests.support.long import LONG
+from tests.support.long import LONG, of_storage
 from tests.support.modules import module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
@@ -84,7 +84,11 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(
+    scope="module",
+    # That filters stand before Swift's own encryption is shown by test_rules.py.
+    params=[pytest.param(kind, marks=of_storage) if kind == "encrypted" else kind for kind in KINDS],
+)
 def made(request: pytest.FixtureRequest) -> Iterator[Site]:
     with (
         KINDS[request.param]() as (disks, store, pusher),

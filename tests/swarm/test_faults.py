@@ -204,9 +204,9 @@ def test_a_foreign_container_without_limits_counts_by_the_cores_that_it_uses(
     try:
         api.start(made)
         harness.until(lambda: node_of(harness, "node-2").foreign.cores_milli > 0)
-        while len(counted) < 24:
+        while len(counted) < 14:
             counted.append((time.monotonic(), cpu_seconds(api.stats(made, stream=False, one_shot=True))))
-            if len(counted) > 12:
+            if len(counted) > 6:
                 readings.append(node_of(harness, "node-2").foreign.cores_milli)
             harness.waker.wait(0.5)
         rates = [

@@ -109,7 +109,7 @@ def test_what_a_master_killed_during_a_check_left_goes_while_its_successor_leads
 def test_short_lives_keep_their_output(closing: SwarmHarness) -> None:
     """Many that end while engines are still asked about them and about themselves, and are forgotten at once."""
     closing.until(lambda: all(node.ready for node in closing.backend.nodes()))
-    services = [f"s{number % 3}.c.{number}.1" for number in range(30)]
+    services = [f"s{number % 3}.c.{number}.1" for number in range(15)]
     for number, service in enumerate(services):
         closing.start(small(f"echo {service}; sleep 0.{number % 10}"), service, f"node-{1 + number % 3}")
     for service in services:

@@ -30,10 +30,11 @@ LUBLIN = "lublin_256.swf.gz"
 METACENTRUM = "metacentrum-wagap-2013.swf.gz"
 FCFS_WITH_EASY = Policy(order="fifo", backfill="easy")
 # Log, and how many of its first jobs are replayed; None: all. Whole logs take minutes, those of 10,000 jobs seconds.
-REPLAYED = [(KTH, 4_000), (LUBLIN, None)]
+REPLAYED = [(KTH, 4_000), (LUBLIN, 3_000)]
 CASES = [
     *REPLAYED,
     pytest.param(KTH, None, marks=of_traces),
+    pytest.param(LUBLIN, None, marks=of_traces),
     pytest.param(SDSC, None, marks=of_traces),
     pytest.param(METACENTRUM, None, marks=of_traces),
 ]
@@ -51,6 +52,12 @@ def replayed(name: str, jobs: int | None, policy_name: str) -> Sequence[Run]:
     runs = Replay(trace, {"default": MemoryStore().policy(), "fcfs": FCFS_WITH_EASY}[policy_name]).run()
     assert len(runs) == len(trace.jobs)
     return runs
+
+
+@pytest.fixture(scope="module", autouse=True)
+def replays() -> None:
+    """Those that several tests share, so that each test costs what it adds."""
+    starts_of_logs()
 
 
 def measures(runs: Sequence[Run]) -> tuple[float, float]:

@@ -55,7 +55,7 @@ BACKFILLS = ("none", "easy", "easy-sjbf")
 # Log and backfill that are replayed always; the rest takes many minutes.
 SHORT = {(LUBLIN, "easy")}
 # Log, backfill, and how many of the log's first jobs are replayed where it is not replayed whole.
-BEGINNINGS = [(KTH, "easy", 4000), (KTH, "easy-sjbf", 4000), (LUBLIN, "easy-sjbf", 3000)]
+BEGINNINGS = [(KTH, "easy", 4000), (LUBLIN, "easy-sjbf", 3000)]
 # Log, and of how many jobs one is told when it will start.
 FORETOLD = [(KTH, 3), (SDSC, 5)]
 

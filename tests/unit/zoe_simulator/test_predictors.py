@@ -135,7 +135,7 @@ def knows_the_future(make: type[Predictor], seed: int, at_s: float) -> bool:
     return before != [*until(changed, make(), at_s)[:2]]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", PREDICTORS)
 def test_what_ends_later_changes_nothing_before(name: str, seed: int) -> None:
     _, predicted, _ = until(busy_trace(seed), PREDICTORS[name](), 600.0)

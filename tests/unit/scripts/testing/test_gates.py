@@ -24,18 +24,20 @@ def test_the_tables_hold() -> None:
     assert gates.main() == 0
 
 
-@pytest.mark.parametrize(("more_s", "tiers"), [(0.0, 0), (0.1, 1)])
-def test_a_tier_above_its_budget_is_refused(more_s: float, tiers: int) -> None:
-    costs = Costs(1.0, {}, {HERE: FileCosts(0.0, 1, BUDGETS_S[1] + more_s)})
-    assert len(list(gates.wrong_sums(costs))) == tiers
-
-
-def test_rows_without_a_test_are_refused() -> None:
-    rows = {HERE: FileCosts(dear={"test_the_tables_hold[a]": 1.0, "test_gone": 1.0}), "tests/gone.py": FileCosts()}
-    told = "".join(gates.wrong_names(Costs(1.0, {}, rows)))
-    assert "test_gone" in told
-    assert "tests/gone.py" in told
-    assert "test_the_tables_hold" not in told
+@pytest.mark.parametrize(
+    ("costs", "told"),
+    [
+        (Costs(1.0, {"fast/1": {}}, {HERE: FileCosts(0.0, 1, BUDGETS_S[1], {"test_the_tables_hold[a]": 0.3})}), ""),
+        (Costs(1.0, {}, {HERE: FileCosts(0.0, 1, BUDGETS_S[1] + 0.1)}), "tier 1 costs 900 CPU s, at most 900"),
+        (Costs(1.0, {"some-part/1": {}}, {}), "no part some-part/1"),
+        (Costs(1.0, {}, {HERE: FileCosts(dear={"test_gone": 1.0})}), f"no test {HERE}::test_gone"),
+        (Costs(1.0, {}, {"tests/unit/gone.py": FileCosts()}), "no test tests/unit/gone.py"),
+    ],
+)
+def test_wrong_costs_are_refused(costs: Costs, told: str) -> None:
+    wrong = list(gates.wrong_costs(costs))
+    assert len(wrong) == bool(told)
+    assert told in "".join(wrong)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from scripts.testing.mutants import NOT_COVERED, SURVIVED, Judge, drawn, prove, 
 from scripts.testing.mutants_cover import Covered
 from scripts.testing.mutants_places import Mutant, mutants_of, raising
 from scripts.testing.mutants_tree import Outcome, Tree, batches
-from scripts.testing.names import ROOT
+from scripts.testing.parts import ROOT
 
 # A line of a function -> all that it may become.
 CHANGES = {
@@ -208,7 +208,7 @@ def test_the_quick_ones_come_first_and_batches_have_a_bound() -> None:
 
 
 def test_other_tests_judge_what_survived(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    name = "scripts/testing/names.py"
+    name = "scripts/testing/rename.py"
     first, second, third = mutants_of(name, (ROOT / name).read_bytes())[:3]
     results = {first: SURVIVED, second: "killed by t", third: SURVIVED}
     lines = [json.dumps({"key": mutants._key(one), "result": result}) for one, result in results.items()]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scripts.testing import check
-from scripts.testing.check import chosen
-from scripts.testing.reach import reached
+from scripts.testing.check import chosen, reached
 
 
 def test_the_mirror_of_a_module_comes_first_and_those_that_import_it_follow() -> None:
