@@ -10,6 +10,7 @@ from tests.support.manual_clock import ManualClock
 from zoe_api import connections
 from zoe_api.connections import AcceptTrouble, Bounds, Connections, Exchange
 from zoe_lib.config import Settings
+from zoe_lib.few_lines import client_of
 
 
 class Quiet(Connections):
@@ -47,7 +48,7 @@ def exchange(unsent: int = 0, paused: bool = False, **state: Any) -> tuple[Excha
     ],
 )
 def test_a_client_is_an_address_or_what_a_provider_assigns_of_ipv6(address: str, place: str) -> None:
-    assert connections.client_of(address) == place
+    assert client_of(address) == place
 
 
 def test_there_are_so_many_in_all_and_of_one_address() -> None:

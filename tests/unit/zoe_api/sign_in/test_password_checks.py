@@ -104,7 +104,7 @@ def test_what_is_braked_is_remembered_and_not_checked_again(checks: PasswordChec
 
 
 def test_a_braked_network_lets_familiar_users_through(checks: PasswordChecks) -> None:
-    checks._remember(ADA.place)
+    checks._remember(Braked(ADA.place, 60))
     with refusal(Code.TOO_MANY_SIGN_INS):
         checked(checks)
     assert checked(checks, familiar()) == "yes"
@@ -124,6 +124,7 @@ def test_without_a_place_a_check_is_refused(checks: PasswordChecks) -> None:
 def test_what_is_remembered_is_bounded(checks: PasswordChecks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(password_checks, "_REMEMBERED_MAX", 2)
     for key in ("a", "b", "c"):
-        checks._remember(key)
-    assert [checks._is_braked(key) for key in ("a", "b", "c")] == [False, False, True]
-    assert 9 < checks._braked["c"] - time.monotonic() <= 10
+        checks._remember(Braked(key, 60))
+    assert [checks._braked_s(key) is None for key in ("a", "b", "c")] == [True, True, False]
+    until_s, ends_s = checks._braked["c"]
+    assert (9 < until_s - time.monotonic() <= 10, 59 < ends_s - time.monotonic() <= 60) == (True, True)
