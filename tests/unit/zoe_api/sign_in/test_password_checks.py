@@ -99,7 +99,7 @@ def test_what_is_braked_is_remembered_and_not_checked_again(checks: PasswordChec
     with refusal(Code.TOO_MANY_SIGN_INS):
         checked(checks, familiar(), lambda: worked.append(1))
     assert worked == []
-    checks._braked[ADA.pair] = time.monotonic() - 0.001
+    checks._braked[ADA.pair] = time.monotonic() - 0.001, time.monotonic() + 60
     assert checked(checks) == "yes"
 
 
