@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, text
 
-REVISION = "0062"
+REVISION = "0063"
 """The newest migration in alembic/versions. Names of migrations sort by age."""
 
 
