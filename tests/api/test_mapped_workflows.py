@@ -16,7 +16,9 @@ from zoe_client import Conflict, NotFound
 from zoe_client.vocabulary import ListProblem, ShareLevel
 from zoe_client.wire import ArrayModifyRequest, StepView, WorkflowView
 from zoe_lib.domain.arrays import Array
+from zoe_lib.submission.place import LeaderPlace
 from zoe_master.background.list_thread import EntryListThread
+from zoe_master.background.schedule_thread import look
 
 PREPARE = step("prepare", results={"parts": "parts.json"})
 COUNT = step("count", for_each={"part": "prepare.parts"}, results={"total": "total"})
@@ -224,6 +226,28 @@ def test_its_array_is_its_owners(api: Api) -> None:
         bob.arrays.array(named(made, "count").execution_id)
     client.workflows.cancel(made.id)
     assert bob.workflows.one(made.id).state == "cancelled"
+
+
+@pytest.mark.parametrize("overlap", ["skip", "replace"])
+def test_a_scheduled_run_goes_on_while_its_array_does(
+    api: Api, master: TickingMaster, lists: Lists, overlap: str
+) -> None:
+    """The array is its last step: all executions that are steps have ended."""
+    lists.content = b"[1]"
+    del master.behaviours["count"]
+    body = {"expression": "0 * * * *", "document": workflow(PREPARE, COUNT), "overlap": overlap}
+    due_s = api.http().put("/api/v1/schedules/hourly", json=body).raise_for_status().json()["due_s"]
+    place = LeaderPlace(api.settings, api.store)
+    look(place, due_s, lambda: None)
+    client = api.client()
+    [first] = client.workflows.page().workflows
+    until(lambda: states(client.workflows.one(first.id))["count"] == "running")
+    look(place, due_s + 3600, lambda: None)
+    if overlap == "skip":
+        assert [one.id for one in client.workflows.page().workflows] == [first.id]
+        return
+    assert len(client.workflows.page().workflows) == 2
+    assert states(ended(client, first.id)) == {"prepare": "succeeded", "count": "cancelled"}
 
 
 def test_it_goes_with_its_executions_and_arrays(api: Api) -> None:

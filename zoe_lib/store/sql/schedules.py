@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, desc, func, or_, select, union_all, update
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from zoe_client.vocabulary import RunKind, ScheduleOutcome
@@ -20,7 +20,7 @@ from zoe_lib.store.schedule_tables import schedule_runs, schedules
 from zoe_lib.store.sql.people import check_member
 from zoe_lib.store.sql.stored_applications import free_name
 from zoe_lib.store.text import check_names, storable
-from zoe_lib.store.workflow_tables import workflow_steps
+from zoe_lib.store.workflow_tables import workflow_arrays, workflow_steps
 
 RUNS_KEPT, RUNS_SHOWN = 1000, 100
 """What came of the last times of each schedule."""
@@ -164,10 +164,12 @@ def unended(connection: Connection, schedule_id: str) -> Sequence[ScheduleRun]:
     joined = workflow_steps.join(executions, executions.c.id == workflow_steps.c.execution_id)
     step = select(executions.c.id).select_from(joined)
     step = step.where(workflow_steps.c.workflow_id == _R.run_id, executions.c.state.not_in(_ENDED))
+    mapped = select(arrays.c.id).select_from(workflow_arrays.join(arrays, arrays.c.id == workflow_arrays.c.array_id))
+    mapped = mapped.where(workflow_arrays.c.workflow_id == _R.run_id, arrays.c.ended_at_s.is_(None))
     goes_on = or_(
         and_(_R.kind == RunKind.EXECUTION.value, execution.exists()),
         and_(_R.kind == RunKind.ARRAY.value, array.exists()),
-        and_(_R.kind == RunKind.WORKFLOW.value, step.exists()),
+        and_(_R.kind == RunKind.WORKFLOW.value, or_(step.exists(), mapped.exists())),
     )
     found = (
         select(schedule_runs)
@@ -182,9 +184,13 @@ def executions_of(connection: Connection, run: ScheduleRun) -> Sequence[str]:
     if run.kind is not RunKind.WORKFLOW:
         return [run.run_id or ""]
     joined = workflow_steps.join(executions, executions.c.id == workflow_steps.c.execution_id)
-    found = select(executions.c.id).select_from(joined)
-    found = found.where(workflow_steps.c.workflow_id == run.run_id, executions.c.state.not_in(_ENDED))
-    return connection.execute(found.order_by(workflow_steps.c.position.desc())).scalars().all()
+    steps = select(executions.c.id, workflow_steps.c.position).select_from(joined)
+    steps = steps.where(workflow_steps.c.workflow_id == run.run_id, executions.c.state.not_in(_ENDED))
+    mapped = select(arrays.c.id, workflow_arrays.c.position)
+    mapped = mapped.select_from(workflow_arrays.join(arrays, arrays.c.id == workflow_arrays.c.array_id))
+    mapped = mapped.where(workflow_arrays.c.workflow_id == run.run_id, arrays.c.ended_at_s.is_(None))
+    found = union_all(steps, mapped).order_by(desc("position"))
+    return connection.execute(found).scalars().all()
 
 
 def hand_over(connection: Connection, tenant: str, user: str, to: str) -> int:
