@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -191,9 +192,10 @@ def remove_leftovers() -> None:
         place.glob(f"{PREFIX}*") for place in (Path(tempfile.gettempdir()), MEMORY)
     ):
         owner = directory.name.removeprefix(PREFIX).split("-")[0]
-        if directory.owner() == psutil.Process().username() and not psutil.pid_exists(int(owner)):
-            EmbeddedPostgres(Home(directory, by_root=os.geteuid() == 0)).stop()
-            shutil.rmtree(directory, ignore_errors=True)  # another session may be removing it, too
+        with contextlib.suppress(FileNotFoundError):  # another session may be removing it, too
+            if directory.owner() == psutil.Process().username() and not psutil.pid_exists(int(owner)):
+                EmbeddedPostgres(Home(directory, by_root=os.geteuid() == 0)).stop()
+                shutil.rmtree(directory, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
