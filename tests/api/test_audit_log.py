@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog
 
 from tests.support.api import Api
 from tests.support.browser import Browser
@@ -206,7 +207,7 @@ class Lines:
         self.found: list[dict[str, Any]] = []
 
     def info(self, event: str, **values: Any) -> None:
-        self.found.append({"event": event, **values})
+        self.found.append({"event": event, **structlog.contextvars.get_contextvars(), **values})
 
 
 def test_the_line_of_every_answer_names_user_tenant_and_address(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -320,6 +320,10 @@ def conflict(api: Api, breaks: Raise) -> httpx.Response:
     return api.http().post(f"/api/v1/executions/{execution_id}/cancel")
 
 
+def name_taken(api: Api, _: Raise) -> httpx.Response:
+    return api.http(api.admin).post("/api/v1/admin/users", json={"name": "root"})
+
+
 def illegal_state(api: Api, breaks: Raise) -> httpx.Response:
     execution_id = submitted(api)
     breaks("append", IllegalTransition(api.store.execution(execution_id), ev.Ended(at_s=0.0), "no"))
