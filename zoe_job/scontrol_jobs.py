@@ -23,6 +23,7 @@ _CHANGES = {
 _UPDATES = ("timelimit", "priority", "nice")
 _IGNORED = ("-o", "--oneliner", "-Q", "--quiet", "-v", "--verbose", "-d", "--details", "-a", "--all")
 _NICE_DEFAULT = 0
+_RUNNING = ("CONFIGURING", "RUNNING")
 
 
 def scontrol(words: Sequence[str]) -> int:
@@ -75,7 +76,14 @@ def _begun(api: Api, ids: Sequence[str]) -> tuple[int, list[str]]:
         for error in refused.values():
             print(f"scontrol: error: {sentence_of(error, one)}", file=sys.stderr)
             code = FAILED
-        found += [job.id for job in jobs if job.state in ("CONFIGURING", "RUNNING")]
+        running = [job.id for job in jobs if job.state in _RUNNING]
+        ended = sum(job.state not in (*_RUNNING, "PENDING") for job in jobs)
+        found += running
+        if not running:
+            print(f"scontrol: error: no index of array {one} is running; only running ones run again", file=sys.stderr)
+            code = FAILED
+        elif ended:
+            print(f"scontrol: {ended} indices of array {one} have ended and do not run again", file=sys.stderr)
     return code, found
 
 

@@ -237,6 +237,16 @@ def test_a_job_that_has_ended_is_no_error_of_scancel_alone(api: FakeApi, capsys:
     assert "completed for job x3" in capsys.readouterr().err
 
 
+def test_a_requeue_of_an_array_says_which_indices_do_not_run_again(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("scontrol", "requeue", ARRAY) == 0
+    assert capsys.readouterr().err == f"scontrol: 1 indices of array {ARRAY} have ended and do not run again\n"
+    del api.executions[f"{ARRAY}_1"]
+    assert run("scontrol", "requeue", ARRAY) == 1
+    assert f"no index of array {ARRAY} is running" in capsys.readouterr().err
+
+
 def test_ids_may_be_ranges_and_steps() -> None:
     assert list(job_ids(f"x1.0,{ARRAY}_[1-5:2,9],{ARRAY}_7")) == [
         "x1", *(f"{ARRAY}_{index}" for index in (1, 3, 5, 9, 7))
