@@ -60,7 +60,15 @@ SATTACH = CallOptions.of(
     "error-filter = input-filter = label l. layout . output-filter = pty . quiet Q. verbose v. version V.",
     "error-filter input-filter layout output-filter pty version",
 )
+UPDATED = ("timelimit", "priority", "nice")
+"""What `scontrol update` changes."""
 _OF = {"squeue": SQUEUE, "scancel": SCANCEL, "sacct": SACCT, "sattach": SATTACH}
+
+
+def missing_update(words: Sequence[str]) -> str | None:
+    """Return the first of `Name=Value` that `scontrol update` of a job does not change; None if it does all."""
+    names = (word.partition("=")[0].lower() for word in words if "=" in word and not word.startswith("$"))
+    return next((name for name in names if name not in (*UPDATED, "jobid", "job")), None)
 
 
 def missing_option(program: str, words: Sequence[str]) -> str | None:

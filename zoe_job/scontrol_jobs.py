@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from zoe_job.api import Api, RefusedError
+from zoe_job.call_options import missing_update
 from zoe_job.calling import FAILED, NotHereError, is_array, job_ids, path_of, sentence_of
 from zoe_job.job_fields import show_job
 from zoe_job.job_lists import jobs_of
@@ -20,7 +21,6 @@ _CHANGES = {
     "uhold": "/hold",
     "release": "/release",
 }
-_UPDATES = ("timelimit", "priority", "nice")
 _IGNORED = ("-o", "--oneliner", "-Q", "--quiet", "-v", "--verbose", "-d", "--details", "-a", "--all")
 _NICE_DEFAULT = 0
 _RUNNING = ("CONFIGURING", "RUNNING")
@@ -89,12 +89,14 @@ def _begun(api: Api, ids: Sequence[str]) -> tuple[int, list[str]]:
 
 def _update(words: Sequence[str]) -> int:
     """Change what `Name=Value` says of jobs that wait."""
+    if odd := next((word for word in words if "=" not in word), None):
+        raise BadOptionError(f"Update of this parameter is not supported: {odd}")
     given = {name.lower(): value for name, _, value in (word.partition("=") for word in words)}
     named = given.pop("jobid", "") or given.pop("job", "")
     if not named:
         raise BadOptionError("No valid entity in update command: give JobId=")
     wanted = list(job_ids(named))
-    if unknown := next((name for name in given if name not in _UPDATES), None):
+    if unknown := missing_update(words):
         raise NotHereError(f"`scontrol update {unknown}=` does not exist in a job of Zoe")
     if not given:
         raise BadOptionError("no changes specified")

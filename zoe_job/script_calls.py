@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from zoe_job.call_options import missing_option
+from zoe_job.call_options import missing_option, missing_update
 from zoe_job.heterogeneous import split
 from zoe_job.missing import API_PROGRAMS, PROGRAMS
 from zoe_job.slurm_options import SRUN, BadOptionError, missing_of, read
@@ -115,9 +115,7 @@ def _words(rest: str) -> list[str]:
 
 def _why(program: str, words: list[str], path: str) -> str | None:
     if program == "scontrol":
-        names = words[:2] in (["show", "hostnames"], ["show", "hostname"])
-        known = words[:1] == [] or words[0].startswith(("$", "-")) or names or _of_jobs(words)
-        return None if known else "of scontrol, a job has show hostnames, and what changes and shows jobs"
+        return _why_scontrol(words)
     if program in API_PROGRAMS and path:
         return f"{path}{program} is not the {program} of a job of Zoe; call it without its path"
     if program not in API_PROGRAMS and program != "srun":
@@ -127,6 +125,14 @@ def _why(program: str, words: list[str], path: str) -> str | None:
             return missing_option(program, words)
         return missing_of(one for part in split(words) for one in read(part, SRUN)[0])
     return None
+
+
+def _why_scontrol(words: list[str]) -> str | None:
+    names = words[:2] in (["show", "hostnames"], ["show", "hostname"])
+    if words and not (words[0].startswith(("$", "-")) or names or _of_jobs(words)):
+        return "of scontrol, a job has show hostnames, and what changes and shows jobs"
+    name = missing_update(words[1:]) if words[:1] == ["update"] else None
+    return None if name is None else f"scontrol update {name}= does not exist in a job of Zoe"
 
 
 def _of_jobs(words: list[str]) -> bool:

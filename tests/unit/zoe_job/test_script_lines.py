@@ -73,7 +73,15 @@ def test_calls_that_ask_the_api_are_found_with_their_line(line: str, program: st
     assert found.refused == []
 
 
-@pytest.mark.parametrize("line", ["srun -N1 \\\n  --pty bash", "/opt/slurm/bin/sbatch next.sh"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "srun -N1 \\\n  --pty bash",
+        "/opt/slurm/bin/sbatch next.sh",
+        "scontrol update JobId=$SLURM_JOB_ID Partition=long",
+        "scontrol update jobid=$SLURM_JOB_ID TimeLimit=10 NumNodes=2",
+    ],
+)
 def test_steps_and_paths_that_do_not_exist_are_refused(line: str) -> None:
     assert [number for number, _, _ in read_lines(f"#!/bin/bash\n{line}\n").refused] == [2]
 
@@ -84,6 +92,7 @@ def test_steps_and_paths_that_do_not_exist_are_refused(line: str) -> None:
         "srun -n2 --multi-prog file",
         "srun hostname; srun -l sh -c 'echo a : b'",
         "for host in $(scontrol show hostnames $SLURM_JOB_NODELIST); do true; done",
+        "scontrol update JobId=$SLURM_JOB_ID TimeLimit=$left Nice=5 $more",
         "# sbatch next.sh",
         "echo to submit again: sbatch job.sh",
         "python my-sbatch.py sbatch",
