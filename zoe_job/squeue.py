@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from zoe_job.api import Api, RefusedError
 from zoe_job.call_options import SQUEUE
 from zoe_job.calling import NotHereError, is_array, job_ids, run_program
-from zoe_job.job_fields import directory_of, moment, short_span, short_state
+from zoe_job.job_fields import directory_of, moment, output_of, short_span, short_state
 from zoe_job.job_lists import listed
 from zoe_job.job_records import SHORT, JobRecord
 from zoe_job.slurm_options import BadOptionError, Given, read
 
 _DEFAULT = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
 _LONG = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R"
-_FIELD = re.compile(r"%(\.?)(\d*)([A-Za-z%])")
+_FIELD = re.compile(r"%(\.?)(\d*)([A-Za-z%>])")
 _LISTED = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
 
 
@@ -205,10 +205,10 @@ _FIELDS: dict[str, tuple[str, str, Callable[[JobRecord, float], str]]] = {
     "Z": ("WORK_DIR", "workdir", lambda job, _: directory_of(job)),
     "E": ("DEPENDENCY", "dependency", lambda job, _: job.dependency or "(null)"),
     "k": ("COMMENT", "comment", lambda job, _: job.comment or "(null)"),
-    "o": ("COMMAND", "command", lambda job, _: job.name),
+    ">": ("STDOUT", "stdout", lambda job, _: output_of(job)),  # Slurm has no letter for it
 }
-_WHOLE = frozenset("lLCmNBRZEkePe") - {"P"}
+_WHOLE = frozenset("lLCmNBRZEke>")
 """Fields that are known only of each job by itself."""
 _HEADERS = {letter: header for letter, (header, _, _) in _FIELDS.items()}
-_NAMES = {name: letter for letter, (_, name, _) in _FIELDS.items()} | {"stdout": "o"}
+_NAMES = {name: letter for letter, (_, name, _) in _FIELDS.items()}
 _VALUES = {letter: value for letter, (_, _, value) in _FIELDS.items()}

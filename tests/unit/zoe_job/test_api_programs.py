@@ -58,6 +58,7 @@ def run(name: str, *words: str) -> int:
     [
         (("-h", "-o", "%i %t"), ["x2 PD", f"{ARRAY}_[2-3] PD", f"{ARRAY}_1 R", "x1 R"]),
         (("-h", "-o", "%i", "-u", "eve"), []),
+        (("-h", "-j", "x1", "-O", "stdout:40"), ["/work/sub/o-x1.txt".ljust(40)]),
         (("-h", "-o", "%i", "--me", "-t", "R"), [f"{ARRAY}_1", "x1"]),
         (("-h", "-o", "%i %T", "-j", "x3"), []),
         (("-h", "-o", "%i %T", "-t", "all", "-j", "x3,x4"), ["x3 FAILED", "x4 TIMEOUT"]),
@@ -179,6 +180,7 @@ def test_a_foreign_id_is_an_error_that_does_not_fail_the_job(
     [
         ("squeue", ("--json",)),
         ("squeue", ("-o", "%w")),
+        ("squeue", ("-o", "%o")),
         ("squeue", ("-O", "tres",)),
         ("sacct", ("--long",)),
         ("sacct", ("-o", "maxrss")),
