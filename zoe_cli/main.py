@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from zoe_cli.context import DEFAULT_URL, Options
+from zoe_cli.context import DEFAULT_URL, Options, on_terminal
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.lazy_group import LazyGroup
 from zoe_cli.output import Format, note, report, write
@@ -84,6 +84,10 @@ def _options(
         url = url if _typed(context, "url") else None
         token = token if _typed(context, "token") else None
         token_file = token_file if _typed(context, "token_file") else None
+    if _typed(context, "token") and on_terminal():
+        note(
+            "note: other users of this machine can read --token in the list of processes: use --token-file or zoe login"
+        )
     context.obj = Options(url or None, token, token_file, output, patience, context_name or None)
 
 
