@@ -16,6 +16,7 @@ from zoe_lib.file_settings import read_settings
 from zoe_lib.sealing import KEY_FILE
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.backup import back_up
+from zoe_lib.store.backup_signature import check_key, sign, signature_of
 from zoe_lib.store.errors import StoreError, StoreUnavailable
 from zoe_lib.store.manifest import Manifest
 from zoe_lib.store.migrate import upgrade
@@ -72,13 +73,18 @@ def _say_what_to_register(settings: Settings) -> None:
 
 def _back_up(options: argparse.Namespace, settings: Settings, clock: Clock = SYSTEM_CLOCK) -> str:
     url, keys_dir = settings.database_url.get_secret_value(), Path(settings.keys_dir)
+    if options.sign_with is not None:
+        check_key(options.file, options.sign_with)
     made = back_up(url, options.file, keys_dir / KEY_FILE, version("zoe-analytics"), clock.now_s())
+    if options.sign_with is not None:
+        sign(options.file, options.sign_with)
     key = (
         f"{KEY_FILE}, which decrypts the stored credentials"
         if (keys_dir / KEY_FILE).exists()
         else "no key: none was made"
     )
-    return f"""{options.file}: backup of {_described(made)}, mode 600
+    signed = f"; its signature is {signature_of(options.file)}" if options.sign_with is not None else ""
+    return f"""{options.file}: backup of {_described(made)}, mode 600{signed}
 It contains: the database; {key}
 It does not contain: the settings and the files that they name, keys of master and API (made again if missing),
 workspaces, volumes and kept output, tables of the storage controller"""
@@ -87,9 +93,11 @@ workspaces, volumes and kept output, tables of the storage controller"""
 def _restore(options: argparse.Namespace, settings: Settings, clock: Clock = SYSTEM_CLOCK) -> str:
     url = settings.database_url.get_secret_value()
     keys_dir = Path(settings.keys_dir)
-    made = restore(url, options.file, keys_dir, clock.now_s())
+    done = restore(url, options.file, keys_dir, clock.now_s(), options.signers)
     missing = f"No {KEY_FILE} was in it: one is made when it is needed.\n"
-    return f"""restored {_described(made)}
+    signed = f"{done.signed}\n" if done.signed else ""
+    return f"""restored {_described(done.manifest)}
+{signed}\
 {"" if (keys_dir / KEY_FILE).exists() else missing}\
 Tokens, sessions and roles are those of that time: revoke again what was revoked since. Now start master and API."""
 
@@ -140,8 +148,11 @@ def _options() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", title="commands instead of that", metavar="")
     backup = commands.add_parser("backup", help="write the database and the key of credentials to one file")
     backup.add_argument("file", type=Path, help="a new file; it will contain secrets, and only you may read it")
+    backup.add_argument("--sign-with", type=Path, metavar="KEY", help="sign it by ssh-keygen with this private key")
     restoring = commands.add_parser("restore", help="fill an empty database with a backup of this or an older version")
     restoring.add_argument("file", type=Path, help="a file that zoe-setup backup made")
+    help_of_signers = "refuse a backup that none of these signed: a file of allowed signers, as of ssh-keygen"
+    restoring.add_argument("--signers", type=Path, metavar="FILE", help=help_of_signers)
     return parser.parse_args()
 
 

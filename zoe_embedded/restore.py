@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import fcntl
 import sys
 import time
@@ -16,28 +17,31 @@ from zoe_embedded.home import Home, HomeError
 from zoe_embedded.postgres import DATABASE, EmbeddedPostgres, EmbeddedPostgresError
 from zoe_embedded.runtime import CLONE
 from zoe_lib.store.errors import StoreError
-from zoe_lib.store.restore import restore
+from zoe_lib.store.restore import Restored, restore
 
 KEPT = f"{DATABASE}_before"
 
 
 def main() -> int:
     """Restore the file; 1 with a sentence if that fails, and then the old database is in its place."""
-    if len(sys.argv) != 2:
-        print("usage: python -m zoe_embedded.restore FILE", file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(prog="python -m zoe_embedded.restore", description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--signers", type=Path, metavar="FILE", help="as of zoe-setup restore")
+    options = parser.parse_args()
     try:
-        executions = restore_home(Home.find(CLONE).create(), Path(sys.argv[1]))
+        done = restore_home(Home.find(CLONE).create(), options.file, options.signers)
     except (StoreError, HomeError, EmbeddedPostgresError, BlockingIOError, psycopg2.Error) as error:
         words = "Zoe runs there: stop `make serve` first" if isinstance(error, BlockingIOError) else str(error).strip()
         print(f"restore: {words}", file=sys.stderr)
         return 1
-    print(f"restored {executions} executions; the old database is kept as {KEPT}. Now run `make serve`.")
+    executions = done.manifest.rows("executions")
+    signed = f" ({done.signed})" if done.signed else ""
+    print(f"restored {executions} executions{signed}; the old database is kept as {KEPT}. Now run `make serve`.")
     return 0
 
 
-def restore_home(home: Home, file: Path) -> int:
-    """Restore a backup into the home's database; return its number of executions. BlockingIOError if a stack runs."""
+def restore_home(home: Home, file: Path, signers: Path | None = None) -> Restored:
+    """Restore a backup into the home's database. BlockingIOError if a stack runs."""
     postgres = EmbeddedPostgres(home)
     with (home.state / "stack.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -47,7 +51,7 @@ def restore_home(home: Home, file: Path) -> int:
             _rename(url, DATABASE, KEPT)
             postgres.start()
             try:
-                return restore(url, file, home.secrets / "keys", time.time()).rows("executions")
+                return restore(url, file, home.secrets / "keys", time.time(), signers)
             except BaseException:
                 _rename(url, DATABASE, None)
                 _rename(url, KEPT, DATABASE)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from zoe_lib.sealing import KEY_FILE, is_key_text
+from zoe_lib.store.backup_signature import signature_of, signer
 from zoe_lib.store.errors import StoreError
 from zoe_lib.store.manifest import MANIFEST, MANIFEST_BYTES_MAX, Manifest, NewerBackup, read_manifest
 
@@ -21,10 +22,13 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotIm
 
 
 class BackupFile:
-    """An open backup: its manifest, its key of credentials if it contains one, and the rows of its tables."""
+    """An open backup: its manifest, its key of credentials if it contains one, and the rows of its tables. `signed` is
+    a sentence about its signature.
+    """
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    def __init__(self, archive: zipfile.ZipFile, signed: str) -> None:
         self._archive = archive
+        self.signed = signed
         self._names = set(archive.namelist())
         self.manifest: Manifest = read_manifest(self._small(MANIFEST, MANIFEST_BYTES_MAX))
         self.key = self._small(KEY_FILE, _KEY_BYTES_MAX) if KEY_FILE in self._names else None
@@ -82,21 +86,32 @@ def damaged(member: str) -> str:
 
 
 @contextmanager
-def open_backup(path: Path) -> Iterator[BackupFile]:
-    """Yield an open backup of this or an older version; StoreError if it is none."""
+def open_backup(path: Path, signers: Path | None = None) -> Iterator[BackupFile]:
+    """Yield an open backup of this or an older version; StoreError if it is none, or signed by none of the signers."""
     with _regular(path) as file:
+        signed = _signed(file, path, signers)
         try:
             archive = zipfile.ZipFile(file)
         except _DAMAGED as error:
             raise StoreError(f"{path} is not a complete backup: {error}") from error
         with archive:
             try:
-                backup = BackupFile(archive)
+                backup = BackupFile(archive, signed)
             except NewerBackup as error:
                 raise StoreError(f"{path} {error}") from error
             except StoreError as error:
                 raise StoreError(f"{path} is not a backup of Zoe: {error}") from error
             yield backup
+
+
+def _signed(file: IO[bytes], path: Path, signers: Path | None) -> str:
+    if signers is not None:
+        name = signer(file, path, signers)
+        file.seek(0)
+        return f"signed by {name}"
+    return f"{signature_of(path).name} was not checked: name those whose signatures you trust by --signers" * (
+        signature_of(path).exists()
+    )
 
 
 @contextmanager

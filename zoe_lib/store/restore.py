@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, MetaData, inspect, text, update
@@ -27,19 +28,28 @@ _PROGRAMS = text("""
 """)
 
 
-def restore(url: str, path: Path, keys_dir: Path, at_s: float) -> Manifest:
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was restored. signed: a sentence about its signature, empty if it has none."""
+
+    manifest: Manifest
+    signed: str
+
+
+def restore(url: str, path: Path, keys_dir: Path, at_s: float, signers: Path | None = None) -> Restored:
     """Restore a file of `back_up` of this or an older version; StoreError, with nothing changed, if that fails.
 
-    The key of credentials goes to `keys_dir` unless it is there."""
+    The key of credentials goes to `keys_dir` unless it is there. With `signers`, a file of allowed signers of OpenSSH,
+    one of them must have signed the backup."""
     key_file = keys_dir / KEY_FILE
-    with open_backup(path) as backup:
+    with open_backup(path, signers) as backup:
         _check_key(backup.key, key_file)
         with one_transaction(url) as connection:
             _check_empty(connection)
             _fill(connection, backup, at_s)
             if backup.key is not None and not key_file.exists():
                 write_key(backup.key, key_file)
-        return backup.manifest
+        return Restored(backup.manifest, backup.signed)
 
 
 def _check_key(key: bytes | None, key_file: Path) -> None:

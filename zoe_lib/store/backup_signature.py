@@ -1,0 +1,74 @@
+"""Who made a backup: signatures by OpenSSH's `ssh-keygen -Y`, with keys that admins have already.
+
+`signers` is a file of allowed signers, one a line: a name and a public key (ssh-keygen(1), ALLOWED SIGNERS).
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import IO
+
+from zoe_lib.store.errors import StoreError
+
+_NAMESPACE = "zoe-backup"
+_SECONDS_MAX = 3600.0
+"""A signature is of a hash of the whole file, which may have many gigabytes."""
+
+
+def signature_of(path: Path) -> Path:
+    """Return the file beside a backup that has its signature."""
+    return path.with_name(f"{path.name}.sig")
+
+
+def sign(path: Path, key: Path) -> None:
+    """Write the signature of a backup beside it; StoreError. ssh-keygen asks for a passphrase if no agent knows it."""
+    done = _run("sign", "-f", str(key), "-n", _NAMESPACE, str(path))
+    if done.returncode != 0:
+        raise StoreError(f"{path} is there without a signature: {_words(done)}")
+
+
+def check_key(path: Path, key: Path) -> None:
+    """Raise StoreError if a backup of this name could not be signed with the key."""
+    if signature_of(path).exists():
+        raise StoreError(f"{signature_of(path)} exists already; choose another name for the backup, or move it away")
+    if not key.is_file():
+        raise StoreError(f"{key}: there is no such key")
+
+
+def signer(file: IO[bytes], path: Path, signers: Path) -> str:
+    """Return the name of who signed an open backup, and read it to its end; StoreError if none of the signers did."""
+    signature = signature_of(path)
+    for one, what in ((signature, "the backup is not signed"), (signers, "cannot read the signers")):
+        if not one.is_file():
+            raise StoreError(f"{what}: there is no {one}")
+    found = _run("find-principals", "-s", str(signature), "-f", str(signers))
+    names = found.stdout.split("\n")[0]
+    if found.returncode != 0 or not names:
+        raise StoreError(f"{path} is signed by nobody in {signers}")
+    asked = ("-I", names, "-n", _NAMESPACE, "-s", str(signature), "-f", str(signers))
+    verified = _run("verify", *asked, stdin=file)
+    if verified.returncode != 0:
+        raise StoreError(f"{path} is not what {names} signed: {_words(verified)}")
+    return names
+
+
+def _run(what: str, *words: str, stdin: IO[bytes] | None = None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            ["ssh-keygen", "-Y", what, *words],
+            stdin=subprocess.DEVNULL if stdin is None else stdin,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS_MAX,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise StoreError("signatures need ssh-keygen, of the package openssh-client") from None
+    except subprocess.TimeoutExpired:
+        raise StoreError(f"ssh-keygen did not end within {_SECONDS_MAX / 60:.0f} minutes") from None
+
+
+def _words(done: subprocess.CompletedProcess[str]) -> str:
+    return " ".join((done.stderr or done.stdout).split()) or f"ssh-keygen ended with {done.returncode}"
