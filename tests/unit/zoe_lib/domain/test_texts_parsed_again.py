@@ -8,14 +8,18 @@ import shlex
 import subprocess
 from email.message import EmailMessage
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from tests.support.accepted_texts import CHECKS, drawn
 from zoe_cli.commands.ssh_keys import configuration
+from zoe_embedded.ports import HeldPorts
 from zoe_lib.domain.notifications import mail_address
 from zoe_lib.domain.sources import git_ref, git_url
-from zoe_master.notifications.mail import message
+from zoe_master.notifications.mail import NotificationMail, message, send
 
 GIT = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -85,6 +89,44 @@ def test_a_mail_has_the_one_receiver_and_the_subject_that_were_meant() -> None:
         assert [one.addr_spec for one in read["To"].addresses] == [f"{local}@example.org"]
         assert (read["Cc"], read["Bcc"], len(read.get_all("Subject"))) == (None, None, 1)
         assert read.get_content() == "text\n.\nQUIT\n"
+
+
+class Taken:
+    """What a mail server has taken: the envelope, and the mail."""
+
+    def __init__(self) -> None:
+        self.mails: list[tuple[str, list[str], bytes]] = []
+
+    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's
+        assert isinstance(envelope.content, bytes)
+        self.mails.append((envelope.mail_from or "", envelope.rcpt_tos, envelope.content))
+        return "250 OK"
+
+
+def test_a_mail_server_takes_the_mail_that_was_meant_and_no_other() -> None:
+    """Lines with a dot, very long lines and words of SMTP stay text."""
+    pieces = ["\n.\n", "\r\n.\r\n", "\n..", ".", "\nQUIT\n", "\nRCPT TO:<b@example.org>\n", "ü", "x" * 1500, "\0", "\r"]
+    texts = list(drawn("ab ", pieces, str, max(CHECKS // 20, 25)))
+    pieces = ["+", "=", "%", "{", "|", "~", "x" * 30, "'", "*"]
+    locals_ = drawn("ab1", pieces, lambda one: mail_address(f"mailto:{quote(one)}@example.org", ["example.org"]))
+    taken, wanted = Taken(), list(zip(locals_, texts, strict=False))
+    with HeldPorts(1) as held:
+        server = Controller(taken, hostname="127.0.0.1", port=held.numbers[0])
+        server.start()
+        try:
+            site = NotificationMail(f"smtp://127.0.0.1:{held.numbers[0]}", "zoe@example.org", ["example.org"])
+            for local, text in wanted:
+                send(site, f"mailto:{quote(local)}@example.org", "1.2", "It has ended", text)
+        finally:
+            server.stop()
+    assert len(wanted) >= 20
+    assert [(sender, to) for sender, to, _ in taken.mails] == [
+        ("zoe@example.org", [f"{local}@example.org"]) for local, _ in wanted
+    ]
+    for (_, _, content), (_, text) in zip(taken.mails, wanted, strict=True):
+        read = email.message_from_bytes(content, policy=email.policy.default)
+        assert isinstance(read, EmailMessage)
+        assert read.get_content().splitlines() == text.splitlines()
 
 
 def test_a_shell_sees_the_words_of_a_proxy_command(tmp_path: Path) -> None:
