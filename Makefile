@@ -166,6 +166,9 @@ wheels: web ## build two wheels in dist/: zoe_analytics, all of Zoe, and zoe_cli
 	@$(RUN) -m hatchling build -t wheel -d dist
 	@cd packaging/client && $(CURDIR)/$(RUN) -m hatchling build -t wheel -d $(CURDIR)/dist
 
+release: wheels ## wheels, bills of materials, known vulnerabilities and signed checksums in dist/zoe-VERSION (KEY=private key of ssh)
+	@$(RUN) -m scripts.release $(or $(KEY),$(error name the key: make release KEY=~/.ssh/id_ed25519))
+
 docs: setup ## write the pages of docs/reference that come from the code again
 	@$(RUN) -m scripts.reference
 

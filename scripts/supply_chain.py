@@ -27,7 +27,7 @@ def main() -> int:
     """Run `sbom`, which writes build/sbom, or `audit`: 1 if vulnerabilities are known, 2 if an index could not check
     everything.
     """
-    _tools()
+    prepare()
     return sbom() if sys.argv[1:] == ["sbom"] else audit()
 
 
@@ -90,7 +90,8 @@ def audit() -> int:
     return UNANSWERED if unanswered else 0
 
 
-def _tools() -> None:
+def prepare() -> None:
+    """Install the tools, unless they are there."""
     stamp, lock = ENVIRONMENT / "zoe.stamp", ROOT / "requirements" / "audit.lock"
     if stamp.exists() and stamp.read_text() == lock.read_text():
         return
