@@ -70,7 +70,7 @@ from zoe_api.routers import (
     workflows,
 )
 from zoe_api.routers import usage as use
-from zoe_api.server import Server
+from zoe_api.server import IDLE_S, Server
 from zoe_api.sign_in.directory_watch import DirectoryWatch, directories
 from zoe_api.sign_in.redirect_uris import log_redirect_uris
 from zoe_api.stream_places import StreamPlaces
@@ -262,6 +262,7 @@ def main() -> int:
             access_log=False,
             proxy_headers=False,  # ForwardedDoor reads these headers
             timeout_graceful_shutdown=2,
+            timeout_keep_alive=IDLE_S,
         )
         Server(config, app.state.services.stopping).run()
     finally:

@@ -7,6 +7,10 @@ import socket
 
 import uvicorn
 
+IDLE_S = 20
+"""Seconds for which a connection is kept between two requests. Clients keep theirs for less (httpx: 5 s): with the same
+time, some would send a request just as the connection ends."""
+
 
 class Server(uvicorn.Server):
     """Set an event when the server stops.

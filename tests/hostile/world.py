@@ -53,8 +53,6 @@ class World:
             self.api.http(make_token(self.api.store, "root", OURS, "admin", ALL_SCOPES)),
         )
         self._ada = self._client("ada", OURS)
-        for http in (self._admin, self._ada):
-            http.headers["Connection"] = "close"  # they are idle for longer than the server keeps a connection
         self.owners["ended"] = self._ended()
         self._bounded()
         self.headers = self._headers()

@@ -11,6 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from tests.support.waiting import DEADLINE_S
+from zoe_api.server import IDLE_S
 
 
 class Served:
@@ -20,7 +21,8 @@ class Served:
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        options = {"http": "httptools", "loop": "uvloop", "proxy_headers": False, **options}  # as the API does
+        as_the_api = {"http": "httptools", "loop": "uvloop", "proxy_headers": False, "timeout_keep_alive": IDLE_S}
+        options = as_the_api | options
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, **options)
         self._server = _Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), name="api")
