@@ -119,6 +119,8 @@ class ArraysKept:
         if position is not None:
             kept.put(execution, position)
             self._touch(kept.array.id)
+            if not kept.made and WAITING not in kept.states:
+                self._stale[kept.array.id] = None  # it has ended, and the next tick tells those that wait for it
 
     def _touch(self, array_id: ArrayId) -> None:
         self._changed[array_id] = None

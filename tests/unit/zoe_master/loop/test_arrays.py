@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tests.support.array_world import Killed, World
-from zoe_client.vocabulary import ExecutionState, IndexState
+from zoe_client.vocabulary import DependencyKind, ExecutionState, IndexState
 from zoe_lib.domain.arrays import Array, ArrayEventKind, again, member_of
+from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.values import ArrayChange
 from zoe_master.crash_points import CrashPoint
@@ -166,3 +167,16 @@ def test_an_array_in_time_says_nothing() -> None:
     world.clock.advance(2e6)
     world.master.tick()
     assert ArrayEventKind.DEADLINE_MISSED not in kinds(world, array)
+
+
+def test_what_waits_for_an_array_begins_when_its_last_index_has_ended() -> None:
+    """In ticks that follow each other at once, not when the next one is due by time."""
+    world = World()
+    array = world.submit("0-2")
+    after = world.submit("0", 2, conditions=Conditions(after=(Dependency(DependencyKind.OK, array.id),)))
+    for passing_s in (0.0, 1.0):
+        world.clock.advance(passing_s)
+        while world.master.tick().again:
+            pass
+    assert world.store.array(array.id).state is ExecutionState.SUCCEEDED
+    assert [one for one in world.started if one.startswith(after.id)] != []
