@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -29,7 +29,10 @@ def program(answer: Callable[[socket.socket], None]) -> Iterator[tuple[Endpoint,
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
-            connection, _ = listening.accept()
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return  # the test has failed before it asked
             with connection:
                 asked.append(connection.recv(65_536))
                 try:
@@ -39,8 +42,12 @@ def program(answer: Callable[[socket.socket], None]) -> Iterator[tuple[Endpoint,
 
         thread = threading.Thread(target=serve)
         thread.start()
-        yield Endpoint("", listening.getsockname()[1], "secret"), asked
-        thread.join()
+        try:
+            yield Endpoint("", listening.getsockname()[1], "secret"), asked
+        finally:
+            with suppress(OSError):
+                listening.shutdown(socket.SHUT_RDWR)  # nobody may have asked
+            thread.join()
 
 
 def read(endpoint: Endpoint) -> bytes:
