@@ -56,7 +56,7 @@ def test_settings_of_the_example(tmp_path: Path) -> None:
 
 def test_a_backup_of_the_embedded_database(stack: Stack, tmp_path: Path) -> None:
     texts = [block.text for block in blocks(OPERATIONS) if block.language == "sh"]
-    (commands,) = [text for text in texts if "zoe-setup backup" in text]
+    (commands,) = [text for text in texts if "bin/zoe-setup backup" in text]
     (tmp_path / ".venv").symlink_to(sys.prefix)
     done = subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", commands],
