@@ -1,7 +1,8 @@
 """Tier 1 of the tests, and its capabilities alone, again and again beside other work: does a busy machine refuse it?
 
-`python -m benchmarks.tests_at_load FILE [--load 8] [--whole 5] [--capabilities 20]`. FILE gets one JSON line for each
-run; a second call goes on where the first one ended. The load is processes that spin, at ordinary priority.
+`python -m benchmarks.tests_at_load FILE [--spinning 6] [--whole 5] [--capabilities 20]`. FILE gets one JSON line for
+each run, with the median of the machine's load; a second call goes on where the first one ended. The load is processes
+that spin at the priority of the tests, which themselves add two or more.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import argparse
 import contextlib
 import json
 import os
+import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,20 +23,21 @@ from typing import Any
 from benchmarks.support import machine
 
 _SPIN = "while True: pass"
+_SAMPLE_S = 10.0
 
 
 def main() -> int:
     """Make the runs that FILE lacks, and print a table; return 1 if a run failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("file", type=Path)
-    parser.add_argument("--load", type=int, default=8)
+    parser.add_argument("--spinning", type=int, default=6, help="processes that spin (6)")
     parser.add_argument("--whole", type=int, default=5, help="runs of tier 1 (5)")
     parser.add_argument("--capabilities", type=int, default=20, help="runs of the capabilities alone (20)")
     asked = parser.parse_args()
     wanted = {"tier 1": (asked.whole, ["--tier", "1"]), "capabilities": (asked.capabilities, ["--capabilities"])}
     for kind, (count, arguments) in wanted.items():
         for number in range(len(_runs(asked.file, kind)), count):
-            with _load(asked.load):
+            with _spinning(asked.spinning), _sampled() as loads:
                 began_s = time.monotonic()
                 output = asked.file.with_name(f"{asked.file.stem}-{kind.replace(' ', '-')}-{number}.log")
                 with output.open("w") as log:
@@ -41,17 +45,19 @@ def main() -> int:
                     code = subprocess.run(command, check=False, stdout=log, stderr=subprocess.STDOUT).returncode
             failed = [line for line in output.read_text("utf-8").splitlines() if line.startswith("FAILED: ")]
             seconds = round(time.monotonic() - began_s)
-            run = {"kind": kind, "load": asked.load, "seconds": seconds, "exit_code": code, "failed": failed}
+            load = round(statistics.median(loads), 1)
+            run = {"kind": kind, "load": load, "seconds": seconds, "exit_code": code, "failed": failed}
             with asked.file.open("a") as file:
                 file.write(json.dumps(run) + "\n")
-            print(f"{kind} {number + 1} of {count}: {seconds} s, exit code {code}", *failed, sep="\n  ", flush=True)
+            took = f"{seconds} s, load {load}, exit code {code}"
+            print(f"{kind} {number + 1} of {count}: {took}", *failed, sep="\n  ", flush=True)
     runs = [run for kind in wanted for run in _runs(asked.file, kind)]
-    print(f"\nBeside {asked.load} spinning processes, {machine()}:\n")
-    print("| runs | number | passed | seconds |\n|---|---|---|---|")
+    print(f"\n{machine()}:\n")
+    print("| runs | number | passed | seconds | load |\n|---|---|---|---|---|")
     for kind in wanted:
         own = _runs(asked.file, kind)
-        passed, took_s = sum(not run["exit_code"] for run in own), [run["seconds"] for run in own]
-        print(f"| {kind} | {len(own)} | {passed} | {min(took_s, default=0)} to {max(took_s, default=0)} |")
+        passed = sum(not run["exit_code"] for run in own)
+        print(f"| {kind} | {len(own)} | {passed} | {_range(own, 'seconds')} | {_range(own, 'load')} |")
     return int(any(run["exit_code"] for run in runs))
 
 
@@ -60,8 +66,31 @@ def _runs(file: Path, kind: str) -> list[dict[str, Any]]:
     return [run for run in map(json.loads, lines) if run["kind"] == kind]
 
 
+def _range(runs: list[dict[str, Any]], column: str) -> str:
+    values = [run[column] for run in runs]
+    return f"{min(values, default=0)} to {max(values, default=0)}"
+
+
 @contextlib.contextmanager
-def _load(count: int) -> Iterator[None]:
+def _sampled() -> Iterator[list[float]]:
+    """Yield a list to which the load average of a minute is added now and then."""
+    loads, over = [os.getloadavg()[0]], threading.Event()
+
+    def sample() -> None:
+        while not over.wait(_SAMPLE_S):
+            loads.append(os.getloadavg()[0])
+
+    sampler = threading.Thread(target=sample)
+    sampler.start()
+    try:
+        yield loads
+    finally:
+        over.set()
+        sampler.join()
+
+
+@contextlib.contextmanager
+def _spinning(count: int) -> Iterator[None]:
     spinning = [subprocess.Popen([sys.executable, "-I", "-c", _SPIN], env=dict(os.environ)) for _ in range(count)]
     try:
         yield
