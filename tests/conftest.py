@@ -1,6 +1,7 @@
 """Settings of every test. Fixtures stand in the folders that use them, so that a change reaches few tests."""
 
 import gc
+import inspect
 import logging
 import os
 import signal
@@ -62,6 +63,11 @@ def _kept(make: Any) -> Any:
 
 
 httpx._transports.default.create_ssl_context = _kept(httpx.create_ssl_context)  # type: ignore[attr-defined]
+
+# Clients of tests wait as long as a busy machine takes, and not the five seconds of httpx.
+_CALLS = (httpx.request, inspect.unwrap(httpx.stream), httpx.get, httpx.head, httpx.post, httpx.put, httpx.delete)
+for _function in (httpx.Client.__init__, httpx.AsyncClient.__init__, *_CALLS):
+    _function.__kwdefaults__["timeout"] = httpx.Timeout(60.0)
 
 # Late ticks and transactions, as on a busy machine (tests/support/delays.py).
 if _seed := delays.seed():

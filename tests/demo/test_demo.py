@@ -18,7 +18,7 @@ from zoe_embedded.demo import fit, judge
 from zoe_embedded.demo_data import Dataset
 from zoe_embedded.runtime import CLONE
 
-_WITHIN_S = 600
+_WITHIN_S = 1100
 
 
 @pytest.fixture
