@@ -1,0 +1,1 @@
+"""From submission to result beside the bare program: `python -m benchmarks.start [ROW ...]`."""
