@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -155,7 +156,7 @@ def test_host_date_and_single_parameters(ask: Ask) -> None:
     assert ask(ANN.url(get))[0] == 200
     status, text, _ = ask(ANN.url(get, ("x-amz-meta-a", "1"), names="x-amz-meta-a"))
     assert (status, "host must be signed" in text) == (403, True)
-    later = Signer("acme:ann", "the-key", at_s=ANN.at_s + 3600)
+    later = Signer("acme:ann", "the-key", at_s=time.time() + 3600)
     status, text, _ = ask(later.url(get))
     assert (status, "not valid yet" in text) == (403, True)
     for query in ((("versionId", "a"), ("versionId", "b")), (("X-Amz-Date", "20260101T000000Z"),)):
