@@ -107,7 +107,7 @@ def web_address(url: str, inside: Sequence[Network] = ()) -> TargetAddress:
     """
     try:
         parts = urlsplit(url)
-        port = parts.port or _PORTS.get(parts.scheme, 0)
+        port = _PORTS.get(parts.scheme, 0) if parts.port is None else parts.port
     except ValueError as error:
         raise TargetRefused(f"it is not a URL: {error}") from None
     if parts.scheme not in _PORTS or not parts.hostname:

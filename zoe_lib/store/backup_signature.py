@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 from typing import IO
@@ -23,14 +24,20 @@ def signature_of(path: Path) -> Path:
 
 def sign(path: Path, key: Path) -> None:
     """Write the signature of a backup beside it; StoreError. ssh-keygen asks for a passphrase if no agent knows it."""
-    done = _run("sign", "-f", str(key), "-n", _NAMESPACE, str(path))
+    with path.open("rb") as backup:
+        done = _run("sign", "-f", str(key), "-n", _NAMESPACE, stdin=backup)
     if done.returncode != 0:
         raise StoreError(f"{path} is there without a signature: {_words(done)}")
+    try:
+        with signature_of(path).open("x") as file:  # follows no link that somebody else has put there
+            file.write(done.stdout)
+    except OSError as error:
+        raise StoreError(f"{path} is there without a signature: {signature_of(path)}: {error.strerror}") from None
 
 
 def check_key(path: Path, key: Path) -> None:
     """Raise StoreError if a backup of this name could not be signed with the key."""
-    if signature_of(path).exists():
+    if os.path.lexists(signature_of(path)):
         raise StoreError(f"{signature_of(path)} exists already; choose another name for the backup, or move it away")
     if not key.is_file():
         raise StoreError(f"{key}: there is no such key")

@@ -28,6 +28,7 @@ def test_public_names_and_addresses_are_allowed() -> None:
         "https://user:password@hooks.example.org/",
         "https://hooks.example.org/#part",
         "https://hooks.example.org:22/",
+        "https://hooks.example.org:0/",
         "https://hooks.example.org:99999/",
         "https://hooks.example.org/a b",
         "https://hooks.example.org/\r\nX: y",

@@ -81,6 +81,16 @@ def test_a_key_that_cannot_sign_is_refused_before(keys: Path, backup: Path) -> N
         check_key(backup, keys / "ann")
 
 
+def test_a_link_in_the_place_of_the_signature_is_not_followed(keys: Path, backup: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    signature_of(backup).symlink_to(elsewhere)
+    with pytest.raises(StoreError, match="exists already"):
+        check_key(backup, keys / "ann")
+    with pytest.raises(StoreError, match="without a signature: .*File exists"):
+        sign(backup, keys / "ann")
+    assert not elsewhere.exists()
+
+
 def test_without_ssh_keygen_it_is_said(keys: Path, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(StoreError, match="need ssh-keygen, of the package openssh-client"):
