@@ -51,8 +51,10 @@ from zoe_lib.file_settings import read_settings
 from zoe_lib.store.revision import TablesTooOld, check_tables, read_revision
 from zoe_lib.store.sql.database import with_driver
 from zoe_lib.strict_http import StrictHttp
+from zoe_lib.telemetry import Few
 
 _log = logging.getLogger(__name__)
+_TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
 _LOST_S = 0.6  # a proxy reports several times a second
 
 
@@ -68,7 +70,7 @@ def main() -> int:
         prog="zoe-storage",
         description="Serve the storage controller. Settings: ZOE_SDS_ variables, or the file in ZOE_SDS_CONFIG.",
     ).parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    _log_to_stderr()
     settings = read_settings(ControllerSettings, "zoe-storage")
     try:
         token, metrics_token = (
@@ -166,12 +168,20 @@ def main() -> int:
         one.begin()
     try:
         app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys, settings.dialect, metrics_token)
-        uvicorn.run(app, host=settings.host, port=settings.port, http=StrictHttp, loop="asyncio", log_level="warning")
+        where: dict[str, Any] = {"host": settings.host, "port": settings.port}
+        uvicorn.run(app, **where, http=StrictHttp, loop="asyncio", log_level="warning", log_config=None)
     finally:
         for one in reversed(loops):
             one.close()
         engine.dispose()
     return 0
+
+
+def _log_to_stderr() -> None:
+    """Log, also what libraries have to say; a bounded number of warnings a second, since strangers can cause them."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(Few(_TROUBLES_A_SECOND_MAX).filter)
 
 
 def _check_tables(engine: sa.Engine) -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from storage_bridge.model import BandwidthSlo
 from storage_controller.held_places import HeldPlaces
@@ -132,6 +133,10 @@ def answer_errors(app: FastAPI) -> None:
     def database(_: Request, error: SQLAlchemyError) -> JSONResponse:
         _log.error("the database is not available: %s", error)
         return JSONResponse({"error": "the controller's database is not available at present; try again later"}, 503)
+
+    @app.exception_handler(ClientDisconnect)
+    def left(_: Request, _error: ClientDisconnect) -> Response:
+        return Response(status_code=400)  # the client has gone within its body, so nobody reads it
 
     @app.exception_handler(Exception)
     def defect(_: Request, error: Exception) -> JSONResponse:

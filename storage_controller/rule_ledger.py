@@ -222,7 +222,9 @@ class RuleLedger:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             before = [one for one in read_rule_modules(connection).get(number, ()) if one.version.name == name.lower()]
             if not before:
-                raise Refused(404, f"rule {number} runs no module {name}")
+                raise Refused(
+                    404, f"rule {number} runs no version of {name}: remove the rule and add it again to run one"
+                )
             same = 0
             for one in before:
                 after = version(connection, one.tenant)

@@ -37,7 +37,7 @@ def add_filter(
     emit(answer, options(context).output, _rows([answer]))
     if answer.rules:
         numbers = ", ".join(map(str, answer.rules))
-        note(f"note: rules that may run an older version: {numbers}; an admin moves each with zoe storage policy move")
+        note(f"note: rules that name it: {numbers}. Those with an older version keep it: zoe storage policy move")
 
 
 def list_filters(

@@ -86,7 +86,7 @@ def test_a_link_in_the_place_of_the_signature_is_not_followed(keys: Path, backup
     signature_of(backup).symlink_to(elsewhere)
     with pytest.raises(StoreError, match="exists already"):
         check_key(backup, keys / "ann")
-    with pytest.raises(StoreError, match="without a signature: .*File exists"):
+    with pytest.raises(StoreError, match=r"without a signature: .*File exists"):
         sign(backup, keys / "ann")
     assert not elsewhere.exists()
 
