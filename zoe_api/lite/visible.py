@@ -1,4 +1,4 @@
-"""Characters that turn the direction of text, shown as escapes: a name cannot look like another one."""
+"""Characters that have no width or turn the direction of text, shown as escapes: a name cannot look like another one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 
 from markupsafe import Markup
 
-_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_HIDDEN = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 def visible(value: object) -> object:
-    """Return a text with what turns its direction as escapes such as `\\u202e`; other values as they are."""
+    """Return a text with these characters as escapes such as `\\u202e`; other values as they are."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    return _TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
