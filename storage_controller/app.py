@@ -15,7 +15,7 @@ from storage_controller.controller_metrics import ControllerCollector
 from storage_controller.controller_routes import Controllers, controller_routes
 from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys, execution_routes, transfer_routes
-from storage_controller.extensions import Works, extension_routes, locality_routes, told_places
+from storage_controller.extensions import extension_routes, locality_routes, storage_policy_routes
 from storage_controller.filter_core_routes import filter_cores_routes
 from storage_controller.filter_words import filter_word_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, project_routes
@@ -33,9 +33,9 @@ from storage_controller.rewrite_routes import rewrite_routes
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.rule_routes import own_rule_routes, rule_routes
 from storage_controller.rule_words import word_routes
+from storage_controller.services import Services
 from storage_controller.slos import appendix_routes, later_routes
 from storage_controller.standing_slos import standing_slo_routes
-from storage_controller.storage_policies import storage_policy_routes
 from storage_controller.traffic_routes import ContentsCollector, traffic_routes
 
 _OPEN, _METRICS = "/health", "/metrics"
@@ -43,7 +43,7 @@ _OPEN, _METRICS = "/health", "/metrics"
 
 def make_app(
     ledger: Ledger,
-    works: Works,
+    services: Services,
     token: str,
     leads: Callable[[], bool] = lambda: True,
     keys: ExecutionKeys | None = None,
@@ -77,42 +77,42 @@ def make_app(
             return JSONResponse({"error": "a name has no NUL character"}, 400)
         return await answer(request)
 
-    rules, modules = RuleLedger(ledger, hosted=works.hosted), ModuleLedger(ledger)
+    rules, modules = RuleLedger(ledger, hosted=services.reports.hosted), ModuleLedger(ledger)
     metrics = MetricLedger(ledger)
-    added = AddedMetrics(metrics, rules, works.prometheus_url)
-    nodes = len(works.nodes.all())
-    kept, pace = ControllerLedger(ledger), works.replication_bytes_per_s
-    health_set = works.nodes.mode_set
-    controllers = Controllers(kept, rules, metrics, works.supervisor, works.active, nodes, pace, health_set)
-    of_controllers = ControllerCollector(works.supervisor, works.active, works.readings)
-    collectors = of_controllers, NodeCollector(works.nodes), ContentsCollector(works.contents)
+    added = AddedMetrics(metrics, rules, services.prometheus_url)
+    nodes = len(services.nodes.all())
+    reports, supervisor, active = services.reports, services.supervisor, services.reports.active
+    kept, pace = ControllerLedger(ledger), services.replication_bytes_per_s
+    controllers = Controllers(kept, rules, metrics, supervisor, active, nodes, pace, services.nodes.mode_set)
+    of_controllers = ControllerCollector(supervisor, active, services.readings)
+    collectors = of_controllers, NodeCollector(services.nodes), ContentsCollector(reports.contents)
     # Included routers would be analysed again for each application, at its first request: 0.1 s of CPU.
     for routes in (
-        appendix_routes(ledger, works.promisable),
-        rule_routes(rules, works.promisable),
-        own_rule_routes(rules, works.promisable, works.done, works.traffic, works.metrics),
+        appendix_routes(ledger, services.promisable),
+        rule_routes(rules, services.promisable),
+        own_rule_routes(rules, services.promisable, services.done, reports.traffic, reports.metrics),
         word_routes(rules),
         filter_word_routes(rules),
         metric_word_routes(added),
         metric_module_routes(added),
-        metric_routes(added, works.readings, works.supervisor),
+        metric_routes(added, services.readings, services.supervisor),
         controller_routes(controllers),
-        later_routes(ledger, works.promisable),
-        filter_routes(ledger, rules, works.promisable, modules),
+        later_routes(ledger, services.promisable),
+        filter_routes(ledger, rules, services.promisable, modules),
         module_routes(modules, rules),
         project_routes(ledger),
-        locality_routes(works),
-        storage_policy_routes(lambda: told_places(works).storage_policies(), works.policy_maker),
-        extension_routes(ledger, works),
-        traffic_routes(works.traffic, works.of_signers, works.of_nodes, *collectors),
-        node_routes(works.nodes),
-        standing_slo_routes(ledger, works.promisable),
-        filter_cores_routes(ledger, works.cpu_bounds),
-        rewrite_routes(RewriteLedger(ledger), works.objects, works.rewrite_bytes_per_s),
+        locality_routes(services),
+        storage_policy_routes(services),
+        extension_routes(ledger, services),
+        traffic_routes(reports.traffic, reports.of_signers, reports.of_nodes, *collectors),
+        node_routes(services.nodes),
+        standing_slo_routes(ledger, services.promisable),
+        filter_cores_routes(ledger, services.cpu_bounds),
+        rewrite_routes(RewriteLedger(ledger), services),
     ):
         app.router.routes.extend(routes.routes)
     if keys is not None:
-        for routes in (execution_routes(ledger, works, keys), transfer_routes(ledger), history_routes(ledger)):
+        for routes in (execution_routes(ledger, services, keys), transfer_routes(ledger), history_routes(ledger)):
             app.router.routes.extend(routes.routes)
 
     @app.get(_OPEN)

@@ -16,8 +16,9 @@ from pydantic import Field, StringConstraints
 
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution, TransferTotals
 from storage_controller.answers import Refused
-from storage_controller.extensions import Name, Promise, Works
+from storage_controller.extensions import Name, Promise
 from storage_controller.ledger import Ledger
+from storage_controller.services import Services
 from storage_filters.execution_names import EXECUTION_ID, ExecutionUser, key_of, read_secrets
 
 ExecutionName = Annotated[str, StringConstraints(pattern=f"^{EXECUTION_ID}$")]
@@ -48,7 +49,7 @@ class ExecutionKeys:
         return {"user": user.login, "key": key_of(self.secret, self.account_prefix + tenant, user)}
 
 
-def execution_routes(ledger: Ledger, works: Works, keys: ExecutionKeys) -> APIRouter:
+def execution_routes(ledger: Ledger, services: Services, keys: ExecutionKeys) -> APIRouter:
     """Return the routes of an owner's executions; all but PUT answer without keys."""
     routes = APIRouter(prefix="/v1/owners/{owner}/executions")
 
@@ -58,7 +59,7 @@ def execution_routes(ledger: Ledger, works: Works, keys: ExecutionKeys) -> APIRo
         return {one.id: _shown(one, *told) for one in ledger.executions() if one.owner == owner}
 
     def known(owner: str) -> _Known:
-        return works.achieved_by_execution(), ledger.transfers(owner), works.counts_transfers()
+        return services.reports.achieved_by_execution(), ledger.transfers(owner), services.reports.counts_transfers()
 
     @routes.get("/{execution}")
     def shown(owner: str, execution: str) -> dict[str, Any]:
@@ -71,7 +72,7 @@ def execution_routes(ledger: Ledger, works: Works, keys: ExecutionKeys) -> APIRo
     def put(owner: Name, execution: ExecutionName, wanted: WantedExecution, response: Response) -> dict[str, Any]:
         slo = BandwidthSlo(wanted.read_bytes_per_s, wanted.write_bytes_per_s)
         if slo != BandwidthSlo():
-            response.headers.update(works.promisable.check(wanted.tenant, slo))
+            response.headers.update(services.promisable.check(wanted.tenant, slo))
         ledger.renew(owner, wanted.lease_s)
         kept = ledger.keep_execution(StoreExecution(execution, wanted.tenant, slo, owner))
         if kept is None:

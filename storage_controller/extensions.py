@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
 from pydantic import BaseModel, Field, StringConstraints
@@ -13,31 +13,17 @@ from pydantic import BaseModel, Field, StringConstraints
 from storage_bridge.model import (
     RATE_MAX,
     TOKEN_HEADER,
-    AchievedBandwidth,
     BandwidthSlo,
-    MissedBandwidth,
     StorageCapacity,
     View,
-    ViewSample,
     feasibility,
 )
-from storage_controller.answers import Promisable, Refused
-from storage_controller.contents import Contents
-from storage_controller.controller_routes import Active
-from storage_controller.filter_cores import CpuBounds
-from storage_controller.kept_views import KeptViews
+from storage_controller.answers import Refused
 from storage_controller.ledger import READ, WRITE, Ledger
-from storage_controller.metric_routes import Readings
-from storage_controller.node_restarts import NodeRestarts
-from storage_controller.node_routes import StoreNodes
-from storage_controller.rule_routes import Done
-from storage_controller.storage_policies import PolicyMaker
-from storage_controller.supervision import Supervisor
-from storage_controller.swift_objects import SwiftObjects
-from storage_controller.swift_places import SwiftPlaces
-from storage_controller.traffic import Traffic
-from storage_filters.records import KINDS
+from storage_controller.services import Services
+from storage_controller.storage_policies import NewStoragePolicy
 
+PLACES = "tell where objects lie"
 LEASE_S_MAX = 7 * 86400.0
 Rate = Annotated[int, Field(gt=0, le=RATE_MAX, strict=True)]
 _NO_NUL = r"^[^\x00]*$"  # PostgreSQL cannot store these characters in a text
@@ -78,77 +64,7 @@ class WantedView(Lease):
     csv: Annotated[dict[Text, Text | bool], Field(max_length=16)] = {}
 
 
-def _not_told(tenant: str, container: str, object_name: str) -> NoReturn:  # noqa: ARG001
-    raise Refused(409, "cannot tell what was done with objects: the controller is not connected to Swift")
-
-
-class Works:
-    """The services that the routes use besides the ledger."""
-
-    def __init__(
-        self,
-        promisable: Promisable,
-        achieved: Callable[[], Mapping[str, AchievedBandwidth]],
-        missed: Callable[[], Mapping[str, MissedBandwidth]],
-        views: KeptViews,
-        sample_view: Callable[[View], ViewSample],
-        places: SwiftPlaces | None = None,
-        clients: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
-        achieved_by_execution: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
-        counts_transfers: Callable[[], bool] = lambda: False,
-        done: Done = _not_told,
-        hosted: Callable[[], Collection[str]] = lambda: KINDS,
-        traffic: Traffic | None = None,
-        of_signers: Traffic | None = None,
-        of_nodes: Traffic | None = None,
-        caches: Callable[[], Mapping[str, Mapping[str, tuple[int, int]]]] = dict,
-        silent_s: Callable[[], Mapping[str, float]] = dict,
-        silent_nodes_s: Callable[[], Mapping[str, float]] = dict,
-        metrics: Callable[[], Mapping[int, Mapping[str, float]]] = dict,
-        objects: SwiftObjects | None = None,
-        rewrite_bytes_per_s: int = 20_000_000,
-        supervisor: Supervisor | None = None,
-        active: Active = dict,
-        readings: Readings = dict,
-        prometheus_url: str | None = None,
-        hosted_by: Callable[[], Mapping[str, Collection[str]]] = dict,
-        nodes: StoreNodes | None = None,
-        replication_bytes_per_s: int | None = None,
-        cpu_bounds: CpuBounds | None = None,
-        policy_maker: PolicyMaker | None = None,
-        contents: Contents | None = None,
-    ) -> None:
-        self.promisable = promisable
-        self.achieved = achieved
-        self.missed = missed
-        self.views = views
-        self.sample_view = sample_view
-        self.places = places
-        self.clients = clients
-        self.achieved_by_execution = achieved_by_execution
-        self.counts_transfers = counts_transfers
-        self.done = done
-        self.hosted = hosted
-        self.traffic, self.of_signers, self.of_nodes = (one or Traffic(str) for one in (traffic, of_signers, of_nodes))
-        self.caches = caches
-        self.silent_s = silent_s
-        self.silent_nodes_s = silent_nodes_s
-        self.metrics = metrics
-        self.supervisor = supervisor or Supervisor()
-        self.active = active
-        self.readings = readings
-        self.prometheus_url = prometheus_url
-        self.hosted_by = hosted_by
-        self.objects = objects
-        self.replication_bytes_per_s = replication_bytes_per_s
-        self.cpu_bounds = cpu_bounds or CpuBounds()
-        self.contents = contents or Contents(str)
-        self.policy_maker = policy_maker or PolicyMaker((), 1.0)
-        self.nodes = nodes or StoreNodes(list, NodeRestarts({}, 1.0))
-        self.rewrite_bytes_per_s = rewrite_bytes_per_s
-
-
-def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
+def extension_routes(ledger: Ledger, services: Services) -> APIRouter:
     """Return everything under `/v1`. An owner sees and changes only its own objects; all promises are counted."""
     routes = APIRouter(prefix="/v1")
 
@@ -156,8 +72,8 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     def capacity() -> dict[str, Any]:
         promised = ledger.by_tenant().values()
         return {
-            "read_bytes_per_s": works.promisable.capacity.read_bytes_per_s or 0,
-            "write_bytes_per_s": works.promisable.capacity.write_bytes_per_s or 0,
+            "read_bytes_per_s": services.promisable.capacity.read_bytes_per_s or 0,
+            "write_bytes_per_s": services.promisable.capacity.write_bytes_per_s or 0,
             "promised_read_bytes_per_s": sum(slo.read_bytes_per_s or 0 for slo in promised),
             "promised_write_bytes_per_s": sum(slo.write_bytes_per_s or 0 for slo in promised),
         }
@@ -168,7 +84,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
     @routes.get("/proxies")
     def proxies() -> dict[str, int | None]:
-        rates = works.promisable.proxies.values()
+        rates = services.promisable.proxies.values()
         return {
             "one_proxy_bytes_per_s": max(rates, default=None),
             "proxies_bytes_per_s": sum(rates) if rates else None,
@@ -176,15 +92,15 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
     @routes.get("/reports")
     def reports() -> dict[str, float | None]:
-        return _silence({**works.silent_s(), **works.silent_nodes_s()})
+        return _silence({**services.reports.silent_s(), **services.reports.silent_nodes_s()})
 
     @routes.get("/unkept")
     def unkept() -> list[str]:
-        return list(works.promisable.unkept())
+        return list(services.promisable.unkept())
 
     @routes.get("/hosting")
     def hosting() -> dict[str, dict[str, Any]]:
-        silent, hosted = _silence(works.silent_s()), works.hosted_by()
+        silent, hosted = _silence(services.reports.silent_s()), services.reports.hosted_by()
         return {name: {"silent_s": silent[name], "filters": sorted(hosted.get(name, ()))} for name in sorted(silent)}
 
     @routes.post("/feasible")
@@ -206,7 +122,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     @routes.put("/owners/{owner}/slos/{tenant}", status_code=201)
     def set_slo(owner: Name, tenant: Name, promise: Promise, response: Response) -> Promise:
         slo = BandwidthSlo(promise.read_bytes_per_s, promise.write_bytes_per_s)
-        response.headers.update(works.promisable.check(tenant, slo))
+        response.headers.update(services.promisable.check(tenant, slo))
         ledger.renew(owner, promise.lease_s)
         rates = {READ: promise.read_bytes_per_s, WRITE: promise.write_bytes_per_s}
         ledger.set_slo(tenant, owner, rates, owner)
@@ -223,50 +139,58 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
     @routes.get("/achieved")
     def achieved() -> dict[str, dict[str, float]]:
-        return {tenant: asdict(one) for tenant, one in works.achieved().items()}
+        return {tenant: asdict(one) for tenant, one in services.reports.achieved().items()}
 
     @routes.get("/clients")
     def clients() -> dict[str, dict[str, float]]:
-        return {address: asdict(one) for address, one in works.clients().items()}
+        return {address: asdict(one) for address, one in services.reports.clients().items()}
 
     @routes.get("/caches")
     def caches() -> dict[str, dict[str, dict[str, int]]]:
         return {
             proxy: {name: {"count": times, "bytes": length} for name, (times, length) in counts.items()}
-            for proxy, counts in works.caches().items()
+            for proxy, counts in services.reports.caches().items()
         }
 
     @routes.get("/missed")
     def missed() -> dict[str, dict[str, int]]:
-        return {tenant: asdict(one) for tenant, one in works.missed().items()}
+        return {tenant: asdict(one) for tenant, one in services.reports.missed().items()}
 
     @routes.get("/locality")
     def locality(tenant: Name, source: Source, token: Token = "") -> dict[str, Any]:
-        return asdict(told_places(works).places(tenant, source, token))
+        return asdict(services.connected(PLACES).places.places(tenant, source, token))
 
-    add_views(routes, ledger, works)
+    add_views(routes, ledger, services)
     return routes
 
 
-def locality_routes(works: Works) -> APIRouter:
+def locality_routes(services: Services) -> APIRouter:
     """Swift's own answer for a name, in both dialects; an object's path may contain slashes and end with one."""
     routes = APIRouter()
 
     @routes.get("/swift/locality/{account}/{path:path}")
     def locality(account: str, path: str) -> Mapping[str, Any]:
-        return told_places(works).endpoints(account, path.removesuffix("/"))
+        return services.connected(PLACES).places.endpoints(account, path.removesuffix("/"))
 
     return routes
 
 
-def told_places(works: Works) -> SwiftPlaces:
-    """Return what Swift is asked by; Refused if the controller is not connected to it."""
-    if works.places is None:
-        raise Refused(409, "cannot tell where objects lie: the controller is not connected to Swift")
-    return works.places
+def storage_policy_routes(services: Services) -> APIRouter:
+    """`/swift/storage_policies` and `/swift/spolicies`."""
+    routes = APIRouter()
+
+    @routes.get("/swift/storage_policies")
+    def policies() -> list[Mapping[str, Any]]:
+        return services.connected(PLACES).places.storage_policies()
+
+    @routes.post("/swift/spolicies", status_code=201)
+    def make(wanted: NewStoragePolicy) -> str:
+        return services.policies.make(wanted)
+
+    return routes
 
 
-def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
+def add_views(routes: APIRouter, ledger: Ledger, services: Services) -> None:
     """Add the routes of an owner's views."""
 
     @routes.get("/owners/{owner}/views")
@@ -282,7 +206,7 @@ def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
         reading = View.read_as(wanted.model_dump())
         view = View(view_id, wanted.tenant, wanted.source, tuple(wanted.columns), wanted.where, token=token, **reading)
         ledger.renew(owner, wanted.lease_s)
-        works.views.create(view, owner)
+        services.views.create(view, owner)
         return {"id": view_id}
 
     @routes.post("/owners/{owner}/views/{view_id}/sample")
@@ -290,11 +214,11 @@ def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
         found = next((view for view in ledger.views(owner) if view.id == view_id), None)
         if found is None:
             raise Refused(404, f"there is no view {view_id}")
-        return asdict(works.sample_view(replace(found, token=token)))
+        return asdict(services.connected("sample a view").sample(replace(found, token=token)))
 
     @routes.delete("/owners/{owner}/views/{view_id}", status_code=204)
     def drop_view(owner: str, view_id: str) -> Response:
-        works.views.drop(view_id, owner)
+        services.views.drop(view_id, owner)
         return Response(status_code=204)
 
 

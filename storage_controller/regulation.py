@@ -28,7 +28,7 @@ from storage_controller.held_places import HeldPlaces
 from storage_controller.ledger import Ledger
 from storage_controller.module_ledger import ModuleLedger
 from storage_controller.replication import Pace, ReplicationPace
-from storage_controller.rule_judge import RuleJudge
+from storage_controller.rule_judge import Added, RuleJudge
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.server_reports import DIRECTIONS, BadReport, ServerReport, read_report
 from storage_controller.supervision import Mode, Supervisor
@@ -72,7 +72,8 @@ CacheCounts = Mapping[str, tuple[int, int]]
 
 class Regulation:
     """The thread of the loop. `epoch` is that of the lead; without the lead, reports are read and no limits are sent.
-    `executions`: whether executions have credentials, so that proxies have to know which may use the store.
+    `executions`: whether executions have credentials, so that proxies have to know which may use the store. `traffic`
+    counts what proxies report; `added` gives the values of the installation's metrics.
     """
 
     def __init__(
@@ -87,6 +88,8 @@ class Regulation:
         supervisor: Supervisor | None = None,
         replication: Pace | None = None,
         cpu: CpuBounds | None = None,
+        traffic: Traffic | None = None,
+        added: Added = lambda *_: {},
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._clock = clock
@@ -114,9 +117,13 @@ class Regulation:
         self._caches: dict[str, CacheCounts] = {}
         self._rule_book: Mapping[str, Any] | None = None
         self._told_rule_book: Mapping[str, Any] | None = None
-        self.traffic, self.of_signers, self.of_nodes = (Traffic(self._tenant, clock) for _ in range(3))
+        self.traffic, self.of_signers, self.of_nodes = (
+            traffic or Traffic(self._tenant, clock),
+            Traffic(self._tenant, clock),
+            Traffic(self._tenant, clock),
+        )
         self.contents = Contents(self._tenant, clock)
-        self.judge = RuleJudge(self._controllers, self._supervisor, self.traffic, self.contents, clock)
+        self.judge = RuleJudge(self._controllers, self._supervisor, self.traffic, self.contents, added, clock)
         servers = (*places.proxies, *places.object_servers)
         self._newest = {server: NewestMessage(settings.hold_s) for server in servers}
         self._meters = {server: Meter(server) for server in servers}
@@ -178,6 +185,10 @@ class Regulation:
     def metrics(self) -> Mapping[int, Mapping[str, float]]:
         """Return the values of metrics that the proxies know, by rule, and of rules that are only tried."""
         return self.judge.values()
+
+    def active(self) -> Mapping[str, bool]:
+        """Return whether the condition of each rule with metrics holds, by its controller."""
+        return self.judge.active()
 
     def silent_s(self) -> Mapping[str, float]:
         """Return for how many seconds each proxy of the settings has not reported; infinite: it never did."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from storage_controller.answers import Refused
 from storage_controller.rewrite_ledger import RewriteJob, RewriteLedger
 from storage_controller.rule_routes import Author
-from storage_controller.swift_objects import SwiftObjects
+from storage_controller.services import Services
 
 RATE_MIN, RATE_MAX = 100_000, 10**11
 _FIELDS = (
@@ -33,8 +33,8 @@ class WantedRewrite(BaseModel):
     bytes_per_s: Annotated[int, Field(ge=RATE_MIN, le=RATE_MAX)] | None = None
 
 
-def rewrite_routes(jobs: RewriteLedger, objects: SwiftObjects | None, bytes_per_s: int) -> APIRouter:
-    """Return the routes. objects: None without a Swift. bytes_per_s: of jobs that say nothing."""
+def rewrite_routes(jobs: RewriteLedger, services: Services) -> APIRouter:
+    """`/v1/rewrites`."""
     routes = APIRouter(prefix="/v1/rewrites")
 
     @routes.get("")
@@ -43,11 +43,10 @@ def rewrite_routes(jobs: RewriteLedger, objects: SwiftObjects | None, bytes_per_
 
     @routes.post("", status_code=201)
     def begin(wanted: WantedRewrite, author: Author = None) -> dict[str, Any]:
-        if objects is None:
-            raise Refused(409, "cannot store objects again: the controller is not connected to Swift")
+        swift = services.connected("store objects again")
         if wanted.container:
-            objects.count(wanted.tenant, wanted.container)
-        rate = wanted.bytes_per_s or bytes_per_s
+            swift.objects.count(wanted.tenant, wanted.container)
+        rate = wanted.bytes_per_s or services.rewrite_bytes_per_s
         job = RewriteJob(wanted.tenant, wanted.container, wanted.plain, wanted.dry_run, rate)
         return _document(jobs.begin(job, author))
 

@@ -25,7 +25,7 @@ Added = Callable[[Rule, Mapping[str, frozenset[str]]], Values]
 
 
 class RuleJudge:
-    """For the thread of the loop, but for `values` and `active`. added: to be set before it begins."""
+    """For the thread of the loop, but for `values` and `active`. added: values of metrics of the installation."""
 
     def __init__(
         self,
@@ -33,9 +33,10 @@ class RuleJudge:
         supervisor: Supervisor,
         traffic: Traffic,
         contents: Contents,
+        added: Added = lambda *_: {},
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self.added: Added = lambda *_: {}
+        self._added = added
         self._kept = kept
         self._traffic = traffic
         self._contents = contents
@@ -59,7 +60,7 @@ class RuleJudge:
         groups = books.held.groups
 
         def further(rule: Rule) -> Values:
-            return {**self._contents.values(rule, groups), **self.added(rule, groups)}
+            return {**self._contents.values(rule, groups), **self._added(rule, groups)}
 
         held = self._operations.metrics(books.held, now_s, further)
         dry = {

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Self
+from collections.abc import Sequence
+from typing import Annotated, Self
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from storage_controller.answers import Refused
@@ -19,7 +18,6 @@ _log = logging.getLogger(__name__)
 _PARTITIONS_MAX = 2**22
 Device = Annotated[str, StringConstraints(max_length=300, pattern=r"^r\d+z\d+-[^\s/]+:\d+/[^\s/]+$")]
 Weight = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
-Told = Callable[[], list[Mapping[str, Any]]]
 
 
 class NewStoragePolicy(BaseModel):
@@ -88,18 +86,3 @@ class PolicyMaker:
         if code != 0:
             raise Refused(409, f"the storage policy {wanted.name} was not made: {output or f'exit code {code}'}")
         return output
-
-
-def storage_policy_routes(told: Told, maker: PolicyMaker) -> APIRouter:
-    """`/swift/storage_policies` and `/swift/spolicies`."""
-    routes = APIRouter()
-
-    @routes.get("/swift/storage_policies")
-    def policies() -> list[Mapping[str, Any]]:
-        return told()
-
-    @routes.post("/swift/spolicies", status_code=201)
-    def make(wanted: NewStoragePolicy) -> str:
-        return maker.make(wanted)
-
-    return routes

@@ -7,7 +7,8 @@ import json
 import re
 from typing import Any
 
-# Controls (C0, DEL, C1), characters of no width but those that join letters, what turns or breaks lines, and halves of surrogate pairs, which cannot be encoded.
+# Controls (C0, DEL, C1), characters without width (but not those that join letters), what turns or breaks lines, and
+# halves of surrogate pairs, which cannot be encoded.
 _HIDDEN = "\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
 _UNPRINTABLE = re.compile(f"[\x00-\x1f{_HIDDEN}]")
 UNPRINTABLE_IN_JSON = re.compile(f"[{_HIDDEN}]")

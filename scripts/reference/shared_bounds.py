@@ -188,7 +188,8 @@ MEMBERS: tuple[SharedBound, ...] = (
         "none, or the [limits](../people.md#tenants-and-quotas) of an admin",
         (),
         "a user, up to the user's limit; else the tenant's users",
-        "the user or the tenant. **Without limits, one user's queue delays others, unless the policy shares by tenant (`tenants: drf`, or the order `fair-share`)**",
+        "the user or the tenant. **Without limits, one user's queue delays others, unless the policy shares by tenant "
+        "(`tenants: drf`, or the order `fair-share`)**",
         "when they end",
         ("quota_exceeded",),
         ("tests/contract/test_store_quotas.py::test_a_quota_of_users_counts_each_of_them",),

@@ -171,4 +171,4 @@ def test_a_client_finds_the_one_dialect_that_is_answered(
         assert [http.get(path).status_code for path in answered] == [200] * len(answered)
         assert [http.get(path).status_code for path in not_answered] == [404] * len(not_answered)
         assert http.get("/v1/capacity").status_code == 200
-        assert http.get("/swift/storage_policies").status_code == 409, "it is not connected to Swift"
+        assert http.get("/swift/storage_policies").status_code == 503, "its Swift is away"

@@ -115,7 +115,7 @@ def test_a_rule_is_moved_to_the_newest_or_a_named_version(served: Served, http: 
     for rule, name, sha256, status, sentence in (
         (first["id"], "mask", None, 409, "runs when objects are stored: add a rule for it"),
         (first["id"], "mask", "0" * 12, 404, "there is no version 000000000000 of mask"),
-        (first["id"], "other", None, 404, "runs no module other"),
+        (first["id"], "other", None, 404, "runs no version of other"),
         (99, "mask", None, 404, "there is no rule 99"),
         (first["id"], "mask", "xyz", 422, ""),
     ):

@@ -18,7 +18,6 @@ from storage_controller.app import make_app
 from storage_controller.controller_ledger import ControllerLedger
 from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys
-from storage_controller.extensions import Works
 from storage_controller.filter_cores import CpuBounds
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
@@ -26,12 +25,16 @@ from storage_controller.node_restarts import NodeRestarts
 from storage_controller.node_routes import StoreNodes
 from storage_controller.node_watch import NodeWatch
 from storage_controller.own_metrics import Reading
+from storage_controller.services import Services, Swift
 from storage_controller.settings import NodeSettings
 from storage_controller.supervision import Mode, Supervisor
+from storage_controller.swift_done import done_at
 from storage_controller.swift_http import SwiftAdmin, SwiftHttp
 from storage_controller.swift_objects import SwiftObjects
+from storage_controller.swift_places import SwiftPlaces
 from storage_controller.traffic import Traffic
 from tests.support import serving
+from tests.support.controller_reports import GivenReports
 from tests.support.manual_clock import ManualClock
 from zoe_client.tls import verification
 from zoe_lib.strict_http import StrictHttp
@@ -83,6 +86,20 @@ class Served:
     def counts(self) -> bool:
         return self.counting()
 
+    def reports(self) -> GivenReports:
+        return GivenReports(
+            self.traffic,
+            self.of_signers,
+            self.of_nodes,
+            rates=self.achieved,
+            missing=self.missed,
+            filters=self.hosted_by,
+            silence_s=self.silent_s,
+            values=self.rule_metrics,
+            holding=self.active,
+            counting=self.counts,
+        )
+
     def make(self, view: View) -> None:
         if self.refuses is not None:
             raise self.refuses
@@ -128,34 +145,24 @@ def served_controller(
     watch = NodeWatch(nodes, served.supervisor, lambda: Mode.ON, timeout_s=PATIENCE_S)
     if nodes:
         watch.look()
-    works = Works(
+    line = SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))
+    services = Services(
         Promisable(
             capacity,
             lambda tenant: tenant not in served.strangers,
             served.proxies,
             ControllerLedger(ledger).unkept,
         ),
-        lambda: served.achieved,
-        lambda: served.missed,
+        served.reports(),
         served.views,
-        lambda _: served.sampled,
-        achieved_by_execution=lambda: served.achieved,
-        counts_transfers=served.counts,
-        traffic=served.traffic,
-        of_signers=served.of_signers,
-        of_nodes=served.of_nodes,
+        Swift(SwiftObjects(line), done_at(line), lambda _: served.sampled, SwiftPlaces(line, ledger.view)),
+        StoreNodes(watch.nodes, NodeRestarts(nodes, PATIENCE_S), watch.mode_set),
+        served.supervisor,
+        lambda: served.readings,
+        cpu_bounds or CpuBounds(),
         prometheus_url=prometheus_url,
-        hosted_by=lambda: served.hosted_by,
-        silent_s=lambda: served.silent_s,
-        supervisor=served.supervisor,
-        readings=lambda: served.readings,
-        active=lambda: served.active,
-        metrics=lambda: served.rule_metrics,
-        cpu_bounds=cpu_bounds,
-        nodes=StoreNodes(watch.nodes, NodeRestarts(nodes, PATIENCE_S), watch.mode_set),
-        objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )
-    app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http=StrictHttp, loop="asyncio")
+    app = serving.Served(make_app(ledger, services, TOKEN, keys=keys, dialect=dialect), http=StrictHttp, loop="asyncio")
     served.url = app.url
     try:
         yield served

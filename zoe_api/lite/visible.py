@@ -1,4 +1,4 @@
-"""Characters that have no width or turn the direction of text, shown as escapes: a name cannot look like another one."""
+"""Characters without width, or that turn the direction of text, as escapes: no name looks like another one."""
 
 from __future__ import annotations
 

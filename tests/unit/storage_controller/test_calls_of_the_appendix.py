@@ -11,9 +11,10 @@ from starlette.routing import Match
 from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import Promisable
 from storage_controller.app import make_app
-from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
+from storage_controller.services import Services
+from tests.support.controller_reports import GivenReports
 
 PAGE = Path(__file__).parents[3] / "docs" / "added-metrics.md"
 CALLS = re.findall(r"^\| `(GET|POST|PUT|DELETE) (/\S+)` \| (.+) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
@@ -23,7 +24,7 @@ CALLS_OF_THE_APPENDIX = 62
 def test_all_are_documented_and_have_a_route() -> None:
     ledger = Ledger(mock.Mock())
     views = KeptViews(ledger, mock.Mock(), mock.Mock())
-    app = make_app(ledger, Works(Promisable(BandwidthSlo(1, 1)), dict, dict, views, mock.Mock()), "token")
+    app = make_app(ledger, Services(Promisable(BandwidthSlo(1, 1)), GivenReports(), views), "token")
 
     def answered(method: str, path: str) -> bool:
         scope = {"type": "http", "method": method, "path": path, "headers": []}

@@ -15,9 +15,10 @@ from fastapi import FastAPI
 from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import Promisable
 from storage_controller.app import make_app
-from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
+from storage_controller.services import Services
+from tests.support.controller_reports import GivenReports
 
 Sent = list[tuple[str, str]]
 
@@ -25,8 +26,9 @@ Sent = list[tuple[str, str]]
 @functools.cache
 def door(metrics_token: str) -> FastAPI:
     ledger = Ledger(mock.Mock())
-    works = Works(Promisable(BandwidthSlo(1, 1)), dict, dict, KeptViews(ledger, mock.Mock(), mock.Mock()), mock.Mock())
-    return make_app(ledger, works, "all", metrics_token=metrics_token)
+    views = KeptViews(ledger, mock.Mock(), mock.Mock())
+    services = Services(Promisable(BandwidthSlo(1, 1)), GivenReports(), views)
+    return make_app(ledger, services, "all", metrics_token=metrics_token)
 
 
 def status(metrics_token: str, path: str, headers: dict[str, str], method: str = "GET") -> int:
@@ -140,3 +142,8 @@ def test_what_is_nearly_the_token_opens_nothing(headers: Sent) -> None:
 def test_a_client_that_leaves_within_its_body_is_no_error(path: str, caplog: pytest.LogCaptureFixture) -> None:
     assert knock("", path, [("X-Auth-Token", "all")], "POST", None) == 400
     assert caplog.records == []
+
+
+@pytest.mark.parametrize("path", ["/swift/storage_policies", "/swift/locality/a/b", "/v1/locality?tenant=t&source=s"])
+def test_without_a_swift_its_questions_are_refused(path: str) -> None:
+    assert knock("", path, [("X-Auth-Token", "all")]) == 409

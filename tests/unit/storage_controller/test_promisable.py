@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from storage_bridge.model import BandwidthSlo
-from storage_controller.__main__ import promisable_by
+from storage_controller.composition import promisable_by
 from storage_controller.settings import ControllerSettings
 
 

@@ -1,0 +1,227 @@
+"""The storage controller put together: its parts, and what each is given."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+from storage_bridge.bandwidth.regulator import RateSettings
+from storage_bridge.model import BandwidthSlo, View, ViewSample
+from storage_controller.answers import Promisable, Refused, at_most, bounded
+from storage_controller.controller_ledger import HEALTH_CONTROLLER, ControllerLedger
+from storage_controller.executions import ExecutionKeys
+from storage_controller.filter_cores import CpuBounds
+from storage_controller.held_places import HeldPlaces
+from storage_controller.kept_views import KeptViews
+from storage_controller.lead import Lead
+from storage_controller.ledger import Ledger
+from storage_controller.metric_ledger import MetricLedger
+from storage_controller.node_health import Bounds
+from storage_controller.node_restarts import NodeRestarts
+from storage_controller.node_routes import StoreNodes
+from storage_controller.node_watch import NodeWatch
+from storage_controller.own_metrics import OwnMetrics
+from storage_controller.regulation import Endpoints, Regulation
+from storage_controller.replication import Pace
+from storage_controller.replication_spare import Disks
+from storage_controller.rewrite_ledger import RewriteLedger
+from storage_controller.rewriter import Rewriter
+from storage_controller.rule_ledger import RuleLedger
+from storage_controller.services import Services, Swift
+from storage_controller.settings import ControllerSettings
+from storage_controller.storage_policies import PolicyMaker
+from storage_controller.supervision import Supervisor
+from storage_controller.sweeper import ViewSweeper
+from storage_controller.swift_done import done_at
+from storage_controller.swift_objects import SwiftObjects
+from storage_controller.swift_places import SwiftPlaces
+from storage_controller.swift_views import SwiftAdmin, SwiftViews
+from storage_controller.traffic import Traffic
+
+_log = logging.getLogger(__name__)
+_LOST_S = 0.6  # a proxy reports several times a second
+
+
+class Loop(Protocol):
+    """A thread of the controller."""
+
+    def begin(self) -> None:
+        """Start it."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What the files of the settings contain. views: None without a Swift; keys: None without credentials of
+    executions; metrics_token: empty if `/metrics` has no token of its own.
+    """
+
+    token: str
+    metrics_token: str
+    endpoints: Endpoints
+    views: SwiftViews | None
+    keys: ExecutionKeys | None
+
+    @classmethod
+    def read(cls, settings: ControllerSettings) -> Secrets:
+        """Read the files. OSError, ValueError."""
+        secret = settings.executions_secret_file
+        return cls(
+            _text(settings.token_file),
+            _text(settings.metrics_token_file),
+            _endpoints(settings),
+            _views(settings),
+            None if secret is None else ExecutionKeys.read(secret, settings.account_prefix),
+        )
+
+
+def composed(
+    settings: ControllerSettings, secrets: Secrets, ledger: Ledger, lead: Lead
+) -> tuple[Services, Sequence[Loop]]:
+    """Return the services that the routes use, and the loops in the order in which they begin."""
+
+    def leads() -> bool:
+        return lead.epoch is not None
+
+    supervisor, views = Supervisor(), secrets.views
+    bounds = CpuBounds(settings.filter_cores_of, settings.filter_cores)
+    traffic = Traffic(lambda account: account.removeprefix(settings.account_prefix))
+    interval_s, prometheus_url = settings.metrics_interval_s, settings.prometheus_url
+    metrics = OwnMetrics(MetricLedger(ledger), supervisor, traffic, prometheus_url, interval_s, leads)
+    regulation = Regulation(
+        ledger,
+        held_places(settings),
+        secrets.endpoints,
+        settings.account_prefix,
+        rate_settings(settings),
+        lambda: lead.epoch,
+        secrets.keys is not None,
+        supervisor,
+        _pace(settings),
+        bounds,
+        traffic,
+        metrics.values_for,
+    )
+    has_account = views.has_account if views else lambda _: True
+    promisable = replace(promisable_by(settings, has_account), unkept=ControllerLedger(ledger).unkept)
+    swift = None if views is None else _swift(settings, views, ledger, regulation, promisable)
+    watch = _watch(settings, supervisor, ledger, leads)
+    restarts = NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon)
+    services = Services(
+        promisable,
+        regulation,
+        KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None),
+        swift,
+        StoreNodes(watch.nodes, restarts, watch.mode_set),
+        supervisor,
+        metrics.readings,
+        bounds,
+        PolicyMaker(settings.swift_policy_command, settings.swift_policy_s),
+        prometheus_url,
+        settings.rewrite_bytes_per_s,
+        settings.replication_bytes_per_s,
+    )
+    sweeper = ViewSweeper(lambda: services.views.sweep() if leads() else None)
+    loops: list[Loop] = [lead, regulation, metrics, sweeper, *_rewriters(settings, services, ledger, leads)]
+    return services, [*loops, watch] if settings.swift_nodes else loops
+
+
+def _swift(
+    settings: ControllerSettings, views: SwiftViews, ledger: Ledger, regulation: Regulation, promisable: Promisable
+) -> Swift:
+    most = promisable.capacity.read_bytes_per_s or 0
+
+    def sample(view: View) -> ViewSample:
+        """The result includes what the view's tenant would get now, at most what the store can move."""
+        readable = regulation.readable(view.tenant)
+        return views.sample(view, most if readable is None else min(readable, most))
+
+    places = SwiftPlaces(views.line, ledger.view, settings.swift_endpoints_url, settings.swift_fragmented_policies)
+    return Swift(SwiftObjects(views.line), done_at(views.line), sample, places)
+
+
+def _rewriters(
+    settings: ControllerSettings, services: Services, ledger: Ledger, leads: Callable[[], bool]
+) -> Iterable[Rewriter]:
+    if services.swift is not None:
+        book, jobs = RuleLedger(ledger, hosted=services.reports.hosted).book, RewriteLedger(ledger)
+        yield Rewriter(jobs, book, services.swift.objects, leads, patience_s=settings.rewrite_patience_s)
+
+
+def rate_settings(settings: ControllerSettings) -> RateSettings:
+    """Return how limits are computed: where a proxy may be lost, one that does not report is no longer waited for."""
+    found = RateSettings(hold_s=settings.hold_s, decay_s=settings.decay_s)
+    return replace(found, lost_s=_LOST_S) if settings.proxies_spare else found
+
+
+def held_places(settings: ControllerSettings) -> HeldPlaces:
+    """Return where bandwidth is held, and who reports."""
+    nodes, further = settings.bandwidth_nodes, settings.object_servers
+    return HeldPlaces(settings.proxies, nodes, settings.bandwidth_replicas, further)
+
+
+def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:
+    """Return how much may be promised; log which part of the settings the proxies cannot keep."""
+    configured = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
+    places, capacity = held_places(settings), bounded(configured, settings.proxies, settings.proxies_spare)
+    if disks := sum(places.nodes.values()):
+        capacity = at_most(capacity, disks, disks // places.copies)
+    promisable = Promisable(capacity, has_account, settings.proxies, places=places)
+    if capacity != configured:
+        _log.warning("the store moves less than the settings promise; promises are limited to %s", capacity)
+    for caveat in promisable.caveats(promisable.capacity):
+        _log.warning("what may be promised cannot always be kept: %s", caveat)
+    return promisable
+
+
+def _endpoints(settings: ControllerSettings) -> Endpoints:
+    public, secret, *proxies = settings.key_file.read_bytes().split()
+    if not proxies:
+        raise ValueError(f"{settings.key_file} contains no public key of a proxy, so no proxy could connect")
+    return Endpoints(settings.limits_endpoint, settings.usage_endpoint, public, secret, frozenset(proxies))
+
+
+def _views(settings: ControllerSettings) -> SwiftViews | None:
+    if settings.swift_auth_url is None:
+        return None
+    if settings.swift_key_file is None:
+        raise ValueError("swift_auth_url also needs swift_key_file")
+    key = settings.swift_key_file.read_text().strip()
+    return SwiftViews(SwiftAdmin(settings.swift_auth_url, settings.swift_user, key, settings.account_prefix))
+
+
+def _pace(settings: ControllerSettings) -> Pace | None:
+    disks, least = settings.replication_disks, settings.replication_bytes_per_s
+    if disks is None or least is None:
+        return least
+    # What is held at the object servers is counted there, for each replica.
+    replicas = 1 if settings.bandwidth_nodes else disks.replicas
+    return Disks(disks.servers, disks.bytes_per_s, replicas, least)
+
+
+def _watch(
+    settings: ControllerSettings, supervisor: Supervisor, ledger: Ledger, leads: Callable[[], bool]
+) -> NodeWatch:
+    bounds = Bounds(
+        settings.nodes_slow_s,
+        settings.nodes_full_percent / 100,
+        settings.nodes_replication_s,
+        settings.nodes_pending_max,
+    )
+    mode = partial(ControllerLedger(ledger).mode, HEALTH_CONTROLLER)
+    interval_s, timeout_s = settings.nodes_interval_s, settings.nodes_timeout_s
+    return NodeWatch(settings.swift_nodes, supervisor, mode, bounds, interval_s, timeout_s, leads)
+
+
+def _no_views(view: View) -> NoReturn:
+    raise Refused(409, f"cannot create view {view.id}: the controller is not connected to Swift; set swift_auth_url")
+
+
+def _text(file: Path | None) -> str:
+    return file.read_text().strip() if file else ""
