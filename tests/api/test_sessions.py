@@ -92,6 +92,11 @@ def test_a_host_that_is_no_address_is_refused(shared_api: Api, host: str) -> Non
     assert code(shared_api.http().get("/api/v1/me", headers={"Host": host})) == "http_error"
 
 
+def test_a_path_that_cannot_be_stored_is_refused_as_others_are(shared_api: Api) -> None:
+    answer = shared_api.http(None).get("/api/v1/session/oidc/callback/null%00")
+    assert problem(answer)["code"] == "sign_in_failed"
+
+
 def test_signed_out_is_out(api: Api) -> None:
     browser = Browser(api)
     http = browser.use()
