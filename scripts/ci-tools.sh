@@ -9,6 +9,8 @@ PACKAGES="$PACKAGES docker-registry"
 PACKAGES="$PACKAGES memcached"
 # A directory to sign in with.
 PACKAGES="$PACKAGES slapd ldap-utils"
+# What builds the extra bonsai, another client of directories.
+PACKAGES="$PACKAGES gcc python3.11-dev libldap-dev libsasl2-dev"
 # A browser without windows, one that also tells what happens outside of its page, and a font to draw with.
 PACKAGES="$PACKAGES chromium-headless-shell chromium fonts-dejavu-core"
 # A TLS proxy; its tests start their own.

@@ -72,6 +72,7 @@ from zoe_api.routers import (
 from zoe_api.routers import usage as use
 from zoe_api.server import IDLE_S, Server
 from zoe_api.sign_in.directory_watch import DirectoryWatch, directories
+from zoe_api.sign_in.ldap_clients.chosen import ClientMissing, log_clients
 from zoe_api.sign_in.redirect_uris import log_redirect_uris
 from zoe_api.stream_places import StreamPlaces
 from zoe_api.web_ui import WebUi
@@ -234,6 +235,11 @@ def main() -> int:
         print(f"zoe-api: {trouble}", file=sys.stderr)
         return CANNOT_LISTEN
     log_redirect_uris(settings)
+    try:
+        log_clients(settings)
+    except ClientMissing as refusal:
+        print(f"zoe-api: {refusal}", file=sys.stderr)
+        return 2
     installed()  # read now: what is installed later counts after a restart, as for the master
     store = PostgresStore(settings.database_url.get_secret_value())
     try:

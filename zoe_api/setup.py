@@ -57,6 +57,7 @@ def _set_up(options: argparse.Namespace, settings: Settings) -> str:
     finally:
         store.close()
     _say_what_to_register(settings)
+    _say_who_asks_directories(settings)
     return said
 
 
@@ -69,6 +70,19 @@ def _say_what_to_register(settings: Settings) -> None:
 
     for name, uri in redirect_uris(settings).items():
         print(f"zoe-setup: register at the provider {name} the redirect URI {uri}", file=sys.stderr)
+
+
+def _say_who_asks_directories(settings: Settings) -> None:
+    """Print the client of each LDAP directory."""
+    if not settings.ldap:
+        return
+    from zoe_api.sign_in.ldap_clients.chosen import ClientMissing, clients
+
+    try:
+        for name, client in clients(settings).items():
+            print(f"zoe-setup: the directory {name} is asked by {client}", file=sys.stderr)
+    except ClientMissing as refusal:
+        raise SetupRefused(str(refusal)) from None
 
 
 def _back_up(options: argparse.Namespace, settings: Settings, clock: Clock = SYSTEM_CLOCK) -> str:

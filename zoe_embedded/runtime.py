@@ -191,7 +191,8 @@ def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
     uv = Path(sys.executable).with_name("uv")
     make_bare_environment(directory, python, "--seed")
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
-    _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
+    sources = ("--build-constraints", _REQUIREMENTS / "build.txt")
+    _run(uv, "pip", "install", "-q", *target, *sources, "--require-hashes", "-r", lock)
 
 
 def spark_packages(directory: Path) -> None:

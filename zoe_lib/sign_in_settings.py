@@ -50,6 +50,10 @@ class LdapSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: str = Field(description="`ldaps://host`, or `ldap://host` with `start_tls`; without TLS on loopback only.")
+    client: Literal["ldap3", "bonsai"] = Field(
+        default="ldap3",
+        description="Python package that talks to the directory; `bonsai` (libldap) is an extra of `zoe-analytics`.",
+    )
     start_tls: bool = Field(default=False, description="Use StartTLS before any other request.")
     ca_file: Path | None = Field(
         default=None, description="CA file, if the CA of the provider is not in the system trust store."

@@ -10,7 +10,8 @@ The first draws changes of lines that the tests run, and says which test fails w
 first run, in which all given tests run once, and read by later ones: remove it after a change of the code. `--again`
 has other tests, which need not run the changed line in their own process, judge what survived in a file of results, and
 names all that fail: a test that none of these changes needs tells nothing that the first tests did not. The others
-prove that a test uses a function: it has to fail with a body that only raises, and to pass as it is. Everything runs in
+prove that a test uses a function: it has to fail with a body that only raises, and to pass as it is; rows of a table
+may name a check in a file instead, and what stands there without it. Everything runs in
 a copy of the tree; `--copy` keeps it, for tests that need a runtime or a store, which are built once for each place
 of a tree.
 """
@@ -76,7 +77,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--tests", nargs="+", default=["tests/unit"], help="arguments of pytest")
     parser.add_argument("--raise", dest="raises", metavar="MODULE:FUNCTION")
     parser.add_argument("--test")
-    parser.add_argument("--table", type=Path, help="tables with a `test` and the function that it `breaks`")
+    parser.add_argument("--table", type=Path, help="tables with a `test` and what it `breaks`, or a `check`")
     parser.add_argument("--copy", type=Path, help="the folder of the copy, which then stays")
     return parser
 
@@ -195,6 +196,18 @@ def prove(tree: Tree, breaks: str, test: str) -> str:
         source = raising((tree.root / path).read_bytes(), function)
     except (OSError, KeyError):
         return "there is no such function"
+    return _prove_change(tree, path, source, test)
+
+
+def prove_check(tree: Tree, path: str, check: str, without: str, test: str) -> str:
+    """Return why a test does not prove that a check is made, which stands in the file once; empty if it does."""
+    source = (tree.root / path).read_text("utf-8")
+    if source.count(check) != 1:
+        return f"{path} has the check {source.count(check)} times"
+    return _prove_change(tree, path, source.replace(check, without).encode(), test)
+
+
+def _prove_change(tree: Tree, path: str, source: bytes, test: str) -> str:
     began_s = time.monotonic()
     if not (before := tree.run([test], _RAISE_S)).good:
         return f"{test} does not pass as it is ({_how(before)})"
@@ -214,7 +227,10 @@ def prove_all(tree: Tree, rows: Mapping[str, Any]) -> int:
     """Prove each row of a table; 1 if one fails."""
     wrong = 0
     for name, row in rows.items():
-        problem = prove(tree, row["breaks"], row["test"])
+        if "breaks" in row:
+            problem = prove(tree, row["breaks"], row["test"])
+        else:
+            problem = prove_check(tree, row["path"], row["check"], row["without"], row["test"])
         wrong += bool(problem)
         print(f"{name}: {problem or 'proved'}", flush=True)
     print(f"{len(rows) - wrong} of {len(rows)} proved")

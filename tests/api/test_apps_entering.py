@@ -77,6 +77,8 @@ def test_every_port_has_an_origin_of_its_own(opened: Opened) -> None:
     assert ui.get("/").status_code == web.get("/").status_code == 200
     web.headers["Host"] = ui.headers["Host"]
     assert web.get("/").status_code == 401
+    elsewhere = urlsplit(opened.ticket(opened.api.http()))._replace(netloc=ui.headers["Host"]).geturl()
+    assert opened.visit(elsewhere, opened.api.http(None)).status_code == 401
     with pytest.raises(AssertionError, match="no proxied port rpc"):
         opened.ticket(opened.api.http(), "rpc")
 

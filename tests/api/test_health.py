@@ -46,6 +46,14 @@ def send(pids: list[int], number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
+def test_strangers_are_told_nothing_but_what_works(shared_api: Api) -> None:
+    http = shared_api.http(None)
+    assert http.get("/healthz").text == "ok"
+    told = http.get("/readyz").json()
+    assert told.keys() == {"database", "master"}
+    assert set(told.values()) <= {"ok", "not reachable"}
+
+
 def test_while_tables_are_locked(api: Api, postgres_url: str) -> None:
     with closing(connect(postgres_url)) as other, other.cursor() as cursor:
         cursor.execute("BEGIN; LOCK TABLE tokens, executions IN ACCESS EXCLUSIVE MODE")

@@ -12,6 +12,7 @@ from tests.support.browser import PASSWORD, Browser
 from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import connect
+from tests.support.waiting import until
 from zoe_api.sign_in import brake, passwords
 
 SESSION = "/api/v1/session"
@@ -90,6 +91,13 @@ def test_an_origin_that_is_no_address_is_foreign(api: Api) -> None:
 @pytest.mark.parametrize("host", ["[", "[::1", "a:b", "x:99999"])
 def test_a_host_that_is_no_address_is_refused(shared_api: Api, host: str) -> None:
     assert code(shared_api.http().get("/api/v1/me", headers={"Host": host})) == "http_error"
+
+
+def test_a_path_that_cannot_be_stored_is_refused_as_others_are(shared_api: Api) -> None:
+    answer = shared_api.http(None).get("/api/v1/session/oidc/callback/null%00")
+    assert problem(answer)["code"] == "sign_in_failed"
+    noted = "/api/v1/session/oidc/callback/null?"  # after the answer
+    until(lambda: noted in [one.target for one in shared_api.store.accounts.audit(None, 50)])
 
 
 def test_signed_out_is_out(api: Api) -> None:

@@ -57,10 +57,12 @@ class Lines(logging.Handler):
 
 
 @contextmanager
-def lines() -> Iterator[Lines]:
+def lines(noted: Lines | None = None) -> Iterator[Lines]:
     """Note all lines of this process instead of writing them."""
-    noted, before = Lines(), structlog.get_config()["processors"]
-    structlog.configure(processors=[structlog.processors.format_exc_info, noted.process])
+    noted = Lines() if noted is None else noted
+    before = structlog.get_config()["processors"]
+    merged = structlog.contextvars.merge_contextvars
+    structlog.configure(processors=[merged, structlog.processors.format_exc_info, noted.process])
     logging.getLogger().addHandler(noted)
     try:
         yield noted

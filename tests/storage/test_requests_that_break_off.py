@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.storage.test_rules import applied
-from tests.support.breaking_off import requests, send
+from tests.support.breaking_off import half_bodies, requests, send
 from tests.support.framing import answer
 from tests.support.gateway import gateway_before_swift
 from tests.support.long import LONG, of_storage
@@ -22,6 +22,7 @@ from zoe_embedded.swift.store import ObjectStore
 
 SEED = 20261129
 REQUESTS = 5000 if LONG else 150
+LARGE = bytes(3 << 20)
 RULES = ("FOR CONTAINER acme/cut DO SET COMPRESSION, SET ENCRYPTION", "FOR CONTAINER beta/cut DO SET ENCRYPTION")
 WRONG = re.compile(r"Traceback|\bERROR\b|\bError: |exception", re.IGNORECASE)
 
@@ -29,6 +30,8 @@ WRONG = re.compile(r"Traceback|\bERROR\b|\bError: |exception", re.IGNORECASE)
 def wrong_lines(store: ObjectStore, before: int, person: Person, s3: S3Client) -> list[str]:
     print(f"seed {SEED}")
     chance = random.Random(SEED)
+    for sent in half_bodies(person, s3, "cut"):
+        assert not send(s3.address, sent, chance, ("half",)).startswith(b"HTTP/1.1 500"), sent[:300]
     for sent in requests(person, s3, "cut", chance, REQUESTS):
         got = send(s3.address, sent, chance)
         assert not got.startswith(b"HTTP/1.1 500"), (sent[:300], got[:1000])
@@ -47,9 +50,22 @@ def test_the_proxy_logs_no_error(shared: Whole, login: str) -> None:
         s3_client(shared.store, login) as s3,
     ):
         person.put("cut")
+        person.put("cut/large", LARGE)
         before = len(shared.store.log_of("proxy"))
         with applied(http, shared, RULES[login == "beta:bob"]):
             assert wrong_lines(shared.store, before, person, s3) == []
+
+
+def test_a_list_of_names_that_breaks_off_deletes_nothing(swift: ObjectStore, ann: Person) -> None:
+    """The part of a name that came is that of another object."""
+    ann.put("names")
+    for name in ("names/a", "names/a-longer"):
+        ann.put(name, b"x")
+    at, whole = urlsplit(ann.account_url), b"/names/a-longer\n"
+    head = f"POST {at.path}?bulk-delete HTTP/1.1\r\nHost: {at.netloc}\r\nX-Auth-Token: {ann.token}\r\n"
+    head += f"Content-Type: text/plain\r\nContent-Length: {len(whole)}\r\n\r\n"
+    send(swift.auth_url, head.encode() + whole[: len(b"/names/a")], random.Random(SEED), ("half",))
+    assert [one["name"] for one in ann.listing("names")] == ["a", "a-longer"]
 
 
 def test_the_name_of_a_coding_may_have_capital_letters(swift: ObjectStore, ann: Person) -> None:
@@ -69,4 +85,5 @@ def test_the_gateway_logs_no_error() -> None:
         s3_client(pair.gateway, "acme:ann") as s3,
     ):
         ann.put("cut")
+        ann.put("cut/large", LARGE)
         assert wrong_lines(pair.gateway, len(pair.gateway.log_of("proxy")), ann, s3) == []

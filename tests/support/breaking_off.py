@@ -7,7 +7,7 @@ import json
 import random
 import socket
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from tests.support.object_store import Person
@@ -44,6 +44,8 @@ def cases(container: str) -> list[tuple[str, str, bytes, Mapping[str, str]]]:
         ("POST", f"/{container}/x", b"z" * 100, {"X-Object-Meta-A": "b"}),
         ("COPY", f"/{container}/x", b"", {"Destination": f"{container}/copy"}),
         ("GET", f"/{container}/x", b"", {}),
+        ("GET", f"/{container}/large", b"", {}),
+        ("GET", f"/{container}/large", b"", {"Range": "bytes=5-2000000,7-9"}),
         ("GET", f"/{container}?format=json", b"z" * 100, {}),
         ("REWRITE", f"/{container}/x", b"z" * 100, {}),
     ]
@@ -59,26 +61,49 @@ def s3_cases(container: str) -> list[tuple[str, str, str, bytes]]:
         ("PUT", container, "versioning=", b"<VersioningConfiguration/>"),
         ("PUT", "fresh-bucket", "", b"<CreateBucketConfiguration/>"),
         ("GET", f"{container}/s", "", b""),
+        ("GET", f"{container}/large", "", b""),
     ]
 
 
-def requests(person: Person, s3: S3Client, container: str, chance: random.Random, number: int) -> Iterator[bytes]:
-    """Yield so many requests that are cut at any byte."""
-    native, by_s3 = cases(container), s3_cases(container)
+_Parts = tuple[str, Mapping[str, str], bytes]
+"""First line, headers and body."""
+
+
+def _native(person: Person, case: tuple[str, str, bytes, Mapping[str, str]]) -> _Parts:
+    method, path, body, more = case
     base = urlsplit(person.account_url)
+    return f"{method} {base.path}{path} HTTP/1.1\r\n", {"Host": base.netloc, "X-Auth-Token": person.token, **more}, body
+
+
+def _by_s3(s3: S3Client, case: tuple[str, str, str, bytes]) -> _Parts:
+    method, name, query, body = case
+    target = f"/{name}" + (f"?{query}" if query else "")
+    return f"{method} {target} HTTP/1.1\r\n", s3._signed(method, f"/{name}", query, body, {}), body
+
+
+def requests(person: Person, s3: S3Client, container: str, chance: random.Random, number: int) -> Iterator[bytes]:
+    """Yield so many requests that are whole, or cut at any byte; `large` is an object that no socket holds."""
+    native, by_s3 = cases(container), s3_cases(container)
     for _ in range(number):
-        if chance.random() < 0.6:
-            method, path, body, more = chance.choice(native)
-            headers = {"Host": base.netloc, "X-Auth-Token": person.token, **more}
-            target = base.path + path
-        else:
-            method, name, query, body = chance.choice(by_s3)
-            headers = s3._signed(method, f"/{name}", query, body, {})
-            target = f"/{name}" + (f"?{query}" if query else "")
-        yield _cut(chance, f"{method} {target} HTTP/1.1\r\n", headers, body)
+        is_native = chance.random() < 0.6
+        parts = _native(person, chance.choice(native)) if is_native else _by_s3(s3, chance.choice(by_s3))
+        yield cut(chance, *_written(chance, *parts))
 
 
-def _cut(chance: random.Random, line: str, headers: Mapping[str, str], body: bytes) -> bytes:
+def half_bodies(person: Person, s3: S3Client, container: str) -> Iterator[bytes]:
+    """Yield each kind of request that has a body, with half of it."""
+    kinds = [_native(person, one) for one in cases(container)] + [_by_s3(s3, one) for one in s3_cases(container)]
+    for line, headers, body in kinds:
+        if body:
+            head = _head(line, {**headers, "Content-Length": str(len(body))})
+            yield head + body[: len(body) // 2]
+
+
+def _head(line: str, headers: Mapping[str, str]) -> bytes:
+    return (line + "".join(f"{name}: {value}\r\n" for name, value in headers.items())).encode() + b"\r\n"
+
+
+def _written(chance: random.Random, line: str, headers: Mapping[str, str], body: bytes) -> tuple[bytes, bytes]:
     coding = chance.choice(["length", "chunked", "Chunked"])
     if coding == "length":
         headers = {**headers, "Content-Length": str(len(body) + chance.choice([0, 0, 50]))}
@@ -87,25 +112,38 @@ def _cut(chance: random.Random, line: str, headers: Mapping[str, str], body: byt
         half = len(body) // 2
         pieces = [body[:half], body[half:]] if half else [body]
         body = b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in pieces if one) + b"0\r\n\r\n"
-    head = line + "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    whole = head.encode() + b"\r\n" + body
+    return _head(line, headers), body
+
+
+def cut(chance: random.Random, head: bytes, body: bytes) -> bytes:
+    """Return a request, a third of the time whole, else up to any byte."""
+    whole = head + body
+    if chance.random() < 1 / 3:
+        return whole
     # Often in the body, which has the more ways to end.
     first = len(head) if chance.random() < 0.7 and body else 1
     return whole[: chance.randint(first, len(whole))]
 
 
-def send(address: str, sent: bytes, chance: random.Random) -> bytes:
-    """Send it, and end the connection: closed, reset, or closed for sending only. Return what came back."""
+WAYS = ("close", "reset", "reset within", "half")
+"""How a connection ends: closed, reset, reset within the answer, closed for sending only."""
+
+
+def send(address: str, sent: bytes, chance: random.Random, ways: Sequence[str] = WAYS) -> bytes:
+    """Send it, and end the connection in one of these ways. Return what came back."""
     at = urlsplit(address)
     with socket.create_connection((at.hostname or "", at.port or 0), timeout=30) as line:
-        line.sendall(sent)
-        how = chance.choice(["close", "reset", "half"])
-        if how == "reset":
+        how = chance.choice(ways)
+        try:
+            line.sendall(sent)
+            if how == "half":
+                line.shutdown(socket.SHUT_WR)
+                return b"".join(iter(lambda: line.recv(65536), b""))
+            if how == "reset within":
+                line.settimeout(0.3)  # it may wait for the rest of the request
+                line.recv(chance.randint(1, 100_000))
+        except (ConnectionError, TimeoutError):
+            return b""  # the server refused the beginning and hung up, or waits for more
+        if how != "close":
             line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-        if how != "half":
-            return b""
-        line.shutdown(socket.SHUT_WR)
-        got = b""
-        while piece := line.recv(65536):
-            got += piece
-        return got
+        return b""

@@ -16,43 +16,51 @@ Answers = Callable[[bytes], Iterator[bytes]]
 """What is sent for a request."""
 
 
-def _ber(tag: int, content: bytes) -> bytes:
+def ber(tag: int, content: bytes) -> bytes:
     size = len(content)
     long = size.to_bytes(4, "big")
     return bytes([tag]) + (bytes([size]) if size < 128 else b"\x84" + long) + content
 
 
-def _message(number: int, operation: bytes) -> bytes:
-    return _ber(0x30, _ber(0x02, number.to_bytes(4, "big")) + operation)
+def message(number: int, operation: bytes) -> bytes:
+    return ber(0x30, ber(0x02, number.to_bytes(4, "big")) + operation)
 
 
-def _number(request: bytes) -> int:
+def number_of(request: bytes) -> int:
     """Return the id of a message."""
     start = 2 + (request[1] & 0x7F if request[1] & 0x80 else 0)
     return int.from_bytes(request[start + 2 : start + 2 + request[start + 1]], "big")
 
 
-def _is_bind(request: bytes) -> bool:
+def is_bind(request: bytes) -> bool:
     start = 2 + (request[1] & 0x7F if request[1] & 0x80 else 0)
     return request[start + 2 + request[start + 1]] == 0x60
 
 
-def _result(tag: int, code: int, more: bytes = b"") -> bytes:
-    return _ber(tag, _ber(0x0A, bytes([code])) + _ber(0x04, b"") + _ber(0x04, b"") + more)
+def entry(dn: str, **attributes: bytes) -> bytes:
+    """A SearchResultEntry with one value of each attribute."""
+    pairs = b"".join(
+        ber(0x30, ber(0x04, name.encode()) + ber(0x31, ber(0x04, value))) for name, value in attributes.items()
+    )
+    return ber(0x64, ber(0x04, dn.encode()) + ber(0x30, pairs))
 
 
-_BOUND = _result(0x61, 0)
-_ENTRY = _ber(0x64, _ber(0x04, b"uid=mia,dc=example") + _ber(0x30, b""))
+def result(tag: int, code: int, more: bytes = b"") -> bytes:
+    return ber(tag, ber(0x0A, bytes([code])) + ber(0x04, b"") + ber(0x04, b"") + more)
+
+
+BOUND = result(0x61, 0)
+_ENTRY = entry("uid=mia,dc=example")
 
 
 def _referral(request: bytes) -> Iterator[bytes]:
-    yield _message(_number(request), _result(0x61, 10, _ber(0xA3, _ber(0x04, b"ldap://127.0.0.1:1"))))
+    yield message(number_of(request), result(0x61, 10, ber(0xA3, ber(0x04, b"ldap://127.0.0.1:1"))))
 
 
-def _after_the_bind(then: Answers) -> Answers:
+def after_the_bind(then: Answers) -> Answers:
     def answers(request: bytes) -> Iterator[bytes]:
-        if _is_bind(request):
-            yield _message(_number(request), _BOUND)
+        if is_bind(request):
+            yield message(number_of(request), BOUND)
         else:
             yield from then(request)
 
@@ -61,7 +69,7 @@ def _after_the_bind(then: Answers) -> Answers:
 
 def _trickle(request: bytes) -> Iterator[bytes]:
     until_s = time.monotonic() + GIVEN_UP_S
-    for byte in cycle(_message(_number(request), _ENTRY)):
+    for byte in cycle(message(number_of(request), _ENTRY)):
         yield bytes([byte])
         time.sleep(0.1)
         if time.monotonic() > until_s:
@@ -71,14 +79,14 @@ def _trickle(request: bytes) -> Iterator[bytes]:
 def _entries(request: bytes) -> Iterator[bytes]:
     until_s = time.monotonic() + GIVEN_UP_S
     while time.monotonic() < until_s:
-        yield _message(_number(request), _ENTRY) * 10
+        yield message(number_of(request), _ENTRY) * 10
         time.sleep(0.01)
 
 
 def _noise(seed: int) -> Answers:
     def answers(request: bytes) -> Iterator[bytes]:
         chance = random.Random(seed)
-        whole = bytearray(_message(_number(request), _BOUND if _is_bind(request) else _ENTRY))
+        whole = bytearray(message(number_of(request), BOUND if is_bind(request) else _ENTRY))
         for _ in range(chance.randint(1, 4)):
             whole[chance.randrange(len(whole))] = chance.randrange(256)
         yield bytes(whole) + chance.randbytes(chance.randrange(40))
@@ -88,8 +96,8 @@ def _noise(seed: int) -> Answers:
 
 BROKEN: Mapping[str, Answers] = {
     "refers elsewhere": _referral,
-    "answers a byte at a time": _after_the_bind(_trickle),
-    "has entries without end": _after_the_bind(_entries),
+    "answers a byte at a time": after_the_bind(_trickle),
+    "has entries without end": after_the_bind(_entries),
     "says nothing": lambda _: iter([b""]),
     **{f"answers noise {seed}": _noise(seed) for seed in range(12)},
 }
@@ -97,10 +105,12 @@ BROKEN: Mapping[str, Answers] = {
 
 @dataclass
 class BrokenDirectory:
-    """`heard_out`: a client took all of an answer that goes on for half a minute."""
+    """`heard_out`: a client took all of an answer that goes on for half a minute. `received`: what clients sent in the
+    clear."""
 
     url: str
     heard_out: bool = False
+    received: bytes = b""
 
 
 @contextmanager
@@ -111,6 +121,7 @@ def broken_directory(answers: Answers) -> Iterator[BrokenDirectory]:
         def handle(self) -> None:
             with suppress(OSError):
                 while request := self.request.recv(65536):
+                    made.received += request
                     until_s = time.monotonic() + GIVEN_UP_S
                     for part in answers(request):
                         self.request.sendall(part)

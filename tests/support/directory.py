@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -170,6 +171,8 @@ def _certificates(place: Path) -> None:
         usage = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")
         run("req", "-x509", *key, "-out", f"{name}.pem", "-days", "2", "-subj", f"/CN={name}", *usage)
     run("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "csr.pem", "-subj", "/CN=localhost")
-    (place / "names").write_text("subjectAltName=DNS:localhost\n")
+    # libldap compares a certificate with the name of the machine where it was told `localhost`.
+    names = sorted({"localhost", socket.gethostname(), socket.getfqdn()})
+    (place / "names").write_text(f"subjectAltName={','.join(f'DNS:{name}' for name in names)}\n")
     authority = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]
     run("x509", "-req", "-in", "csr.pem", *authority, "-out", "cert.pem", "-days", "2", "-extfile", "names")

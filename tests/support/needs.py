@@ -19,6 +19,14 @@ def need_program(name: str) -> str:
     return found
 
 
+def need_header(name: str) -> None:
+    """Skip, or fail where everything is required, without this header of a C library."""
+    if not (Path("/usr/include") / name).exists():
+        if os.environ.get("ZOE_REQUIRE_ALL") == "1":
+            pytest.fail(f"missing header: {name}")
+        pytest.skip(f"missing header: {name}")
+
+
 def need_root() -> None:
     """Skip unless run by root."""
     if os.geteuid() != 0:

@@ -48,6 +48,7 @@ def logins(store: Store, accounts: Path, tmp_path: Path) -> Logins:
 
 def test_an_account_with_a_user_of_its_own_is_where_that_user_is(logins: Logins) -> None:
     own, other = logins.of("AUTH_acme"), logins.of("AUTH_beta")
+    assert (own.name, own.own) == ("acme:swift", True)
     assert own.path("/AUTH_acme/c/ä b") == "/swift/v1/AUTH_acme/c/%C3%A4%20b"
     assert own.path("/AUTH_acme") == "/swift/v1/AUTH_acme"
     assert (other.name, other.path("/AUTH_beta/c")) == ("all:all", "/swift/v1/AUTH_beta/c")

@@ -40,6 +40,12 @@ def test_a_refused_one_is_recorded_after_its_answer_with_a_bounded_name() -> Non
     assert state.audit.user == state.user == "a?b" + "c" * 61
 
 
+def test_a_path_of_a_stranger_can_be_stored() -> None:
+    asked = request(path="/api/v1/session/oidc/callback/a\0" + "b" * 300)
+    SignInAudit().note_refused(asked, accounts(), "", "oidc")
+    assert asked.state.audit.target == "/api/v1/session/oidc/callback/a?" + "b" * 224
+
+
 def test_users_have_places_that_invented_names_do_not_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "REFUSED_PER_MINUTE_MAX", 2)
     monkeypatch.setattr(audit, "USERS_PER_MINUTE_MAX", 1)

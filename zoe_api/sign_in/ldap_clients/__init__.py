@@ -1,0 +1,1 @@
+"""Clients of LDAP directories, one of which a directory's settings name."""
