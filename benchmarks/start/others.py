@@ -26,7 +26,7 @@ from zoe_lib.domain.execution import ExecutionState
 
 _ZOE = Path(sysconfig.get_path("scripts")) / "zoe"
 _STEPS = "3000000"
-_WAIT_S = 120.0
+_WAIT_S = 400.0
 _DASK = """
 import sys
 from dask.distributed import Client
@@ -39,7 +39,7 @@ from pyspark import SparkContext
 def seen(_):
     time.sleep(0.1)
     return os.getppid(), time.time()
-context, first, until = SparkContext(), {}, time.time() + 60
+context, first, until = SparkContext(), {}, time.time() + 300
 while len(first) < 2 and time.time() < until:
     for executor, at in context.parallelize(range(4), 4).map(seen).collect():
         first.setdefault(executor, at)
@@ -169,7 +169,7 @@ def elastic_here(place: Place) -> float:
                     client.cancel(blocking.id)
         ended = client.wait(growing.id, _WAIT_S)
     if ended.state is not ExecutionState.SUCCEEDED or len(first) != 2:
-        raise SystemExit("the elastic worker ran no task within a minute")
+        raise SystemExit("the elastic worker ran no task within five minutes")
     return first[1] - given_s
 
 
