@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -277,6 +278,21 @@ def test_sbatch_submits_with_the_variables_and_directory_of_the_script(
     assert '"variables": {"FOO": "1", "BAR": "3"}' in main["files"]["zoe-job.json"]
     assert '"directory": "sub"' in main["files"]["zoe-job.json"]
     assert '"variables": {}' in array_body["application"]["components"][0]["files"]["zoe-job.json"]
+
+
+def test_sbatch_reads_files_that_a_script_sources(
+    api: FakeApi, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "lib.sh").write_text("true\nsinfo -h\n")
+    monkeypatch.chdir(tmp_path / "sub")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sbatch, "changed_variables", dict)
+    with pytest.raises(NotHereError):
+        run("sbatch", "--wrap", "source lib.sh")
+    assert "  line 2: sub/lib.sh, line 2: sinfo -h: there is no sinfo in a job" in capsys.readouterr().err
+    assert run("sbatch", "--loose", "--wrap", "source lib.sh") == 0
+    assert [path for path, _ in api.calls] == ["/executions"]
 
 
 def test_not_here_is_no_bad_option() -> None:
