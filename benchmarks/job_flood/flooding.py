@@ -18,7 +18,7 @@ import sys
 import time
 import urllib.parse
 
-AT_ONCE = 25
+AT_ONCE = 5
 _STATUS = re.compile(rb'HTTP/1\.1 (\d{3})|"code":"(\w+)"|\r\n(?i:retry-after): (\d+)')
 _PATHS = (
     ("GET", "/api/v1/executions?limit=5", b""),
