@@ -88,8 +88,8 @@ def test_squeue_has_the_columns_of_slurm(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "lines"),
     [
-        (("-nP", "-j", "x3,x4", "--format=JobID,State,ExitCode,Elapsed"),
-         ["x3|FAILED|3:0|00:01:00", "x4|TIMEOUT|0:15|00:01:00"]),
+        (("-nP", "-j", "x3,x4", "--format=JobID,State,ExitCode,Elapsed,CPUTime,CPUTimeRAW"),
+         ["x3|FAILED|3:0|00:01:00|00:02:00|120", "x4|TIMEOUT|0:15|00:01:00|00:02:00|120"]),
         (("-n", "-p", "-X", "-j", ARRAY, "-o", "jobid,state"),
          [f"{ARRAY}_1|RUNNING|", f"{ARRAY}_0|COMPLETED|", f"{ARRAY}_[2-3]|PENDING|"]),
         (("-P", "-j", "x3", "-o", "jobname%5,timelimit"), ["JobName|Timelimit", "sums|01:01:40"]),
@@ -148,6 +148,26 @@ def test_scontrol_shows_jobs(capsys: pytest.CaptureFixture[str]) -> None:
         assert text in shown
     assert run("scontrol", "-o", "show", "job") == 0
     assert len(capsys.readouterr().out.splitlines()) == 7
+
+
+def test_memory_of_a_job_is_that_of_its_nodes_and_of_each_group(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for groups, told in (
+        ('{"memory_mib": 64, "nodes": 2}', ["mem=128M,", "\n   MinMemoryNode=64M\n"]),
+        (
+            '{"memory_mib": 64, "others": [{"memory_mib": 128, "nodes": 3}]}',
+            [
+                "mem=448M,",
+                "HetJobOffset=0 NumNodes=1 MinMemoryNode=64M",
+                "HetJobOffset=1 NumNodes=3 MinMemoryNode=128M",
+            ],
+        ),
+    ):
+        api.executions["x1"]["description"]["components"][0]["files"]["zoe-job.json"] = groups
+        assert run("scontrol", "show", "job", "x1") == 0
+        shown = capsys.readouterr().out
+        assert all(text in shown for text in told), shown
 
 
 FOREIGN = [
