@@ -193,10 +193,11 @@ def timeline(execution: Execution) -> Iterator[tuple[str, str]]:
         yield mark, f"{clock(at_s)}  {at_s - execution['submitted_at_s']:+.2f} s"
 
 
-def steps(execution: Execution) -> Rows:
-    """Return each mark, and when each service started, was ready and ended: seconds since the submission, and since the
-    step before."""
+def steps(execution: Execution, requeued_at_s: Sequence[float] = ()) -> Rows:
+    """Return each mark and requeue, and when each service started, was ready and ended: seconds since the submission,
+    and since the step before."""
     found = [("submitted", execution["submitted_at_s"]), *execution["marks"].items()]
+    found += [(f"requeued for attempt {number}", at_s) for number, at_s in enumerate(requeued_at_s, start=2)]
     for service in execution["services"]:
         times = (
             ("started", service["started_at_s"]),

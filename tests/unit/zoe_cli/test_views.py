@@ -23,6 +23,12 @@ def test_steps_of_the_execution_and_its_services_stand_in_their_order() -> None:
     ]
 
 
+def test_requeues_are_steps() -> None:
+    execution = {"submitted_at_s": 100.0, "marks": {"queued": 100.5}, "services": []}
+    found = steps(cast(Execution, execution), [104.0, 108.0])
+    assert [row[2] for row in found.rows] == ["submitted", "queued", "requeued for attempt 2", "requeued for attempt 3"]
+
+
 def test_what_services_left_behind_is_named_by_service_and_servers_of_before_name_nothing() -> None:
     services = [
         {"name": "main-0", "left_files": "model.bin (3 KiB)"},
