@@ -196,8 +196,9 @@ def timeline(execution: Execution) -> Iterator[tuple[str, str]]:
 def steps(execution: Execution, requeued_at_s: Sequence[float] = ()) -> Rows:
     """Return each mark and requeue, and when each service started, was ready and ended: seconds since the submission,
     and since the step before."""
-    found = [("submitted", execution["submitted_at_s"]), *execution["marks"].items()]
+    found = [("submitted", execution["submitted_at_s"])]
     found += [(f"requeued for attempt {number}", at_s) for number, at_s in enumerate(requeued_at_s, start=2)]
+    found += execution["marks"].items()
     for service in execution["services"]:
         times = (
             ("started", service["started_at_s"]),
