@@ -112,8 +112,7 @@ def _asker(request: Request, credentials: HTTPAuthorizationCredentials | None, c
     if credentials is None:
         return sessions.require(services.accounts, request)
     if is_job_token(credentials.credentials):
-        tokens, rates = services.job_tokens, services.job_rates
-        principal = known_by_job_token(services.accounts, tokens, rates, credentials.credentials)
+        principal = known_by_job_token(services.accounts, services.job_tokens, credentials.credentials)
         return Asker(principal, proved=True)
     return known_by_token(services.accounts, credentials.credentials, changes)
 

@@ -120,24 +120,38 @@ def owns_array(principal: Principal, array: Array) -> bool:
     return (principal.tenant, principal.user) == (array.tenant, array.user)
 
 
-def cancel(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
-    """Return the array after its indices that had not ended were cancelled. 409 if all of them had."""
+def cancel(
+    services: Services, principal: Principal, array_id: str, request: Request, indices: str | None = None
+) -> Array:
+    """Return the array after its indices that had not ended were cancelled, or only those that a text names. 409 if all
+    of the array had, 422 if it has not all that are named.
+    """
+    only = None if indices is None else _named(indices, seen_array(array_id, services, principal, request), services)
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
         if not array.open_count:
             raise ApiProblem(Code.ALREADY_ENDED, f"it is {array.state}")
-        after = domain.cancel(array, states, principal.user)
-        return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, {"user": principal.user})
+        after = domain.cancel(array, states, principal.user, only)
+        what = {"user": principal.user} | ({} if only is None else {"what": f"indices {only}"})
+        return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, what)
+
+    def cancelled(execution: Execution) -> Event | None:
+        member = domain.member_of(execution.id)
+        if only is not None and (member is None or only.position(member.index) is None):
+            return None
+        return cancellation(execution, services, principal, request)
 
     change_array(services, principal, array_id, request, decide)
-    change_each(
-        services,
-        principal,
-        array_id,
-        request,
-        lambda one: cancellation(one, services, principal, request),
-    )
+    change_each(services, principal, array_id, request, cancelled)
     return services.store.array(array_id)
+
+
+def _named(text: str, array: Array, services: Services) -> IndexSet:
+    """Return the indices of an array that a text names; 422 for others."""
+    found, _ = _indices(text, services)
+    if (wrong := next((index for index in found if array.indices.position(index) is None), None)) is not None:
+        raise ApiProblem(Code.INVALID_REQUEST, f"array {array.id} has no index {wrong}")
+    return found
 
 
 def hold(services: Services, principal: Principal, array_id: str, request: Request) -> Array:

@@ -1,4 +1,4 @@
-"""Requests of jobs: which job it is, how often it may call, and which routes it has."""
+"""Requests of jobs: which job it is, how often it may call (`job_door.py` asks first), and which routes it has."""
 
 from __future__ import annotations
 
@@ -71,12 +71,11 @@ def later(code: Code, why: str, after_s: float) -> ApiProblem:
     return refusal
 
 
-def known_by_job_token(accounts: AccountStore, tokens: JobTokens, rates: CallRates, text: str) -> Principal:
-    """Return the job whose token this is; 401 for others, 429 if it calls too often."""
+def known_by_job_token(accounts: AccountStore, tokens: JobTokens, text: str) -> Principal:
+    """Return the job whose token this is; 401 for others."""
     token = tokens.read(text)
     if token is None:
         raise ApiProblem(Code.BAD_TOKEN, "it is not a token of a job of this installation")
-    rates.take(token.execution_id)
     found = accounts.job_holder(token.execution_id, token.attempt, token.tenant, token.user)
     if found is None:
         which = f"attempt {token.attempt} of {token.execution_id}"

@@ -23,6 +23,7 @@ from zoe_api.forwarded import ForwardedDoor
 from zoe_api.guarded import guarded
 from zoe_api.heads import HeadDoor
 from zoe_api.hosts import HostDoor
+from zoe_api.job_door import JobDoor
 from zoe_api.journal_news import JournalNews
 from zoe_api.leader_endpoint import LeaderEndpoint
 from zoe_api.listening import CANNOT_LISTEN, listening_trouble
@@ -191,6 +192,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
     app.router.default = WebUi(otherwise=app.router.default)
     app.add_middleware(BodyMiddleware, bytes_max=settings.api_body_bytes_max)
     app.add_middleware(OriginMiddleware, prefixes=(PREFIX, "/lite"), public_url=settings.public_url)
+    app.add_middleware(JobDoor, tokens=services.job_tokens, rates=services.job_rates)
     app.add_middleware(HostDoor, settings=settings)
     app.add_middleware(RequestContext, audit=_Audit(store.accounts))
     app.add_middleware(

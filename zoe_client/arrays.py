@@ -126,9 +126,12 @@ class Arrays:
         path, body = f"/arrays/{path_part(array_id)}/accept", wire.AcceptRequest(offer=offer)
         return self._transport.call(wire.ArrayView, "POST", path, body=body, again=True)
 
-    def cancel(self, array_id: str) -> wire.ArraySummary:
-        """Cancel all indices that have not ended."""
-        return self._act(array_id, "cancel")
+    def cancel(self, array_id: str, indices: str | None = None) -> wire.ArraySummary:
+        """Cancel all indices that have not ended, or those that are named, such as `3-5,9`."""
+        named = None if indices is None else {"indices": indices}
+        return self._transport.call(
+            wire.ArraySummary, "POST", f"/arrays/{path_part(array_id)}/cancel", parameters=named, again=True
+        )
 
     def hold(self, array_id: str) -> wire.ArraySummary:
         """Keep all indices that wait out of the queue."""

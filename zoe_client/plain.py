@@ -36,6 +36,7 @@ class Service(TypedDict):
     cause: str | None
     message: str
     detail: str
+    left_files: str
 
 
 class Deadline(TypedDict):

@@ -86,6 +86,11 @@ class QuickClient:
         """Do this to a whole array; doing it twice is the same."""
         return self._read(Array, "ArraySummary", "POST", f"/arrays/{_part(array_id)}/{action}")
 
+    def cancel_indices(self, array_id: str, indices: str) -> Array:
+        """Cancel these indices of an array, such as `3-5,9`, also those that have not begun."""
+        path = f"/arrays/{_part(array_id)}/cancel"
+        return self._read(Array, "ArraySummary", "POST", path, parameters={"indices": indices})
+
     def execution_usage(self, execution_id: str) -> UsageList:
         """Return samples of what an execution used."""
         return self._read(UsageList, "UsageList", "GET", f"/executions/{_part(execution_id)}/usage")

@@ -57,6 +57,7 @@ _OF_FIRST_NODE = frozenset(
         "scontrol_jobs",
         "script_calls",
         "script_lines",
+        "sourced_files",
         "squeue",
         "start_times",
     }

@@ -65,13 +65,21 @@ def show_job(job: JobRecord, now_s: float | None = None) -> str:
         "Partition=zoe AllocNode:Sid=zoe:0",
         f"NodeList={names} BatchHost={names.partition(',')[0]}",
         f"NumNodes={job.nodes} NumCPUs={job.cores} NumTasks={job.cores} CPUs/Task=1",
-        f"TRES=cpu={job.cores},mem={job.memory_mib}M,node={job.nodes}",
+        f"TRES=cpu={job.cores},mem={sum(nodes * mib for nodes, mib in job.groups)}M,node={job.nodes}",
+        *_memories(job),
         f"WorkDir={directory_of(job)}",
         f"StdErr={output_of(job)}",
         "StdIn=/dev/null",
         f"StdOut={output_of(job)}",
     ]
     return "\n   ".join(lines)
+
+
+def _memories(job: JobRecord) -> list[str]:
+    """Return the memory of a node, for each group of a heterogeneous job."""
+    if len(job.groups) < 2:
+        return [f"MinMemoryNode={job.memory_mib}M"]
+    return [f"HetJobOffset={n} NumNodes={nodes} MinMemoryNode={mib}M" for n, (nodes, mib) in enumerate(job.groups)]
 
 
 def short_state(job: JobRecord) -> str:

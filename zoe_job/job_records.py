@@ -76,6 +76,8 @@ class JobRecord:
     nodes_named: str = ""
     cores: int = 1
     memory_mib: int = 0
+    groups: tuple[tuple[int, int], ...] = ()
+    """Nodes of each group, and the memory of a node; one group unless the job is heterogeneous."""
     directory: str = ""
     output: str = ""
     comment: str = ""
@@ -176,6 +178,9 @@ def _details(view: Mapping[str, Any]) -> dict[str, Any]:
         "nodes_named": ",".join(dict.fromkeys(one["node"] for one in services if one["node"])),
         "cores": round(sum(one["resources"].get("cores") or 0 for one, count in each for _ in range(count))),
         "memory_mib": int(job.get("memory_mib") or 0),
+        "groups": tuple(
+            (int(one.get("nodes") or 1), int(one.get("memory_mib") or 0)) for one in (job, *job.get("others", ()))
+        ),
         "directory": str(job.get("directory") or ""),
         "output": str(job.get("output") or ""),
         "comment": view["description"].get("description", ""),

@@ -103,6 +103,8 @@ _FIELDS: dict[str, Callable[[JobRecord], str]] = {
     "ExitCode": lambda job: f"{job.exit_code}:{job.signal}",
     "Elapsed": lambda job: span(job.ran_s()),
     "ElapsedRaw": lambda job: str(int(job.ran_s())),
+    "CPUTime": lambda job: span(int(job.ran_s()) * job.cores),
+    "CPUTimeRAW": lambda job: str(int(job.ran_s()) * job.cores),
     "Timelimit": lambda job: "UNLIMITED" if job.limit_s is None else span(job.limit_s),
     "Submit": lambda job: moment(job.submitted_s),
     "Start": lambda job: moment(job.started_s),

@@ -22,6 +22,7 @@ from zoe_job.job_records import ENDED
 from zoe_job.job_request import JobRequest, request_of
 from zoe_job.script_lines import read_lines
 from zoe_job.slurm_options import SBATCH, BadOptionError, Given
+from zoe_job.sourced_files import BYTES_MAX, add_calls
 from zoe_job.start_times import begin_fields, deadline_fields
 
 _OWN = {"image": ("", "="), "loose": ("", ".")}
@@ -47,6 +48,8 @@ def sbatch(words: Sequence[str]) -> int:
     request, found = request_of(of_first)
     others, findings = other_groups(request, of_first, lines.others, more)
     found += findings
+    directory = request.chdir if request.chdir is not None else _below_workspace(Path.cwd())
+    add_calls(lines, script, directory, _text_of)
     verdict = judge(title, lines, found)
     if verdict.refused or (verdict.wrong and "loose" not in own):
         print(*verdict.texts, sep="\n", file=sys.stderr)
@@ -57,6 +60,15 @@ def sbatch(words: Sequence[str]) -> int:
     job = replace(job_of(request, lines, title, others), submit_directory=_below_workspace(Path.cwd()))
     document = job_draft(script, arguments, job, request, own.get("image") or os.environ.get("ZOE_IMAGE"))
     return _submit(Api(), {"application": document, **_fields(request)}, request)
+
+
+def _text_of(path: str) -> str | None:
+    """Return the text of a file of the workspace; None if it cannot be read, or is too long."""
+    place = Path(os.environ.get("HOME", "/"), path)
+    try:
+        return place.read_text() if place.is_file() and place.stat().st_size <= BYTES_MAX else None
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _surround(request: JobRequest, given: Sequence[Given]) -> None:

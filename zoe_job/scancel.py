@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from zoe_job.api import Api, RefusedError
 from zoe_job.call_options import SCANCEL
-from zoe_job.calling import FAILED, NotHereError, job_ids, path_of, run_program
+from zoe_job.calling import FAILED, NotHereError, is_array, job_ids, path_of, run_program
 from zoe_job.job_lists import listed
 from zoe_job.job_records import ENDED, SHORT, JobRecord
 from zoe_job.slurm_options import BadOptionError, Given, read
@@ -84,7 +84,7 @@ def _cancel(api: Api, ids: Sequence[str]) -> int:
     code = 0
     for job_id in ids:
         try:
-            api.post(f"{path_of(job_id)}/cancel")
+            api.post(_cancelling(job_id))
         except RefusedError as error:
             if error.code in ("already_ended", "illegal_state"):
                 continue
@@ -93,3 +93,11 @@ def _cancel(api: Api, ids: Sequence[str]) -> int:
             print(f"scancel: error: {text}", file=sys.stderr)
             code = FAILED
     return code
+
+
+def _cancelling(job_id: str) -> str:
+    """Return the path of a cancellation; an index of an array may not have begun, so its array is asked."""
+    array_id, _, index = job_id.rpartition("_")
+    if is_array(array_id) and index.isdecimal():
+        return f"{path_of(array_id)}/cancel?indices={index}"
+    return f"{path_of(job_id)}/cancel"

@@ -19,11 +19,9 @@ from zoe_job.slurm_options import SRUN, BadOptionError, missing_of, read
 _NAMES = f"srun|scontrol|{'|'.join((*PROGRAMS, *API_PROGRAMS))}"
 _OF_JOBS = ("hold", "release", "requeue", "requeuehold", "uhold", "update")
 _SHOWN = ("job", "jobid", "jobs")
-# At the beginning of a command, also within a substitution or a function; with a path, too.
-_CALL = re.compile(
-    r"(?:^|[;&|`{]|(?<!=)\(|\b(?:then|do|else|time|exec|eval|if|while|until)\s|!\s)\s*"
-    rf"(?P<path>/[\w./-]*/)?(?P<name>{_NAMES})(?=\s|$|[;)&|`])"
-)
+# Of a command, also within a substitution or a function.
+BEGINNING = r"(?:^|[;&|`{]|(?<!=)\(|\b(?:then|do|else|time|exec|eval|if|while|until)\s|!\s)\s*"
+_CALL = re.compile(rf"{BEGINNING}(?P<path>/[\w./-]*/)?(?P<name>{_NAMES})(?=\s|$|[;)&|`])")
 _LABEL = re.compile(rf"\s*(?:{_NAMES})(?:\s*\|\s*[\w*-]+)*\)")  # of a `case`
 _OWN = re.compile(
     rf"(?:\bfunction\s+|^\s*)({_NAMES})\s*\(\)|\b(?:command\s+-[vV]|which|type|hash)\s+({_NAMES})\b", re.M
@@ -52,15 +50,15 @@ def api_calls(script: str) -> Iterator[tuple[int, str]]:
 def _calls(script: str) -> Iterator[tuple[int, str, str, list[str]]]:
     """Yield line number, path, name and words of each call of a program of Slurm."""
     own = {name for found in _OWN.finditer(script) for name in found.groups() if name}
-    for number, line in _commands(script):
+    for number, line in commands(script):
         texts = [line, *(text for found in _RUN_TEXT.finditer(line) for text in found.groups() if text)]
         for text in texts:
-            for found in _CALL.finditer(_TEXT.sub(_blank, text)):
+            for found in _CALL.finditer(without_texts(text)):
                 if found["name"] not in own and not _LABEL.match(text):
-                    yield number, found["path"] or "", found["name"], _words(text[found.end() :])
+                    yield number, found["path"] or "", found["name"], words_of(text[found.end() :])
 
 
-def _commands(script: str) -> Iterator[tuple[int, str]]:
+def commands(script: str) -> Iterator[tuple[int, str]]:
     """Yield the lines that begin with a command: no comments, no texts, no here-documents that no shell reads."""
     until, read_by_shell, mark = "", False, ""
     for number, line in _joined(script):
@@ -76,6 +74,11 @@ def _commands(script: str) -> Iterator[tuple[int, str]]:
         if here := _HERE.search(line):
             until, read_by_shell = here[2], bool(_SHELL.search(line))
         yield number, line
+
+
+def without_texts(line: str) -> str:
+    """Return a line with blanks in place of its texts, except those in which a command runs."""
+    return _TEXT.sub(_blank, line)
 
 
 def _blank(text: re.Match[str]) -> str:
@@ -100,7 +103,7 @@ def _open_mark(line: str, mark: str) -> str:
     return mark
 
 
-def _words(rest: str) -> list[str]:
+def words_of(rest: str) -> list[str]:
     """Return the words of a command up to its end, as far as its quotation marks are closed."""
     reader = shlex.shlex(rest, posix=True, punctuation_chars="();<>|&`")
     reader.whitespace_split = True

@@ -173,6 +173,13 @@ def test_a_cancelled_array_ends_whole(http: httpx.Client, master: TickingMaster)
     until(lambda: counts(http, array) == {"active": 5, "waiting": 495})
     assert http.post(f"{PREFIX}/executions/{array['id']}_0/cancel").status_code == 200
     until(lambda: counts(http, array) == {"active": 5, "waiting": 494, "cancelled": 1})
+    some = act(http, array, "cancel?indices=0,1,490-499:3")  # ended, active, and not begun
+    assert some.status_code == 200
+    until(lambda: counts(http, array) == {"active": 5, "waiting": 489, "cancelled": 6})
+    assert shown(http, array)["ranges"]["cancelled"] == "0-1,490-499:3"
+    assert act(http, array, "cancel?indices=1,492-496:2").status_code == 200
+    assert problem(act(http, array, "cancel?indices=0,500"))["detail"].endswith("has no index 500")
+    assert problem(act(http, array, "cancel?indices=x"))["code"] == "invalid_request"
     assert act(http, array, "cancel").status_code == 200
     done = ended(http, array)
     assert (done["state"], done["counts"], done["message"]) == ("cancelled", {"cancelled": 500}, "cancelled by ada")

@@ -53,6 +53,10 @@ def test_hold_release_and_cancel_a_whole_array(zoe: Zoe, app_file: Path) -> None
     assert "begin; component main" in told
     assert zoe("array", "modify", array_id, "--begin", "none").code == 0
     assert "at once           7" in zoe("array", "show", array_id).out
+    assert "1 cancelled" in zoe("cancel", f"{array_id}_3").out
+    assert "4 cancelled" in zoe("cancel", array_id, "--index", "3-5,9").out
+    assert f"array {array_id} has no index 10" in zoe("cancel", f"{array_id}_10").err
+    assert zoe("cancel", array_id, array_id, "--index", "3").code == 2
     assert "10 cancelled" in zoe("cancel", array_id).out
     waited = zoe("wait", array_id)
     assert waited.code == 1

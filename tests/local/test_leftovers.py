@@ -164,3 +164,14 @@ def test_the_end_leaves_no_supervisor_and_no_zombie(world: LocalWorld) -> None:
     world.ended(service)
     supervisor = supervisor_of(world, service)
     wait_until(lambda: not Path(f"/proc/{supervisor}").exists(), world.waker)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_files_in_the_scratch_directory_are_named_as_it_is_removed(world: LocalWorld, killed: bool) -> None:
+    then = "echo $$; exec sleep 1000" if killed else "exit 3"
+    service = world.start(shell(f"cd {{scratch}}; mkdir .cache out; echo 12345 > out/part; echo 1 > model; {then}"))
+    if killed:
+        printed_pids(world, service, 1)
+        os.kill(supervisor_of(world, service), signal.SIGKILL)
+    found = world.ended(service)
+    assert (found.message == "", found.left_files) == (not killed, "out/ (1 file, 6 B), model (2 B)")

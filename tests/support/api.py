@@ -35,9 +35,17 @@ PATIENCE_S = 10.0
 
 
 class Api:
-    """One API process in this process, with uvicorn on loopback, its own store, and a master when asked for."""
+    """One API process in this process, with uvicorn on loopback, its own store, and a master when asked for.
 
-    def __init__(self, database_url: str, finds_leader: bool = False, **settings: Any) -> None:
+    address: where it listens in place of loopback, and the port."""
+
+    def __init__(
+        self,
+        database_url: str,
+        address: tuple[str, int] = ("127.0.0.1", 0),
+        finds_leader: bool = False,
+        **settings: Any,
+    ) -> None:
         self.directory = make_home()
         ensure_keys(self.directory / "keys")
         values: dict[str, Any] = {
@@ -61,7 +69,7 @@ class Api:
         )
         self.app = create_app(self.settings, self.store, self.master_client)
         connections = Connections(Bounds.of(self.settings))
-        self._served = Served(NotingSecrets(self.app), http=guarded(StrictHttp, connections))
+        self._served = Served(NotingSecrets(self.app), *address[::-1], http=guarded(StrictHttp, connections))
         self.url = self._served.url
         self.token = make_token(self.store, tenant="red")
         self.admin = admin_token(self.store)

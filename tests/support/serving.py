@@ -15,12 +15,12 @@ from zoe_api.server import IDLE_S
 
 
 class Served:
-    """Listens on loopback, on a port from the kernel unless one is named."""
+    """Listens on loopback unless an address is named, on a port from the kernel unless one is named."""
 
-    def __init__(self, app: ASGIApp, port: int = 0, **options: Any) -> None:
-        self._socket = socket.create_server(("127.0.0.1", port))
+    def __init__(self, app: ASGIApp, port: int = 0, host: str = "127.0.0.1", **options: Any) -> None:
+        self._socket = socket.create_server((host, port))
         self.port = self._socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{host}:{self.port}"
         as_the_api = {"http": "httptools", "loop": "uvloop", "proxy_headers": False, "timeout_keep_alive": IDLE_S}
         options = as_the_api | options
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, **options)

@@ -181,9 +181,19 @@ def list_indices(
 
 
 @router.post("/{array_id}/cancel", response_model=ArraySummary)
-def cancel_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
-    """Cancel all indices that have not ended; 409 if all have. Doing it again goes on with what is left."""
-    return array_summary(doing.cancel(services, principal, array_id, request))
+def cancel_array(
+    array_id: str,
+    request: Request,
+    principal: Submitter,
+    services: ServicesDep,
+    indices: Annotated[
+        str | None, Query(max_length=1000, description="Only these, such as `3-5,9`, also those that have not begun.")
+    ] = None,
+) -> ArraySummary:
+    """Cancel all indices that have not ended, or those that are named; 409 if all of the array have. Doing it
+    again goes on with what is left.
+    """
+    return array_summary(doing.cancel(services, principal, array_id, request, indices))
 
 
 @router.post("/{array_id}/hold", response_model=ArraySummary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -17,16 +18,18 @@ from zoe_cli.context import options
 from zoe_cli.exits import exit_of
 from zoe_cli.output import Format, emit, note, report
 from zoe_cli.registry import add
-from zoe_client.errors import Refused
+from zoe_client.errors import NotFound, Refused
 from zoe_client.plain import Array, Execution
+from zoe_client.quick import QuickClient
 
 _NONE = "none"
+_MEMBER = re.compile(r"(a[0-9a-z]+)_(\d{1,9})")
 _Action = Literal["cancel", "hold", "release", "requeue"]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    add(app, "cancel", cancel, ("zoe cancel x1m7xhnzn3f4144",))
+    add(app, "cancel", cancel, ("zoe cancel x1m7xhnzn3f4144", "zoe cancel a1m7xhnzn3f4144 --index 3-5,9"))
     add(app, "hold", hold, ("zoe hold x1m7xhnzn3f4144",))
     add(app, "release", release, ("zoe release x1m7xhnzn3f4144",))
     add(app, "requeue", requeue, ("zoe requeue x1m7xhnzn3f4144",))
@@ -39,9 +42,22 @@ def register(app: typer.Typer) -> None:
     add(app, "modify", modify, examples)
 
 
-def cancel(context: typer.Context, execution_ids: Ids) -> None:
+def cancel(
+    context: typer.Context,
+    execution_ids: Ids,
+    index: Annotated[
+        str | None, typer.Option(help="Only these indices of an array, such as 3-5,9, also those that have not begun.")
+    ] = None,
+) -> None:
     """Cancel executions, or whole arrays; those that are already stopping are left alone."""
-    _each(context, execution_ids, "cancel")
+    if index is None:
+        _each(context, execution_ids, "cancel")
+        return
+    if len(execution_ids) != 1 or not is_array(execution_ids[0]):
+        raise typer.BadParameter("--index is for one array")
+    with options(context).quick() as client:
+        array = client.cancel_indices(execution_ids[0], index)
+    emit(array, options(context).output, all_rows([array], []))
 
 
 def hold(context: typer.Context, execution_ids: Ids) -> None:
@@ -130,6 +146,19 @@ def modify(
     emit(execution, options(context).output, rows_of([execution]))
 
 
+def _cancel_member(
+    client: QuickClient, execution_id: str, member: re.Match[str], done: list[Execution], arrays: list[Array]
+) -> None:
+    """Cancel the execution of an index, or the index if it has not begun and so has no execution."""
+    try:
+        done.append(client.control(execution_id, "cancel"))
+    except NotFound as unknown:
+        try:
+            arrays.append(client.cancel_indices(member[1], member[2]))
+        except NotFound:
+            raise unknown from None
+
+
 def _each(context: typer.Context, ids: Sequence[str], action: _Action, *, held: bool = False) -> None:
     """Do it to each execution or array, report each refusal, and fail as the first one."""
     done: list[Execution] = []
@@ -142,6 +171,8 @@ def _each(context: typer.Context, ids: Sequence[str], action: _Action, *, held: 
                     arrays.append(client.control_array(execution_id, action))
                 elif held:
                     done.append(client.requeue_held(execution_id))
+                elif action == "cancel" and (member := _MEMBER.fullmatch(execution_id)):
+                    _cancel_member(client, execution_id, member, done, arrays)
                 else:
                     done.append(client.control(execution_id, action))
             except Refused as error:

@@ -95,8 +95,9 @@ def _what(data: Mapping[str, Any]) -> str:
     reason, message = data.get("reason"), data.get("message") or data.get("what") or data.get("why")
     if isinstance(reason, dict):
         return str(reason.get("sentence", ""))
-    if message:
-        return str(message)
+    left = f"left {data['left_files']}" if data.get("left_files") else ""
+    if message or left:
+        return "; ".join(str(one) for one in (message, left) if one)
     if words := promise_event_words(data):
         return words
     if isinstance(counts := data.get("counts"), dict):  # of an array that has ended

@@ -166,7 +166,8 @@ def show(
     form = options(context).output
     if only_steps and form is Format.TABLE:
         with options(context).quick() as client:
-            write(table(steps(client.execution(execution_id))))
+            execution = client.execution(execution_id)
+            write(table(steps(execution, _requeues(client, execution))))
         return
     with options(context).quick() as client:
         execution = client.execution(execution_id)
@@ -177,6 +178,13 @@ def show(
     lines = [*facts(execution), *more, ("", ""), *timeline(execution)]
     write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in lines) + "\n")
     write(table(service_rows(execution)))
+
+
+def _requeues(client: QuickClient, execution: Execution) -> list[float]:
+    """Return when it was queued again; only the journal says it."""
+    if execution["attempt"] == 1:
+        return []
+    return [one.at_s for one in client.sdk.events(execution["id"]).events if one.kind == "requeued"]
 
 
 def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:

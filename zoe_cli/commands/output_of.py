@@ -9,7 +9,7 @@ from typing import Annotated, cast
 import typer
 
 from zoe_cli.commands.arguments import Id
-from zoe_cli.commands.views import slower_ways
+from zoe_cli.commands.views import note_left, slower_ways
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit_data, note, show_output, write
@@ -61,6 +61,7 @@ def logs(
     if following and tail is None:
         with options(context).following() as client:
             follow(client, execution_id, chosen.id)
+            note_left(_plain(client, execution_id))
         return
     with options(context).client() as client:
         data, offset = _read_of(client, execution, chosen)
@@ -68,6 +69,7 @@ def logs(
     if following:
         with options(context).following() as client:
             follow(client, execution_id, chosen.id, offset)
+            note_left(_plain(client, execution_id))
 
 
 def choose(execution: ExecutionView, name: str | None, following: bool = False) -> ServiceView:
@@ -138,10 +140,13 @@ def _one_attempt(client: Client, execution_id: str, service_id: str, offset: int
     for piece in client.follow_logs(execution_id, service_id, offset):
         if not said:
             said = True
-            execution = cast(Execution, client.execution(execution_id).model_dump(mode="json"))
-            for text in slower_ways(execution):
+            for text in slower_ways(_plain(client, execution_id)):
                 note(f"note: {text}")
         yield piece
+
+
+def _plain(client: Client, execution_id: str) -> Execution:
+    return cast(Execution, client.execution(execution_id).model_dump(mode="json"))
 
 
 def _ending_component(execution: ExecutionView) -> str:

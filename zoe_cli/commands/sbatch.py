@@ -11,6 +11,7 @@ import typer
 
 from zoe_cli.commands import dates
 from zoe_cli.commands.submitting import Conditions
+from zoe_cli.commands.workspace_texts import WorkspaceTexts
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.job_environment import carried
@@ -24,6 +25,7 @@ from zoe_job.job_draft import job_draft, job_of
 from zoe_job.job_request import JobRequest, request_of
 from zoe_job.script_lines import ScriptLines, read_lines
 from zoe_job.slurm_options import SBATCH, BadOptionError
+from zoe_job.sourced_files import add_calls
 
 _EXAMPLES = (
     "zoe sbatch job.sh",
@@ -91,6 +93,7 @@ def sbatch(
     found += findings
     if "strict" in own and "loose" in own:
         raise typer.BadParameter("give --strict, which is the default, or --loose")
+    add_calls(lines, script, request.chdir, WorkspaceTexts(context).read)
     _tell(judge(title, lines, found), loose="loose" in own)
     draft = Draft(title, lines, own.get("idempotency-key"))
     document = job_draft(script, arguments, job_of(request, lines, title, others), request, own.get("image"))

@@ -14,7 +14,7 @@ from zoe_cli.commands.dates import asked_deadline, coming, duration
 from zoe_cli.commands.documents import data_format
 from zoe_cli.commands.ending import array_exit_code, finish, wait_for, wait_for_array
 from zoe_cli.commands.promising import decided, is_refused
-from zoe_cli.commands.views import rows_of
+from zoe_cli.commands.views import note_left, rows_of
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import emit, emit_data, note
@@ -272,10 +272,14 @@ def _wait(context: typer.Context, execution: Execution, how: Submission) -> Exec
         with options(context).quick() as quick:
             followed = follow_quickly(quick, execution)
         if followed.ended is not None:
+            note_left(followed.ended)
             return followed.ended
     with options(context).following() as client:
         if followed is not None:
             from zoe_cli.commands.output_of import follow
 
             follow(client, execution["id"], followed.service_id, followed.offset)
-        return wait_for(client, execution, give_up_s)
+        ended = wait_for(client, execution, give_up_s)
+    if how.following:
+        note_left(ended)
+    return ended

@@ -10,6 +10,7 @@ from zoe_cli.commands.deadline_words import deadline_cell, deadline_words
 from zoe_cli.commands.places import places_words
 from zoe_cli.commands.progress_words import progress_cell, progress_words
 from zoe_cli.commands.promise_words import promise_lines
+from zoe_cli.output import note
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration, size
 from zoe_client.plain import Execution, Service, Summary
@@ -86,6 +87,7 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         yield "message", execution["message"]
     if execution["detail"]:
         yield "detail", execution["detail"]
+    yield from (("removed", text) for text in left_words(execution))
     yield from _conditions(execution)
     if execution["priority"]:
         yield "priority", str(execution["priority"])
@@ -101,6 +103,19 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         yield "slower", text
     for text in execution["notes"]:
         yield "note", text
+
+
+def left_words(execution: Execution) -> Iterator[str]:
+    """Return what services left in scratch directories, which are removed; older servers tell nothing of it."""
+    for service in execution["services"]:
+        if left := service.get("left_files"):
+            yield f"scratch directory of {service['name']} with {left}; keep files in the workspace"
+
+
+def note_left(execution: Execution) -> None:
+    """Say what services left in scratch directories."""
+    for text in left_words(execution):
+        note(f"note: removed the {text}")
 
 
 def _jobs(execution: Execution) -> Iterator[tuple[str, str]]:
@@ -178,10 +193,12 @@ def timeline(execution: Execution) -> Iterator[tuple[str, str]]:
         yield mark, f"{clock(at_s)}  {at_s - execution['submitted_at_s']:+.2f} s"
 
 
-def steps(execution: Execution) -> Rows:
-    """Return each mark, and when each service started, was ready and ended: seconds since the submission, and since the
-    step before."""
-    found = [("submitted", execution["submitted_at_s"]), *execution["marks"].items()]
+def steps(execution: Execution, requeued_at_s: Sequence[float] = ()) -> Rows:
+    """Return each mark and requeue, and when each service started, was ready and ended: seconds since the submission,
+    and since the step before."""
+    found = [("submitted", execution["submitted_at_s"])]
+    found += [(f"requeued for attempt {number}", at_s) for number, at_s in enumerate(requeued_at_s, start=2)]
+    found += execution["marks"].items()
     for service in execution["services"]:
         times = (
             ("started", service["started_at_s"]),

@@ -146,6 +146,11 @@ class ServiceView(Wire):
     cause: Cause | None
     message: str
     detail: str = Field(default="", description=DETAIL)
+    left_files: str = Field(
+        default="",
+        description="Names and sizes of what was in its scratch directory at its end, which is removed; empty if "
+        "nothing was, or if the back-end does not know.",
+    )
 
 
 class ForecastView(Wire):

@@ -292,9 +292,17 @@ def with_all_waiting(array: Array, states: bytes) -> tuple[Array, bytes]:
     return changed(array, counts=counts), states.translate(_mapping(IndexState.ACTIVE, into=IndexState.WAITING))
 
 
-def cancel(array: Array, states: bytearray, user: str) -> Array:
-    """Return the array after its waiting indices were cancelled."""
-    return _closed(array, states, IndexState.CANCELLED, f"cancelled by {user}")
+def cancel(array: Array, states: bytearray, user: str, only: IndexSet | None = None) -> Array:
+    """Return the array after its waiting indices were cancelled, or `only` those of them; others are passed over."""
+    if only is None:
+        return _closed(array, states, IndexState.CANCELLED, f"cancelled by {user}")
+    waiting, cancelled = CODES[IndexState.WAITING], CODES[IndexState.CANCELLED]
+    places = [place for index in only if (place := array.indices.position(index)) is not None]
+    if not (found := [place for place in places if states[place] == waiting]):
+        return array
+    for place in found:
+        states[place] = cancelled
+    return changed(array, counts=counted(states))
 
 
 def fail(array: Array, states: bytearray, why: str) -> Array:

@@ -309,13 +309,16 @@ class ServiceStopping(ServiceEvent):
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceEnded(ServiceEvent):
-    """Its process is gone, or it was never started."""
+    """Its process is gone, or it was never started. `left_files`: names and sizes of what was in its scratch directory,
+    which is removed.
+    """
 
     kind: ClassVar[str] = "service_ended"
     cause: Cause
     exit_code: int | None = None
     message: str = ""
     detail: str = ""
+    left_files: str = ""
 
 
 @value(frozen=True, slots=True, kw_only=True)

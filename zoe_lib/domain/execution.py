@@ -63,7 +63,10 @@ SERVICE_TERMINAL_STATES = frozenset({ServiceState.ENDED, ServiceState.LOST})
 
 @value(frozen=True, slots=True)
 class Service:
-    """One instance of a Component. A node is set from placement to the end; it holds its reservation meanwhile."""
+    """One instance of a Component. A node is set from placement to the end; it holds its reservation meanwhile.
+
+    left_files: names and sizes of what was in its scratch directory at its end, if the back-end knows.
+    """
 
     id: ServiceId
     component: str
@@ -80,6 +83,7 @@ class Service:
     exit_code: int | None = None
     cause: Cause | None = None
     message: str = ""
+    left_files: str = ""
 
     @property
     def alive(self) -> bool:

@@ -425,6 +425,7 @@ def _(event: ev.ServiceEnded, execution: Execution, version: int) -> Execution:
             exit_code=event.exit_code,
             cause=service.cause if requested else event.cause,
             message=event.message,
+            left_files=event.left_files,
         )
 
     return _of_service(execution, version, event, end)

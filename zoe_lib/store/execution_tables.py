@@ -95,6 +95,7 @@ services = Table(
     Column("exit_code", BigInteger),
     Column("cause", Text),
     Column("message", Text, nullable=False),
+    Column("left_files", Text, nullable=False, server_default=text("''")),
     Index("ix_services_execution_position", "execution_id", "position", unique=True),
 )
 HOLDS_RESERVATION = "node IS NOT NULL AND state NOT IN ('ended', 'lost')"

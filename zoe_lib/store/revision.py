@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, text
 
-REVISION = "0063"
+REVISION = "0064"
 """The newest migration in alembic/versions. Names of migrations sort by age."""
 
 

@@ -158,6 +158,7 @@ def _service_values(execution: Execution, position: int, service: Service, reser
         "exit_code": service.exit_code,
         "cause": encode(service.cause),
         "message": service.message,
+        "left_files": service.left_files,
     }
 
 

@@ -153,7 +153,8 @@ class Observation:
 
     `at_s` is when the state began, in seconds since the epoch by the back-end's clock. For `ended`, `cause` is set, and
     `exit_code` is that of the process (128 + signal number if a signal ended it), None if it never ran. `message` is
-    for everyone; `detail` holds text of the platform that may name addresses and the like, for operators.
+    for everyone; `detail` holds text of the platform that may name addresses and the like, for operators. `left_files`:
+    names and sizes of what it left in its scratch directory, which is removed; empty if nothing, or if it is not known.
     """
 
     service_id: ServiceId
@@ -167,6 +168,7 @@ class Observation:
     message: str = ""
     started_at_s: float | None = None
     detail: str = ""
+    left_files: str = ""
 
 
 @value(frozen=True, slots=True)

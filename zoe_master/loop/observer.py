@@ -139,6 +139,7 @@ def _gone(service: Service, seen: Observation, cause_id: str) -> Iterator[ev.Eve
             exit_code=seen.exit_code,
             message=seen.message,
             detail=seen.detail,
+            left_files=seen.left_files,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,8 +88,8 @@ def test_squeue_has_the_columns_of_slurm(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "lines"),
     [
-        (("-nP", "-j", "x3,x4", "--format=JobID,State,ExitCode,Elapsed"),
-         ["x3|FAILED|3:0|00:01:00", "x4|TIMEOUT|0:15|00:01:00"]),
+        (("-nP", "-j", "x3,x4", "--format=JobID,State,ExitCode,Elapsed,CPUTime,CPUTimeRAW"),
+         ["x3|FAILED|3:0|00:01:00|00:02:00|120", "x4|TIMEOUT|0:15|00:01:00|00:02:00|120"]),
         (("-n", "-p", "-X", "-j", ARRAY, "-o", "jobid,state"),
          [f"{ARRAY}_1|RUNNING|", f"{ARRAY}_0|COMPLETED|", f"{ARRAY}_[2-3]|PENDING|"]),
         (("-P", "-j", "x3", "-o", "jobname%5,timelimit"), ["JobName|Timelimit", "sums|01:01:40"]),
@@ -106,9 +107,9 @@ def test_sacct(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], lines
         (("x2",), ["/executions/x2/cancel"]),
         (("x2", "-Q", "x1"), ["/executions/x2/cancel", "/executions/x1/cancel"]),
         ((ARRAY,), [f"/arrays/{ARRAY}/cancel"]),
-        ((f"{ARRAY}_[0-1]",), [f"/executions/{ARRAY}_0/cancel", f"/executions/{ARRAY}_1/cancel"]),
+        ((f"{ARRAY}_[0-1]",), [f"/arrays/{ARRAY}/cancel?indices=0", f"/arrays/{ARRAY}/cancel?indices=1"]),
         (("-n", "many"), [f"/arrays/{ARRAY}/cancel"]),
-        (("-u", "ada", "-t", "R"), [f"/executions/{ARRAY}_1/cancel", "/executions/x1/cancel"]),
+        (("-u", "ada", "-t", "R"), [f"/arrays/{ARRAY}/cancel?indices=1", "/executions/x1/cancel"]),
         (("-s", "KILL", "x2"), ["/executions/x2/cancel"]),
         (("--name=none",), []),
     ],
@@ -147,6 +148,26 @@ def test_scontrol_shows_jobs(capsys: pytest.CaptureFixture[str]) -> None:
         assert text in shown
     assert run("scontrol", "-o", "show", "job") == 0
     assert len(capsys.readouterr().out.splitlines()) == 7
+
+
+def test_memory_of_a_job_is_that_of_its_nodes_and_of_each_group(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for groups, told in (
+        ('{"memory_mib": 64, "nodes": 2}', ["mem=128M,", "\n   MinMemoryNode=64M\n"]),
+        (
+            '{"memory_mib": 64, "others": [{"memory_mib": 128, "nodes": 3}]}',
+            [
+                "mem=448M,",
+                "HetJobOffset=0 NumNodes=1 MinMemoryNode=64M",
+                "HetJobOffset=1 NumNodes=3 MinMemoryNode=128M",
+            ],
+        ),
+    ):
+        api.executions["x1"]["description"]["components"][0]["files"]["zoe-job.json"] = groups
+        assert run("scontrol", "show", "job", "x1") == 0
+        shown = capsys.readouterr().out
+        assert all(text in shown for text in told), shown
 
 
 FOREIGN = [
@@ -277,6 +298,21 @@ def test_sbatch_submits_with_the_variables_and_directory_of_the_script(
     assert '"variables": {"FOO": "1", "BAR": "3"}' in main["files"]["zoe-job.json"]
     assert '"directory": "sub"' in main["files"]["zoe-job.json"]
     assert '"variables": {}' in array_body["application"]["components"][0]["files"]["zoe-job.json"]
+
+
+def test_sbatch_reads_files_that_a_script_sources(
+    api: FakeApi, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "lib.sh").write_text("true\nsinfo -h\n")
+    monkeypatch.chdir(tmp_path / "sub")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sbatch, "changed_variables", dict)
+    with pytest.raises(NotHereError):
+        run("sbatch", "--wrap", "source lib.sh")
+    assert "  line 2: sub/lib.sh, line 2: sinfo -h: there is no sinfo in a job" in capsys.readouterr().err
+    assert run("sbatch", "--loose", "--wrap", "source lib.sh") == 0
+    assert [path for path, _ in api.calls] == ["/executions"]
 
 
 def test_not_here_is_no_bad_option() -> None:

@@ -21,7 +21,7 @@ from zoe_lib.store.sql import journal, shares, workflows
 _SERVICE = insert(services)
 SERVICE_STATE = (
     *("cores_milli", "memory_bytes", "devices", "state", "node", "backend_id", "not_before_s"),
-    *("started_at_s", "ready_at_s", "ended_at_s", "exit_code", "cause", "message"),
+    *("started_at_s", "ready_at_s", "ended_at_s", "exit_code", "cause", "message", "left_files"),
 )
 _CHANGED_SERVICE = _SERVICE.on_conflict_do_update(
     index_elements=[services.c.id], set_={name: _SERVICE.excluded[name] for name in SERVICE_STATE}

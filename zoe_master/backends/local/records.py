@@ -10,6 +10,7 @@ from pathlib import Path
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart, Usage
+from zoe_master.backends.local.left_words import left_words
 from zoe_master.backends.local.supervisor import files, processes
 
 FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
@@ -146,6 +147,7 @@ def observation_of(status: files.Document) -> Observation:
         cause=Cause(status["cause"]) if status.get("cause") else None,
         message=status.get("message", ""),
         started_at_s=status.get("started_at_s"),
+        left_files=left_words(status.get("left_files")),
     )
 
 

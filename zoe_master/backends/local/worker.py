@@ -16,7 +16,7 @@ from zoe_master.backends.local.layout import StatePaths
 from zoe_master.backends.local.records import FINAL_STATES, Record, RecordStage, ended_status, observation_of
 from zoe_master.backends.local.rescue import end_leftovers
 from zoe_master.backends.local.specification import specify
-from zoe_master.backends.local.supervisor import files
+from zoe_master.backends.local.supervisor import files, left_files
 from zoe_master.backends.local.users import write_accounts
 
 KILLED_EXIT_CODE = 137
@@ -112,6 +112,8 @@ class ServiceWorker:
             gone = end_leftovers(record.service_id, record.directory)
             message = "its supervisor was killed" + ("" if gone else "; some of its processes cannot be ended")
             began = bool((record.status or {}).get("pid"))
+            left = left_files.left_files(str(self._layout.scratch(record.service_id)))
+            record.status = {**(record.status or {}), **({"left_files": left} if left else {})}
             if not began:
                 message = f"its supervisor ended before the component ran: {_errors(record.directory)}".rstrip(": ")
             self._end(

@@ -330,7 +330,14 @@ class Supervisor:
         cause, message = self._why(exit_code)
         if left:
             message = f"{message}; processes {left} cannot be ended".lstrip("; ")
+        self._note_left_files()
         self._report_end(exit_code, cause, message)
+
+    def _note_left_files(self) -> None:
+        from . import left_files  # not among what a service waits for at its start
+
+        if (left := left_files.left_files(self._spec["scratch"])) is not None:
+            self._status.note(left_files=left)
 
     def _why(self, exit_code: int) -> tuple[str, str]:
         if self._cause is not None:

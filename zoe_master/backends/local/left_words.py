@@ -1,0 +1,26 @@
+"""What a component left in its scratch directory, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from zoe_client.amounts import counted, size
+
+
+def left_words(left: dict[str, Any] | None) -> str:
+    """Return the names and sizes that the supervisor noted, the largest first; empty without any."""
+    return "" if not left else ", ".join(_parts(left))
+
+
+def _parts(left: dict[str, Any]) -> Iterator[str]:
+    for one in left["entries"]:
+        files = one["files"]
+        if files is None:
+            yield f"{one['name']} ({size(one['bytes'])})"
+        else:
+            yield f"{one['name']}/ ({counted(files, 'file')}, {size(one['bytes'])})"
+    if left["more"]:
+        yield f"{left['more']} more ({size(left['more_bytes'])})"
+    if left["at_least"]:
+        yield "not all were counted"

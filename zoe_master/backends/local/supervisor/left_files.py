@@ -1,0 +1,85 @@
+"""What a component left in its scratch directory, noted before the directory is removed."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .files import Document
+
+OWN = frozenset({"zoe-storage", "zoe-sign-in", "zoe-files", "zoe-secrets", "zoe-source-secrets"})
+"""The directories that Zoe makes there."""
+NAMES_MAX = 20
+NAME_CHARACTERS_MAX = 80
+LOOKS_MAX = 10_000
+"""How many files and directories are looked at: a service's end must not wait for a tree of millions."""
+DEPTH_MAX = 40
+
+
+def left_files(scratch: str) -> Document | None:
+    """Return the largest entries of the directory with their sizes in bytes, and the sum of the others; None if it is
+    empty. Zoe's own directories and hidden names, such as caches, are left out. No link is followed.
+
+    `files`: of a directory, how many are below it; null for a file. `at_least`: not all could be looked at.
+    """
+    try:
+        names = [name for name in os.listdir(scratch) if name not in OWN and not name.startswith(".")]
+        root = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC) if names else -1
+    except OSError:
+        return None
+    if not names:
+        return None
+    try:
+        look = _Look(root)
+        found = sorted((look.entry(name) for name in names[:LOOKS_MAX]), key=lambda one: (-one["bytes"], one["name"]))
+    finally:
+        os.close(root)
+    more = found[NAMES_MAX:]
+    return {
+        "entries": found[:NAMES_MAX],
+        "more": len(more) + len(names[LOOKS_MAX:]),
+        "more_bytes": sum(one["bytes"] for one in more),
+        "at_least": look.left <= 0 or len(names) > LOOKS_MAX,
+    }
+
+
+class _Look:
+    """Looks at a bounded number of files below a directory that is open."""
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self.left = LOOKS_MAX
+
+    def entry(self, name: str) -> Document:
+        """Return a name with its size; 0 if it cannot be known."""
+        self.left -= 1
+        try:
+            seen = os.stat(name, dir_fd=self._root, follow_symlinks=False)
+        except OSError:
+            return {"name": _shown(name), "files": None, "bytes": 0}
+        if not stat.S_ISDIR(seen.st_mode):
+            return {"name": _shown(name), "files": None, "bytes": seen.st_size}
+        files, size = self._below(name)
+        return {"name": _shown(name), "files": files, "bytes": size}
+
+    def _below(self, name: str) -> tuple[int, int]:
+        files = size = 0
+        for path, directories, names, descriptor in os.fwalk(name, dir_fd=self._root):
+            self.left -= len(directories) + len(names)
+            for one in names:
+                try:
+                    size += os.stat(one, dir_fd=descriptor, follow_symlinks=False).st_size
+                except OSError:
+                    continue
+                files += 1
+            if self.left <= 0 or path.count("/") >= DEPTH_MAX:
+                self.left = min(self.left, 0)
+                break
+        return files, size
+
+
+def _shown(name: str) -> str:
+    plain = "".join(one if one.isprintable() else "?" for one in name)
+    return plain if len(plain) <= NAME_CHARACTERS_MAX else f"{plain[: NAME_CHARACTERS_MAX - 3]}..."
