@@ -22,7 +22,7 @@ from zoe_lib.domain.execution import (
     ServiceState,
 )
 from zoe_lib.domain.guaranteed import awaits_promise
-from zoe_lib.domain.lifecycle import apply, outcome_of
+from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import awaits_grant, awaits_inputs
 
@@ -199,15 +199,11 @@ def wants_elastic(execution: Execution, now_s: float) -> Iterator[tuple[Componen
 
 
 def _ready_or_done(service: Service) -> bool:
-    if service.state is ServiceState.READY:
-        return True
-    return service.state is ServiceState.ENDED and service.exit_code == 0
+    return service.state is ServiceState.READY or service.succeeded
 
 
 def _failed(service: Service) -> bool:
-    if service.state is ServiceState.LOST:
-        return True
-    return service.state is ServiceState.ENDED and service.exit_code != 0
+    return not service.alive and not service.succeeded
 
 
 def _verdict(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
@@ -242,7 +238,7 @@ def _stopping(service: Service, now_s: float, cause_id: str, cause: Cause) -> ev
     return ev.Stopping(
         at_s=now_s,
         cause_id=cause_id,
-        outcome=outcome_of(service.exit_code) if service.state is ServiceState.ENDED else Outcome.FAILED,
+        outcome=Outcome.SUCCEEDED if service.succeeded else Outcome.FAILED,
         cause=cause,
         exit_code=service.exit_code,
         message=service.message,

@@ -91,6 +91,12 @@ class Service:
         return self.state not in SERVICE_TERMINAL_STATES
 
     @property
+    def succeeded(self) -> bool:
+        """True if it ended with exit code 0. A shell that goes on after the memory limit ended its program did not."""
+        ended = self.state is ServiceState.ENDED and self.exit_code == 0
+        return ended and self.cause is not Cause.OUT_OF_MEMORY
+
+    @property
     def name(self) -> str:
         """Component and index, as users see it."""
         return f"{self.component}-{self.index}"

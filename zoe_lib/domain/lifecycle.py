@@ -460,7 +460,7 @@ def _(event: ev.ServiceRetried, execution: Execution, version: int) -> Execution
 
 @_change.register
 def _(event: ev.Running, execution: Execution, version: int) -> Execution:
-    waiting = [s.name for s in execution.core_services() if s.ready_at_s is None and s.exit_code != 0]
+    waiting = [s.name for s in execution.core_services() if s.ready_at_s is None and not s.succeeded]
     if waiting:
         raise IllegalTransition(execution, event, f"not ready: {', '.join(waiting)}")
     return changed(execution, version=version, state=E.RUNNING, marks=_marked(execution, event, Mark.READY))
@@ -616,8 +616,3 @@ def _of_service(
 def _marked(execution: Execution, event: ev.Event, *marks: Mark) -> Mapping[Mark, float]:
     """Return the first time counts; a mark is never moved."""
     return {**execution.marks, **{mark: event.at_s for mark in marks if mark not in execution.marks}}
-
-
-def outcome_of(exit_code: int | None) -> Outcome:
-    """Return success for exit code 0, else failure."""
-    return Outcome.SUCCEEDED if exit_code == 0 else Outcome.FAILED
