@@ -37,11 +37,11 @@ from eventlet import spawn_n
 from swift.common.swob import wsgi_to_str
 from swift.common.utils import close_if_possible, config_true_value, get_logger
 
+from storage_filters.callers import caller_of, credential_of, execution_of, signer_of
 from storage_filters.computing import Computing
 from storage_filters.content_samples import ContentSamples
 from storage_filters.controller_connection import ControllerConnection
 from storage_filters.cpu_budget import CpuBudget, Took
-from storage_filters.execution_auth import caller_of, credential_of, execution_of, signer_of
 from storage_filters.execution_names import ExecutionUser
 from storage_filters.limits import LimitsAgent
 from storage_filters.pacing import PIECE_BYTES, PacedInput, paced

@@ -28,6 +28,7 @@ from swift.common.swob import HTTPForbidden, HTTPUnauthorized, Request, Response
 from swift.common.utils import get_logger, quote
 
 from storage_filters.alive_executions import AliveFile, alive_file
+from storage_filters.callers import EXECUTION
 from storage_filters.client_lines import ClientLines
 from storage_filters.execution_names import (
     TOKEN_PREFIX,
@@ -42,10 +43,6 @@ from storage_filters.execution_names import (
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
-EXECUTION = "zoe.execution"
-"""Where requests have the id of the execution that makes them."""
-EXECUTIONS = "executions"
-"""Stands for all executions among those who sign requests."""
 _SIGNED = "s3api.auth_details"
 _TOKEN_LIFE_S = 86400
 _TOKEN_HEADERS = ("HTTP_X_AUTH_TOKEN", "HTTP_X_STORAGE_TOKEN")
@@ -163,46 +160,6 @@ class _Owner:
             return HTTPForbidden(request=request)
         request.environ["swift_owner"] = True
         return None
-
-
-def execution_of(env: Environ) -> str:
-    """Return the id of the execution that makes a request; empty for other users."""
-    if EXECUTION in env:
-        return str(env[EXECUTION])
-    user = credential_of(env)
-    return user.execution if user else ""
-
-
-def credential_of(env: Environ) -> ExecutionUser | None:
-    """Return the execution that makes a request, with the generation of its credential; None for other users.
-
-    Requests that other filters make on behalf of one, such as copies, have only the user.
-    """
-    groups = str(env.get("REMOTE_USER") or "").split(",")
-    return user_of(groups[1]) if len(groups) == _ACCOUNT_PARTS else None
-
-
-def caller_of(env: Environ, prefix: str) -> str:
-    """Return the account of who makes a request, as WSGI has it; empty if nobody has signed in.
-
-    Keystone's filter names a project; tempauth's groups, and those of an execution, begin with the tenant and the user.
-    Headers do not count: without Keystone's filter, clients can send them.
-    """
-    tenant = str((env.get("keystone.identity") or {}).get("tenant", ("",))[0] or "")
-    groups = str(env.get("REMOTE_USER") or "").split(",")
-    tenant = tenant or (groups[0] if len(groups) > 1 else "")
-    return prefix + tenant if tenant else ""
-
-
-def signer_of(env: Environ) -> str:
-    """Return the name of who signs a request, as WSGI has it: a user, or `executions` for each of them; empty if nobody
-    has signed in.
-    """
-    if credential_of(env) is not None:
-        return EXECUTIONS
-    named = (env.get("keystone.identity") or {}).get("user", ("", ""))
-    groups = str(env.get("REMOTE_USER") or "").split(",")
-    return str(named[-1] or "") or (groups[1] if len(groups) > 1 else "")
 
 
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], ExecutionAuth]:

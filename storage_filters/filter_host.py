@@ -40,11 +40,11 @@ from swift.common.utils import close_if_possible, config_true_value, get_logger
 
 from storage_bridge.model import REWRITE, STORED_HEADER, WHY_HEADER
 from storage_filters.cache_setup import with_cache
+from storage_filters.callers import credential_of
 from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.delivery import begun
 from storage_filters.done import OWN, Done
 from storage_filters.encryption import MARK, unsealed
-from storage_filters.execution_auth import credential_of
 from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import NODE_EXECUTION, NODE_STEPS, NODE_STORED, PUT_ETAG, PUT_SIZE, SELECTED, UNDONE
 from storage_filters.keyring import Keyring

@@ -41,7 +41,8 @@ def key_of(env: Mapping[str, Any]) -> str:
     execution, begin with the tenant and the user.
     """
     user = (env.get("keystone.identity") or {}).get("user", ("",))[0]
-    groups = str(env.get("REMOTE_USER") or "").split(",")
+    remote = env.get("REMOTE_USER")  # of Keystone a pair, whose text would contain a name that a user chose
+    groups = remote.split(",") if isinstance(remote, str) else []
     return str(user or (groups[1] if len(groups) >= _PARTS_MIN else ""))
 
 

@@ -54,6 +54,7 @@ def test_a_number_that_is_too_large_is_told_the_greatest() -> None:
         ({"REMOTE_USER": ".wsgi.tempurl"}, ""),
         ({}, ""),
         ({"keystone.identity": {"user": ("8f3a", "ann"), "tenant": ("1", "acme")}, "REMOTE_USER": "x"}, "8f3a"),
+        ({"REMOTE_USER": ("1", "x,acme:ann,z")}, ""),
     ],
 )
 def test_who_asks(env: dict[str, object], key: str) -> None:
