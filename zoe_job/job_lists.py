@@ -56,13 +56,15 @@ def _whole(api: Api, job_id: str) -> list[JobRecord]:
         job_id = job_id.partition("_")[0]
     if not is_array(job_id):
         return [record_of(api.get(path_of(job_id)))]
-    made = [record_of(view) for view in _pages(api, "/executions", "executions", array=job_id)]
-    return [*reversed(made), *_waiting(api, api.get(path_of(job_id)))]
+    array = api.get(path_of(job_id))
+    made = [record_of(view, array["description"]) for view in _pages(api, "/executions", "executions", array=job_id)]
+    return [*reversed(made), *_waiting(api, array)]
 
 
 def _waiting(api: Api, array: Any) -> Iterator[JobRecord]:
     if not array["counts"].get("waiting"):
         return
-    ranges = array.get("ranges") or api.get(path_of(array["id"]))["ranges"]
-    if text := ranges.get("waiting"):
+    if "description" not in array:  # as it is listed
+        array = api.get(path_of(array["id"]))
+    if text := array["ranges"].get("waiting"):
         yield waiting_record(array, text)

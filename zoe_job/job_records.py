@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +56,8 @@ _SIGNALS_FROM, _SIGNALS_TO = 128, 192
 @dataclass(frozen=True)
 class JobRecord:
     """One job, or the indices of an array that wait. Times in seconds since the epoch, None before they are known;
-    memory in MiB. `limit_s`, `nodes_named`, `cores`, `memory_mib` and `directory` are known of whole records only.
+    memory in MiB. `nodes_named` and `first_service` are known of whole records only; `limit_s`, `cores`, `memory_mib`
+    and `directory` also of the indices of an array that was asked for.
     """
 
     id: str
@@ -99,8 +100,8 @@ class JobRecord:
         return max(until_s - self.started_s, 0.0)
 
 
-def record_of(view: Mapping[str, Any]) -> JobRecord:
-    """Return the record of an execution, as it is listed or shown."""
+def record_of(view: Mapping[str, Any], description: Mapping[str, Any] | None = None) -> JobRecord:
+    """Return the record of an execution, as it is listed or shown. description: of the array whose index it is."""
     marks = view["marks"]
     array_id, _, task = view["id"].partition("_")
     return JobRecord(
@@ -118,7 +119,9 @@ def record_of(view: Mapping[str, Any]) -> JobRecord:
         array_id=array_id if task else "",
         task=task.partition("r")[0],
         **_code(view),
-        **_details(view),
+        **_of_services(view.get("services", ())),
+        **_of_description(view.get("description") or description),
+        **_of_conditions(view.get("conditions")),
     )
 
 
@@ -134,6 +137,7 @@ def waiting_record(array: Mapping[str, Any], indices: str) -> JobRecord:
         reason=_reason(array),
         array_id=array["id"],
         task=indices,
+        **_of_description(array.get("description")),
     )
 
 
@@ -163,19 +167,13 @@ def _reason(view: Mapping[str, Any]) -> str:
     return "None"
 
 
-def _details(view: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what only a whole view has."""
-    if "description" not in view:
+def _of_description(description: Mapping[str, Any] | None) -> dict[str, Any]:
+    if description is None:
         return {}
-    components = view["description"]["components"]
-    each = [(one, one.get("total_count", 1)) for one in components]
-    services = [one for one in view["services"] if one["attempt"] == max(s["attempt"] for s in view["services"])]
-    job = _job(components[0])
-    conditions = view.get("conditions")
-    after = [] if conditions is None else [f"after{_kind(one['kind'])}:{one['on']}" for one in conditions["after"]]
+    each = [(one, one.get("total_count", 1)) for one in description["components"]]
+    job = _job(description["components"][0])
     return {
-        "limit_s": view["description"].get("time_limit_s"),
-        "nodes_named": ",".join(dict.fromkeys(one["node"] for one in services if one["node"])),
+        "limit_s": description.get("time_limit_s"),
         "cores": round(sum(one["resources"].get("cores") or 0 for one, count in each for _ in range(count))),
         "memory_mib": int(job.get("memory_mib") or 0),
         "groups": tuple(
@@ -183,10 +181,21 @@ def _details(view: Mapping[str, Any]) -> dict[str, Any]:
         ),
         "directory": str(job.get("directory") or ""),
         "output": str(job.get("output") or ""),
-        "comment": view["description"].get("description", ""),
-        "dependency": ",".join(after),
-        "first_service": services[0]["id"] if services else "",
+        "comment": description.get("description", ""),
     }
+
+
+def _of_services(services: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    newest = [one for one in services if one["attempt"] == max(other["attempt"] for other in services)]
+    if not newest:
+        return {}
+    nodes = dict.fromkeys(one["node"] for one in newest if one["node"])
+    return {"nodes_named": ",".join(nodes), "first_service": newest[0]["id"]}
+
+
+def _of_conditions(conditions: Mapping[str, Any] | None) -> dict[str, Any]:
+    after = [] if conditions is None else [f"after{_kind(one['kind'])}:{one['on']}" for one in conditions["after"]]
+    return {"dependency": ",".join(after)}
 
 
 def _kind(kind: str) -> str:

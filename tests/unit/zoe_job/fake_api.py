@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,16 +13,6 @@ ENDED = ("succeeded", "failed", "cancelled")
 
 def view(execution_id: str, state: str = "running", **more: Any) -> dict[str, Any]:
     """Return an execution as the API shows it, with what the programs read of it."""
-    description = {
-        "components": [
-            {
-                "name": "main",
-                "resources": {"memory": "64MiB", "cores": 2},
-                "files": {"zoe-job.json": '{"memory_mib": 64, "output": "o-%j.txt", "directory": "sub"}'},
-            }
-        ],
-        "time_limit_s": 3700.0,
-    }
     return {
         "id": execution_id,
         "name": "sums",
@@ -37,9 +28,16 @@ def view(execution_id: str, state: str = "running", **more: Any) -> dict[str, An
         "reason": None,
         "conditions": None,
         "services": [{"id": f"{execution_id}.main.0.1", "attempt": 1, "node": "n1"}],
-        "description": description,
+        "description": description("o-%j.txt"),
         **more,
     }
+
+
+def description(output: str) -> dict[str, Any]:
+    """Return the description of a job with a time limit and memory."""
+    job = {"memory_mib": 64, "output": output, "directory": "sub"}
+    main = {"name": "main", "resources": {"memory": "64MiB", "cores": 2}, "files": {"zoe-job.json": json.dumps(job)}}
+    return {"components": [main], "time_limit_s": 3700.0}
 
 
 def array(array_id: str, waiting: str = "", **more: Any) -> dict[str, Any]:
@@ -55,6 +53,7 @@ def array(array_id: str, waiting: str = "", **more: Any) -> dict[str, Any]:
         "counts": {"waiting": 1} if waiting else {},
         "ranges": {"waiting": waiting} if waiting else {},
         "ended_at_s": None,
+        "description": description("o-%A-%a.txt"),
         **more,
     }
 
@@ -75,7 +74,8 @@ class FakeApi:
             light = [{name: one[name] for name in one if name not in ("description", "services")} for one in found]
             return {"executions": light, "next_cursor": None}
         if path == "/arrays":
-            return {"arrays": list(self.arrays.values()), "next_cursor": None}
+            light = [{name: one[name] for name in one if name != "description"} for one in self.arrays.values()]
+            return {"arrays": light, "next_cursor": None}
         return self._one(path)
 
     def post(self, path: str, body: Any = None, key: str | None = None) -> Any:

@@ -68,6 +68,7 @@ def run(name: str, *words: str) -> int:
         (("-ho", "%.10l|%.5C|%m|%R", "-jx1"), ["   1:01:40|    2|64M|n1"]),
         (("-h", "-o", "%r", "-j", "x2"), ["JobHeldUser"]),
         (("-n", "many", "-o", "%i"), ["JOBID", f"{ARRAY}_[2-3]"]),
+        (("-h", "-o", "%i|%l|%m", "-j", ARRAY), [f"{ARRAY}_[2-3]|1:01:40|64M", f"{ARRAY}_1|1:01:40|64M"]),
     ],
 )
 def test_squeue(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], lines: list[str]) -> None:
