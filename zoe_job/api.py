@@ -17,6 +17,7 @@ _PATIENCE_S = 300.0
 """For how long a call is tried again that came too often, or while the API is away."""
 _PAUSE_S, _PAUSE_MAX_S = 0.5, 30.0
 _AGAIN = (429, 502, 503, 504)
+_ERRORS_SHOWN = 5
 _BYTES_MAX = 16 << 20
 
 
@@ -105,8 +106,9 @@ class Api:
 def _refusal(error: urllib.error.HTTPError) -> RefusedError:
     try:
         told = json.loads(error.read(_BYTES_MAX))
-        sentence = told.get("detail") or told["title"]
-        hint = told.get("hint")
+        sentence, hint = told.get("detail") or told["title"], told.get("hint")
+        if errors := told.get("errors"):  # the sentence only counts them
+            sentence = "; ".join(f"{one['pointer']}: {one['message']}" for one in errors[:_ERRORS_SHOWN])
         return RefusedError(error.code, told["code"], f"{sentence}; {hint}" if hint else sentence)
     except (ValueError, KeyError, AttributeError, OSError):
         return RefusedError(error.code, "unreadable", f"the API of Zoe answered with {error.code}")

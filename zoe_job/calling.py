@@ -56,7 +56,7 @@ def job_ids(text: str) -> Iterator[str]:
         found = _RANGE.fullmatch(one)
         if found is None:
             if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", one):
-                raise BadOptionError(f"Invalid job id specified: {one[:64]!r}")
+                raise BadOptionError(f"Invalid job id specified: {part.strip()[:64]!r}")
             yield one
             continue
         yield from (f"{found[1]}_{index}" for index in _indices(found[2]))

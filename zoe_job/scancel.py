@@ -29,7 +29,7 @@ def scancel(words: Sequence[str]) -> int:
         raise NotHereError(f"scancel --{gone} does not exist in a job of Zoe")
     signal = options["signal"].value if "signal" in options else None
     if signal is not None and signal.upper() not in _KILLS:
-        raise NotHereError(f"scancel --signal={signal}: a signal cannot be sent to another job of Zoe")
+        raise NotHereError(f"scancel --signal={signal}: no signal can be sent to a job of Zoe")
     wanted = [one for text in ids for one in job_ids(text)]
     filters = {"name", "jobname", "user", "me", "state", "partition", "qos"} & options.keys()
     if not wanted and not filters:

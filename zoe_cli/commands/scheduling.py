@@ -203,7 +203,7 @@ def backfill(
     rows = [(one.run_id or "", clock(one.due_s) if one.due_s else "", _came(one)) for one in made.runs]
     emit(made, options(context).output, Rows(("run", "due", "outcome"), rows))
     if not made.runs:
-        note("All times there have run, or there is none.")
+        note("All times there have run, or there is none. A run that failed is not run again.")
     elif made.runs[-1].run_id is None:
         note("The times from the refused one on were not run; the same command goes on with them.")
         raise typer.Exit(Exit.USAGE)

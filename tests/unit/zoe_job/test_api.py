@@ -100,6 +100,14 @@ def test_other_refusals_are_final(tmp_path: Path, status: int) -> None:
         assert slept == []
 
 
+def test_errors_of_a_description_are_told_and_not_counted_only(tmp_path: Path) -> None:
+    errors = b'[{"pointer": "/after/0", "message": "there is no such job"}]'
+    body = b'{"code": "invalid_description", "title": "no", "detail": "1 error", "errors": ' + errors + b"}"
+    with api(tmp_path, (422, body, None)) as (one, _, _), pytest.raises(RefusedError) as refused:
+        one.get("/executions")
+    assert str(refused.value) == "/after/0: there is no such job"
+
+
 def test_an_api_that_is_away_is_awaited(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("t")
     slept: list[float] = []
