@@ -336,6 +336,10 @@ MEMBERS: tuple[SharedBound, ...] = (
         "a user who ends as many executions of different names",
         "**no one; forecasts of others rest on less, until they run again**",
         "the one that ran longest ago is forgotten",
+        (),
+        (
+            "tests/unit/zoe_lib/run_times/test_history.py::test_names_of_one_user_push_out_only_what_others_no_longer_run",
+        ),
     ),
     SharedBound(
         "containers of the object store in statistics",
@@ -348,6 +352,8 @@ MEMBERS: tuple[SharedBound, ...] = (
         "a user who uses as many containers",
         "**no one; numbers of others are less exact, and rules on `COMPRESSIBILITY` may lack a value**",
         "with time",
+        (),
+        ("tests/unit/storage_controller/test_traffic.py::test_containers_of_one_tenant_take_no_rate_of_another",),
     ),
 )
 ADMINS: tuple[SharedBound, ...] = (
@@ -388,8 +394,8 @@ def bounds_page() -> str:
     intro = (
         "Each bound that several users share: who can fill it, whom that stops, and how it is freed. Bold: one user, "
         "or a few, affect others. Bounds of one request, document or answer stop no one else and are not listed. "
-        "Numbers are read from the code; [settings](settings.md) have their defaults. Tests fill most of them as one "
-        "plain user, while another tenant goes on.\n"
+        "Numbers are read from the code; [settings](settings.md) have their defaults. Tests fill those of users as "
+        "one plain user, while another tenant goes on.\n"
     )
     gaps = (
         "## Without a bound\n\nThe audit log keeps two years of changes. Room on disks is "

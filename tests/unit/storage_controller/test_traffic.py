@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from storage_controller import traffic as traffic_module
 from storage_controller.traffic import COUNTERS_MAX, DIMENSIONS, NO_REQUESTS, Subject, Traffic, grouped
 from storage_controller.traffic_routes import TrafficCollector
 from storage_filters.request_counters import LATENCY_CLASSES, request_name
@@ -146,3 +147,18 @@ def test_sums_by_each_dimension(traffic: Traffic) -> None:
         assert [one.answered for one in found.values()] == [8 // groups] * groups
     assert grouped({}, DIMENSIONS) == {}
     assert NO_REQUESTS.count == 0
+
+
+def test_containers_of_one_tenant_take_no_rate_of_another(
+    traffic: Traffic, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a user who uses more containers than there are places for counters."""
+    monkeypatch.setattr(traffic_module, "COUNTERS_MAX", 500)
+    for second in range(30):
+        clock.advance(1)
+        many = {request_name("PUT", "AUTH_evil", f"c{second}-{n}"): numbers(BEGAN_NS, 1, 1) for n in range(40)}
+        traffic.hear("p1", {GET: numbers(BEGAN_NS, 10 * (second + 1), 1000 * (second + 1)), **many})
+    assert len(traffic.totals()) == 500
+    assert traffic.totals()[SUBJECT].answered == 300
+    covered_s, recent = traffic.recent(10)
+    assert recent[SUBJECT].read_bytes / covered_s == pytest.approx(1000, rel=0.15)

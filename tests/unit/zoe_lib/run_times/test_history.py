@@ -163,3 +163,20 @@ def test_a_burst_of_runs_that_miss_together_does_not_make_all_others_long() -> N
     told = [times.within_s(("t", "u", "alike"), RunSetting(1.0), chance) or 0.0 for chance in CHANCES]
     assert told == sorted(told)
     assert told[CHANCES.index(0.9)] < 3 * 3.2, "its own runs tell it"
+
+
+def test_names_of_one_user_push_out_only_what_others_no_longer_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "KINDS_MAX", 50)
+    times = RunTimes()
+    daily, yearly = ("t", "ann", "daily"), ("t", "ann", "yearly")
+    for kind in (daily, yearly):
+        for _ in range(FEW):
+            learn(times, 100, kind)
+    for number in range(200):
+        learn(times, 1, ("t", "eve", f"name-{number}"))
+        if number % 20 == 0:
+            learn(times, 100, daily)
+    known = times.answer(daily, SETTING)
+    assert known is not None
+    assert known.p50_s == pytest.approx(100)
+    assert times.answer(yearly, SETTING) is None, "as before its first run: by its time limit"
