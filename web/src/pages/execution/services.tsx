@@ -93,7 +93,9 @@ function Row({ execution, service, onTerminal, onProblem }: RowProps) {
         {service.ended_at_s !== null && <span className="num">{moment(service.ended_at_s)} </span>}
         {service.cause && <code>{service.cause}</code>}
         {service.exit_code !== null && ` (${service.exit_code})`} {service.message}
-        {service.left_files && <p className="faint">Removed with its scratch directory: {service.left_files}</p>}
+        {service.left_files && (
+          <p className="faint">Removed with its scratch directory: {service.left_files}</p>
+        )}
       </td>
       <td className="row">
         <Link to={`/executions/${execution.id}/logs?service=${service.id}`}>Logs</Link>
