@@ -48,6 +48,7 @@ from storage_filters.pacing import PIECE_BYTES, PacedInput, paced
 from storage_filters.rate_table import Direction, RateTable, belonging_to, name_in_table
 from storage_filters.request_computing import attached, of_execution
 from storage_filters.request_counters import (
+    GONE,
     Also,
     CountedRequest,
     Counter,
@@ -59,6 +60,7 @@ from storage_filters.request_counters import (
 from storage_filters.s3_signatures import CHECKED
 from storage_filters.transfer_counters import StoreWait, TransferCounters, counters_file, name_of
 from storage_filters.use_counters import UseCounters, uses_file
+from storage_filters.whole_bodies import broke_off
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -127,7 +129,7 @@ class Bandwidth:
             if status.startswith(_NOT_ALLOWED) and parts[2] != (caller := caller_of(env, self._prefix)):
                 own = (self._requests, _counter_of(env["REQUEST_METHOD"], [caller])), self._of_signer(env, caller)
                 request.of(*(own if caller else ()))
-            request.answered(status)
+            request.answered(GONE if broke_off(env) else status)
             if sample is not None and status.startswith("2"):
                 computing.run(sample.count)
             return start_response(status, *more)

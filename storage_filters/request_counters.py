@@ -35,7 +35,8 @@ NAME_BYTES = 200
 """Of the name of a counter."""
 _SEPARATOR = "/"  # neither accounts nor containers have it in their names
 _STATUS_OF_FAILURE, _STATUS_OF_REFUSAL = "5", "4"
-_GONE = "499"  # Swift's status for a client that went away while it sent a body
+GONE = "499"
+"""Swift's status for a client that went away while it sent a body."""
 
 
 def requests_file(rates_file: str | Path) -> Path:
@@ -88,7 +89,7 @@ class RequestCounters:
         """
         wrong = status[:1] or _STATUS_OF_FAILURE
         served = wrong not in (_STATUS_OF_REFUSAL, _STATUS_OF_FAILURE)
-        cut = status.startswith(_GONE) or (served and not whole)
+        cut = status.startswith(GONE) or (served and not whole)
         outcome = 2 if cut else {_STATUS_OF_REFUSAL: 1, _STATUS_OF_FAILURE: 2}.get(wrong, 0)
         latency_class = bisect_left(LATENCIES_S, latency_s)
 

@@ -24,7 +24,7 @@ from swift.common.wsgi import WSGIContext
 
 from storage_filters.client_lines import ClientLines
 from storage_filters.framing import ChunkLines, TwoReadings, check_head, check_headers, check_path, is_old
-from storage_filters.whole_bodies import WholeBody
+from storage_filters.whole_bodies import put_whole_body
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -65,11 +65,11 @@ class StrictRequests:
             env[_CODING] = env[_CODING].lower()  # Swift knows it in small letters only
         if server_input is None or not server_input.chunked_input:
             length = int(env.get("CONTENT_LENGTH") or 0)
-            env["wsgi.input"] = WholeBody(env["wsgi.input"], length, lambda: self._broke_off(env))
+            put_whole_body(env, length, lambda: self._broke_off(env))
             passed: Iterable[bytes] = self._app(env, start_response)
             return passed
         lines = server_input.rfile = ChunkLines(server_input.rfile)
-        env["wsgi.input"] = WholeBody(env["wsgi.input"], None, lambda: self._broke_off(env, lines.refused))
+        put_whole_body(env, None, lambda: self._broke_off(env, lines.refused))
         return self._of_chunks(env, start_response, lines)
 
     def _of_chunks(self, env: Environ, start_response: StartResponse, lines: ChunkLines) -> Iterable[bytes]:

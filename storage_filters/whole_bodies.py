@@ -7,8 +7,11 @@ is cut in the middle of one for a whole list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+_BODY = "zoe.whole_body"
+"""Where an environment, and those that s3api makes of it, have the body."""
 
 
 class WholeBody:
@@ -41,6 +44,11 @@ class WholeBody:
             self._left -= len(data)
         return data
 
+    @property
+    def broken_off(self) -> bool:
+        """Return whether the client broke off before the end."""
+        return self._raised is not None
+
     def __iter__(self) -> Iterator[bytes]:
         return iter(self.readline, b"")
 
@@ -59,3 +67,14 @@ class WholeBody:
     def _broken_off(self) -> Exception:
         self._raised = self._error()
         return self._raised
+
+
+def put_whole_body(env: dict[str, Any], length: int | None, error: Callable[[], Exception]) -> None:
+    """Let a request's body be read by WholeBody, which see."""
+    env["wsgi.input"] = env[_BODY] = WholeBody(env["wsgi.input"], length, error)
+
+
+def broke_off(env: Mapping[str, Any]) -> bool:
+    """Return whether the client broke off within the body; False where nothing reads it by WholeBody."""
+    body = env.get(_BODY)
+    return body is not None and bool(body.broken_off)

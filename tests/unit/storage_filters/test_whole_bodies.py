@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from storage_filters.whole_bodies import WholeBody
+from storage_filters.whole_bodies import WholeBody, broke_off, put_whole_body
 
 
 class BrokenOff(Exception):  # noqa: N818 - the name is the fact
@@ -59,3 +59,16 @@ def test_a_whole_body_is_read_to_its_end() -> None:
     assert (body.readline(), body.read(3), body.read(0)) == (b"ab\n", b"cd\n", b"")
     assert list(WholeBody(io.BytesIO(b"a\nb"), 3, BrokenOff)) == [b"a\n", b"b"]
     assert WholeBody(io.BytesIO(b"chunks"), None, BrokenOff).read() == b"chunks"
+
+
+def test_a_later_filter_sees_whether_the_client_broke_off() -> None:
+    """Also from the environment that s3api makes of the first one."""
+    env = {"wsgi.input": io.BytesIO(b"abcd")}
+    assert not broke_off(env)
+    put_whole_body(env, 6, BrokenOff)
+    made = env.copy()
+    assert not broke_off(made)
+    with pytest.raises(BrokenOff):
+        made["wsgi.input"].read()
+    assert broke_off(env)
+    assert broke_off(made)
