@@ -23,6 +23,7 @@ _LOG = logging.getLogger(__name__)
 _ARCHIVE, _STAMP, _FAILED, _LOCK = "spark.jsa", "spark.jsa.sha256", "zoe-java.failed", "zoe-java.lock"
 _MADE_WITHIN_S = 300.0
 _UNUSED_S = 14 * 86400.0
+_FAILED_S = 86400.0
 _PROGRAMS = ("make-java", "zoe-java", "load_classes.py")
 
 
@@ -53,7 +54,7 @@ def java_home(directory: Path, parts: Parts) -> Path:
     """Return a JAVA_HOME for the Spark of a runtime: one with an archive of its classes, or else the JVM's own.
 
     Without a whole archive, Spark starts as it does without Zoe, and the log says why. After a failure it is not made
-    again until one of its parts has changed.
+    again for a day, or until one of its parts has changed: a machine that was too busy is not always.
     """
     try:
         with locked(directory / _LOCK):
@@ -70,7 +71,7 @@ def _provided(directory: Path, parts: Parts) -> Path:
     home = directory / f"java-{identity[:16]}"  # programs of another version of Zoe may run from theirs
     if not _whole(home, identity):
         failed = directory / _FAILED
-        if failed.is_file() and failed.read_text() == identity:
+        if failed.is_file() and failed.read_text() == identity and time.time() - failed.stat().st_mtime < _FAILED_S:
             return parts.java
         try:
             _make(home, parts)

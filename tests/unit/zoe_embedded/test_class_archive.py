@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -168,6 +169,19 @@ def test_spark_starts_without_it_if_it_cannot_be_made(
         "Spark starts without an archive of its classes, which takes longer"
     ]
     assert not list(tmp_path.glob("java-*"))
+
+
+def test_after_a_day_it_is_tried_again(parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_busy(*_: object, **_given: object) -> None:
+        raise subprocess.TimeoutExpired("make-java", 600)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(subprocess, "run", too_busy)
+        assert java_home(tmp_path, parts) == parts.java
+    assert java_home(tmp_path, parts) == parts.java
+    yesterday_s = time.time() - 90_000
+    os.utime(tmp_path / "zoe-java.failed", (yesterday_s, yesterday_s))
+    assert java_home(tmp_path, parts) != parts.java
 
 
 def test_an_interrupt_is_no_failure(parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
