@@ -97,8 +97,8 @@ test-soak: setup ## half an hour of steady work with faults: memory, descriptors
 test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that reads from it
 	@$(RUN) -m scripts.testing.run --long storage rates
 
-lint: setup ## ruff, mypy --strict, import-linter; biome and TypeScript for the web UI
-	@wrong=0; for check in "ruff check ." "ruff format --check ." mypy lint-imports "python -m scripts.testing.gates" "python -m scripts.web check"; \
+lint: setup ## ruff, mypy --strict, import-linter, sizes of folders and functions; biome and TypeScript for the web UI
+	@wrong=0; for check in "ruff check ." "ruff format --check ." mypy lint-imports "python -m scripts.rooms --quiet" "python -m scripts.testing.gates" "python -m scripts.web check"; \
 	do $(BIN)/$$check || wrong=1; done; exit $$wrong
 
 format: setup ## format the sources

@@ -27,7 +27,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from storage_bridge.model import WHY_HEADER
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rule_file import RuleFile
 from tests.support.gateway import gateway_before_swift

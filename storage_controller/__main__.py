@@ -13,10 +13,10 @@ from typing import Any
 import sqlalchemy as sa
 import uvicorn
 
-from storage_controller.app import make_app
+from storage_controller.app import Door, make_app
 from storage_controller.composition import Secrets, composed
-from storage_controller.lead import Lead
-from storage_controller.ledger import Ledger
+from storage_controller.database.lead import Lead
+from storage_controller.database.ledger import Ledger
 from storage_controller.settings import ControllerSettings
 from zoe_lib.file_settings import read_settings
 from zoe_lib.store.revision import TablesTooOld, check_tables, read_revision
@@ -60,15 +60,8 @@ def _serve(settings: ControllerSettings, secrets: Secrets, engine: sa.Engine) ->
     for one in loops:
         one.begin()
     try:
-        tokens = {"token": secrets.token, "metrics_token": secrets.metrics_token}
-        app = make_app(
-            ledger,
-            services,
-            **tokens,
-            leads=lambda: lead.epoch is not None,
-            keys=secrets.keys,
-            dialect=settings.dialect,
-        )
+        door = Door(secrets.token, lambda: lead.epoch is not None, settings.dialect, secrets.metrics_token)
+        app = make_app(services, door)
         where: dict[str, Any] = {"host": settings.host, "port": settings.port}
         uvicorn.run(app, **where, http=StrictHttp, loop="asyncio", log_level="warning", log_config=None)
     finally:

@@ -11,36 +11,35 @@ from typing import NoReturn, Protocol
 
 from storage_bridge.bandwidth.regulator import RateSettings
 from storage_bridge.model import BandwidthSlo, View, ViewSample
-from storage_controller.answers import Promisable, Refused, at_most, bounded
-from storage_controller.controller_ledger import HEALTH_CONTROLLER, ControllerLedger
-from storage_controller.executions import ExecutionKeys
-from storage_controller.filter_cores import CpuBounds
-from storage_controller.held_places import HeldPlaces
-from storage_controller.kept_views import KeptViews
-from storage_controller.lead import Lead
-from storage_controller.ledger import Ledger
-from storage_controller.metric_ledger import MetricLedger
-from storage_controller.node_health import Bounds
-from storage_controller.node_restarts import NodeRestarts
-from storage_controller.node_routes import StoreNodes
-from storage_controller.node_watch import NodeWatch
-from storage_controller.own_metrics import OwnMetrics
-from storage_controller.regulation import Endpoints, Regulation
-from storage_controller.replication import Pace
-from storage_controller.replication_spare import Disks
-from storage_controller.rewrite_ledger import RewriteLedger
-from storage_controller.rewriter import Rewriter
-from storage_controller.rule_ledger import RuleLedger
-from storage_controller.services import Services, Swift
+from storage_controller.answers import Refused
+from storage_controller.database.controller_ledger import HEALTH_CONTROLLER, ControllerLedger
+from storage_controller.database.lead import Lead
+from storage_controller.database.ledger import Ledger
+from storage_controller.database.supervision import Supervisor
+from storage_controller.metrics.ledger import MetricLedger
+from storage_controller.metrics.own_metrics import OwnMetrics
+from storage_controller.nodes.health import Bounds
+from storage_controller.nodes.restarts import NodeRestarts
+from storage_controller.nodes.watch import NodeWatch, StoreNodes
+from storage_controller.promises.filter_cores import CpuBounds
+from storage_controller.promises.held_places import HeldPlaces
+from storage_controller.promises.promisable import Promisable, at_most, bounded
+from storage_controller.regulation.regulation import Regulation
+from storage_controller.regulation.replication import Pace
+from storage_controller.regulation.replication_spare import Disks
+from storage_controller.regulation.servers import Endpoints
+from storage_controller.routes.services import Services, Swift
 from storage_controller.settings import ControllerSettings
-from storage_controller.storage_policies import PolicyMaker
-from storage_controller.supervision import Supervisor
-from storage_controller.sweeper import ViewSweeper
-from storage_controller.swift_done import done_at
-from storage_controller.swift_objects import SwiftObjects
-from storage_controller.swift_places import SwiftPlaces
-from storage_controller.swift_views import SwiftAdmin, SwiftViews
-from storage_controller.traffic import Traffic
+from storage_controller.swift.done import done_at
+from storage_controller.swift.execution_keys import ExecutionKeys
+from storage_controller.swift.kept_views import KeptViews
+from storage_controller.swift.objects import SwiftObjects
+from storage_controller.swift.places import SwiftPlaces
+from storage_controller.swift.rewriter import Rewriter
+from storage_controller.swift.storage_policies import PolicyMaker
+from storage_controller.swift.sweeper import ViewSweeper
+from storage_controller.swift.views import SwiftAdmin, SwiftViews
+from storage_controller.traffic.traffic import Traffic
 
 _log = logging.getLogger(__name__)
 _LOST_S = 0.6  # a proxy reports several times a second
@@ -112,13 +111,13 @@ def composed(
     promisable = replace(promisable_by(settings, has_account), unkept=ControllerLedger(ledger).unkept)
     swift = None if views is None else _swift(settings, views, ledger, regulation, promisable)
     watch = _watch(settings, supervisor, ledger, leads)
-    restarts = NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon)
     services = Services(
+        ledger,
         promisable,
         regulation,
         KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None),
         swift,
-        StoreNodes(watch.nodes, restarts, watch.mode_set),
+        _nodes(settings, watch),
         supervisor,
         metrics.readings,
         bounds,
@@ -126,9 +125,10 @@ def composed(
         prometheus_url,
         settings.rewrite_bytes_per_s,
         settings.replication_bytes_per_s,
+        secrets.keys,
     )
     sweeper = ViewSweeper(lambda: services.views.sweep() if leads() else None)
-    loops: list[Loop] = [lead, regulation, metrics, sweeper, *_rewriters(settings, services, ledger, leads)]
+    loops: list[Loop] = [lead, regulation, metrics, sweeper, *_rewriters(settings, services, leads)]
     return services, [*loops, watch] if settings.swift_nodes else loops
 
 
@@ -146,12 +146,10 @@ def _swift(
     return Swift(SwiftObjects(views.line), done_at(views.line), sample, places)
 
 
-def _rewriters(
-    settings: ControllerSettings, services: Services, ledger: Ledger, leads: Callable[[], bool]
-) -> Iterable[Rewriter]:
+def _rewriters(settings: ControllerSettings, services: Services, leads: Callable[[], bool]) -> Iterable[Rewriter]:
     if services.swift is not None:
-        book, jobs = RuleLedger(ledger, hosted=services.reports.hosted).book, RewriteLedger(ledger)
-        yield Rewriter(jobs, book, services.swift.objects, leads, patience_s=settings.rewrite_patience_s)
+        book, objects = services.rules.book, services.swift.objects
+        yield Rewriter(services.rewrites, book, objects, leads, patience_s=settings.rewrite_patience_s)
 
 
 def rate_settings(settings: ControllerSettings) -> RateSettings:
@@ -217,6 +215,11 @@ def _watch(
     mode = partial(ControllerLedger(ledger).mode, HEALTH_CONTROLLER)
     interval_s, timeout_s = settings.nodes_interval_s, settings.nodes_timeout_s
     return NodeWatch(settings.swift_nodes, supervisor, mode, bounds, interval_s, timeout_s, leads)
+
+
+def _nodes(settings: ControllerSettings, watch: NodeWatch) -> StoreNodes:
+    restarts = NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon)
+    return StoreNodes(watch.nodes, restarts, watch.mode_set)
 
 
 def _no_views(view: View) -> NoReturn:

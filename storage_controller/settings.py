@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
@@ -9,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from pydantic_settings import SettingsConfigDict
 
 from storage_controller.dialects import SpokenDialect
-from storage_controller.node_health import NodeKind
 from zoe_lib.file_settings import FileSettings
 from zoe_lib.settings.database_url import DEFAULT_URL, DatabaseUrl
 
@@ -17,6 +17,15 @@ CORES_LEAST = 0.01
 """Of a tenant's filters and views: with less, one piece would wait for longer than clients do."""
 
 NodeName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9._-]+$")]
+
+
+class NodeKind(StrEnum):
+    """What a server of Swift does."""
+
+    PROXY = "proxy"
+    ACCOUNT = "account"
+    CONTAINER = "container"
+    OBJECT = "object"
 
 
 class NodeSettings(BaseModel):

@@ -3,8 +3,8 @@ where the builder files of rings are, and runs with the interpreter of Swift:
 
     python -m storage_filters.storage_policy --swift-dir /etc/swift '{"name": "fast", "index": 1, ...}'
 
-`storage_controller/storage_policies.py` calls it by the setting `swift_policy_command`, with the document as the last
-argument. To bring `swift.conf` and `object-1.ring.gz` to the other machines and to restart the servers is the
+`storage_controller/swift/storage_policies.py` calls it by the setting `swift_policy_command`, with the document as the
+last argument. To bring `swift.conf` and `object-1.ring.gz` to the other machines and to restart the servers is the
 operator's: servers read policies when they start.
 """
 

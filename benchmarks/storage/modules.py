@@ -24,7 +24,7 @@ from dataclasses import replace
 import psutil
 
 from benchmarks.storage.filters import DIRECTIONS, Samples, once
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.module_engine import compiled
 from storage_filters.module_filters import ModuleFilter, NamedModule, ReadModule
 from storage_filters.rule_documents import RuleBook, written

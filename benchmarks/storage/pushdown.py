@@ -22,7 +22,7 @@ from benchmarks.storage.spark_session import SparkSession, spark_session
 from benchmarks.storage.table import Line
 from storage_bridge.model import View, ViewVerdict
 from storage_bridge.pushdown import verdict
-from storage_controller.swift_views import SwiftAdmin, SwiftViews
+from storage_controller.swift.views import SwiftAdmin, SwiftViews
 from tests.support.access_log import bytes_out
 from tests.support.object_store import Person, definition, logged_in
 from tests.support.pusher import Pusher, pushed_store

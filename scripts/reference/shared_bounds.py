@@ -298,7 +298,7 @@ MEMBERS: tuple[SharedBound, ...] = (
     SharedBound(
         "modules of filters",
         "{0} names and {1} versions of a tenant",
-        ("storage_controller.module_ledger:NAMES_MAX", "storage_controller.module_ledger:VERSIONS_MAX"),
+        ("storage_controller.rules.module_ledger:NAMES_MAX", "storage_controller.rules.module_ledger:VERSIONS_MAX"),
         "a user fills the names; versions beyond the newest stay only by rules of admins",
         "the tenant",
         "names by removal; versions when no rule runs them and no object can need them, or by an admin "
@@ -345,22 +345,24 @@ MEMBERS: tuple[SharedBound, ...] = (
         "containers of the object store in statistics",
         "{0} in a minute for rates, {1} in five minutes for `try`, {2} samples of contents",
         (
-            "storage_controller.traffic:COUNTERS_MAX",
-            "storage_controller.last_hour:SUBJECTS_MAX",
-            "storage_controller.contents:PLACES_MAX",
+            "storage_controller.traffic.traffic:COUNTERS_MAX",
+            "storage_controller.traffic.last_hour:SUBJECTS_MAX",
+            "storage_controller.traffic.contents:PLACES_MAX",
         ),
         "a user who uses as many containers",
         "**no one; numbers of others are less exact, and rules on `COMPRESSIBILITY` may lack a value**",
         "with time",
         (),
-        ("tests/unit/storage_controller/test_traffic.py::test_containers_of_one_tenant_take_no_rate_of_another",),
+        (
+            "tests/unit/storage_controller/traffic/test_traffic.py::test_containers_of_one_tenant_take_no_rate_of_another",
+        ),
     ),
 )
 ADMINS: tuple[SharedBound, ...] = (
     SharedBound(
         "rules of the object store",
         "{0} of a target, {1} in all",
-        ("storage_controller.rule_ledger:TARGET_RULES_MAX", "storage_filters.rule_documents:RULES_MAX"),
+        ("storage_controller.rules.ledger:TARGET_RULES_MAX", "storage_filters.rule_documents:RULES_MAX"),
         "admins only",
         "admins",
         "by removal",
@@ -369,9 +371,9 @@ ADMINS: tuple[SharedBound, ...] = (
         "filter words, added metrics, tenants with cores of their own",
         "{0}, {1}, {2}",
         (
-            "storage_controller.word_ledger:WORDS_MAX",
-            "storage_controller.metric_ledger:METRICS_MAX",
-            "storage_controller.filter_cores:_TENANTS_MAX",
+            "storage_controller.rules.words:WORDS_MAX",
+            "storage_controller.metrics.ledger:METRICS_MAX",
+            "storage_controller.promises.filter_cores:_TENANTS_MAX",
         ),
         "admins only",
         "admins",

@@ -11,6 +11,8 @@ import sys
 from scripts.testing.costs import CAPABILITIES, Costs, FileCosts
 from scripts.testing.gates import QUARANTINE
 
+DOORS = CAPABILITIES.with_name("doors.toml")
+
 
 def main() -> int:
     """Rename and print how many rows were changed; return 1 if none was."""
@@ -38,7 +40,7 @@ def rename(old: str, new: str) -> int:
                 rows.setdefault(to_file, FileCosts()).dear[to_name] = cost_s
     costs.files = rows
     costs.write()
-    for path in (CAPABILITIES, QUARANTINE) if new else ():
+    for path in (CAPABILITIES, DOORS, QUARANTINE) if new else ():
         text = path.read_text("utf-8")
         renamed = re.sub(r'(?<=")tests/[^"\n]*(?=")', lambda found: renamed_id(found[0], old, new), text)
         changed += renamed != text

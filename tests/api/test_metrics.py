@@ -8,8 +8,8 @@ from pathlib import Path
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-from storage_controller.controller_metrics import ControllerCollector
-from storage_controller.supervision import Supervisor
+from storage_controller.database.supervision import Supervisor
+from storage_controller.regulation.collector import ControllerCollector
 from tests.support.api import Api
 from tests.support.documents import document, job, part
 from tests.support.waiting import until

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 from typer.testing import CliRunner
 
-from storage_controller.node_health import NodeKind
-from storage_controller.settings import NodeSettings
+from storage_controller.settings import NodeKind, NodeSettings
 from tests.support.answered_rules import answered_by
 from tests.support.api import Api, problem
 from tests.support.people import make_token

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from storage_controller.answers import Refused as ControllerRefused
-from storage_controller.swift_objects import SwiftObjects
+from storage_controller.swift.objects import SwiftObjects
 from tests.api.test_storage_filters import red
 from tests.support.api import Api
 from zoe_cli.main import app

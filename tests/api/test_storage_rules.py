@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from storage_controller.node_health import NodeKind
-from storage_controller.settings import NodeSettings
+from storage_controller.settings import NodeKind, NodeSettings
 from tests.support.answered_rules import answered_by
 from tests.support.api import Api
 from tests.support.storage_controller import served_controller

@@ -18,9 +18,9 @@ from storage_bridge.model import (
     StoreExecution,
 )
 from storage_bridge.zoe_controller import ZoeController
-from storage_controller.executions import ExecutionKeys
-from storage_controller.regulation import divided
-from storage_controller.tables import executions
+from storage_controller.database.tables import executions
+from storage_controller.regulation.regulation import divided
+from storage_controller.swift.execution_keys import ExecutionKeys
 from storage_filters.execution_names import key_of, user_of
 from tests.support.storage_controller import MB, PATIENCE_S, Served, served_controller
 from tests.support.waiting import until

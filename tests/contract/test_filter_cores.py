@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from storage_controller.filter_cores import CoresLedger, CpuBounds
+from storage_controller.promises.filter_cores import CoresLedger, CpuBounds
 from tests.support.storage_controller import served_controller
 
 OF_SETTINGS = CpuBounds({"acme": 2.0, "beta": 1.0}, 0.5)
@@ -48,7 +48,7 @@ def test_what_is_no_number_of_cores_is_refused(postgres_url: str, cores: object)
 
 
 def test_there_are_not_too_many(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage_controller.filter_cores._TENANTS_MAX", 2)
+    monkeypatch.setattr("storage_controller.promises.filter_cores._TENANTS_MAX", 2)
     with served_controller(postgres_url) as served, served.http() as http:
         found = [put(http, f"t{number}") for number in range(3)]
         assert found == [201, 201, 409]

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from storage_bridge.connect import connect
-from storage_controller.controller_ledger import SWITCHES_MAX, ControllerLedger, Switch
-from storage_controller.metric_ledger import METRICS_MAX
-from storage_controller.rule_ledger import RuleLedger
+from storage_controller.database.controller_ledger import SWITCHES_MAX, ControllerLedger, Switch
+from storage_controller.metrics.ledger import METRICS_MAX
+from storage_controller.rules.ledger import RuleLedger
 from tests.support.prometheus import Expressions, prometheus
 from tests.support.storage_controller import MB, Served, served_controller
 

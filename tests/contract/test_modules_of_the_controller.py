@@ -12,12 +12,12 @@ import pytest
 import sqlalchemy as sa
 import wasmtime
 
-from storage_controller import module_ledger
 from storage_controller.answers import Refused
-from storage_controller.module_ledger import ModuleLedger, versions
-from storage_controller.rewrite_ledger import Counts, RewriteJob, RewriteLedger
-from storage_controller.rule_checks import TRIALS_MAX
-from storage_controller.rule_ledger import RuleLedger
+from storage_controller.rules import module_ledger
+from storage_controller.rules.checks import TRIALS_MAX
+from storage_controller.rules.ledger import RuleLedger
+from storage_controller.rules.module_ledger import ModuleLedger, versions
+from storage_controller.swift.rewrite_ledger import Counts, RewriteJob, RewriteLedger
 from storage_filters.module_engine import MODULE_BYTES_MAX
 from tests.support.manual_clock import ManualClock
 from tests.support.modules import EMPTY, FLIPPING, READING, entry, module

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from storage_controller.answers import Refused
-from storage_controller.ledger import Ledger
-from storage_controller.rewrite_ledger import KEPT_MAX, SENTENCE_MAX, Counts, RewriteJob, RewriteLedger
+from storage_controller.database.ledger import Ledger
+from storage_controller.swift.rewrite_ledger import KEPT_MAX, SENTENCE_MAX, Counts, RewriteJob, RewriteLedger
 from tests.support.storage_controller import Served, served_controller
 
 JOB = RewriteJob("acme", "docs", True, False, 100_000)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from storage_controller.filters import BODY_BYTES_MAX
+from storage_controller.crystal.filters import BODY_BYTES_MAX
 from tests.support.storage_controller import MB, Served, served_controller
 
 RATE = 60

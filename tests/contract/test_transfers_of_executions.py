@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from storage_bridge.connect import connect
 from storage_bridge.model import BandwidthSlo, EndedTransfers, StoreExecution, TransferTotals
 from storage_bridge.zoe_controller import ZoeController
-from storage_controller.executions import ExecutionKeys
-from storage_controller.transfers import KEPT_S, TransferBook
+from storage_controller.regulation.transfers import KEPT_S, TransferBook
+from storage_controller.swift.execution_keys import ExecutionKeys
 from storage_filters.execution_names import user_of
 from tests.support.manual_clock import ManualClock
 from tests.support.storage_controller import Served, served_controller

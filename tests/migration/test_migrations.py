@@ -11,7 +11,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import MetaData, create_engine, inspect
 
-from storage_controller.tables import metadata as of_controller
+from storage_controller.database.tables import metadata as of_controller
 from tests.support.applications import execution
 from tests.support.postgres import PostgresServer
 from zoe_lib.store import migrate

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage_controller.dsl import RuleError, parse_rule, show_rule
+from storage_controller.rules.dsl import RuleError, parse_rule, show_rule
 from storage_filters.chains import Chain, ObjectRequest, Outcome, chain_of
 from storage_filters.rule_documents import RuleBook, read, written
 from storage_filters.rules import Action, AllOf, AnyOf, Comparison, Condition, Operator, Rule, Target, TargetKind

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.support.gateway import Pair, gateway_before_swift

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StorageUnavailableError, View
-from storage_controller.swift_views import SwiftAdmin, SwiftViews
+from storage_controller.swift.views import SwiftAdmin, SwiftViews
 from tests.storage.test_bandwidth import rate_of_gets
 from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import ADMIN, Person, logged_in, object_store

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 
 from storage_bridge.model import REWRITE, REWRITE_HEADER, WHY_HEADER
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rule_file import RuleFile
 from tests.storage.test_gateway import PART, multipart, steps, told

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rules import ModuleVersion
 from tests.support.modules import FLIPPING, GROWING, LYING, READING, copying, entry, module

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from storage_controller.dsl import parse_rule
-from storage_controller.node_health import Bounds, NodeState
-from storage_controller.node_restarts import NodeRestarts
-from storage_controller.node_watch import NodeHealth, NodeWatch
+from storage_controller.database.supervision import Mode, Supervisor
+from storage_controller.nodes.health import Bounds, NodeState
+from storage_controller.nodes.restarts import NodeRestarts
+from storage_controller.nodes.watch import NodeHealth, NodeWatch
+from storage_controller.rules.dsl import parse_rule
 from storage_controller.settings import NodeSettings
-from storage_controller.supervision import Mode, Supervisor
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.support.object_store import logged_in, object_store

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from storage_bridge.model import REWRITE, REWRITE_HEADER
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.storage.test_rules import TEXT, on_disk

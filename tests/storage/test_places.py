@@ -17,8 +17,8 @@ from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import UNREADABLE, StorageRefusedError, View
 from storage_bridge.zoe_controller import ZoeController
 from storage_controller.answers import Refused
-from storage_controller.swift_http import SwiftAdmin, SwiftHttp
-from storage_controller.swift_places import LOOKED_AT_MAX, SwiftPlaces
+from storage_controller.swift.http import SwiftAdmin, SwiftHttp
+from storage_controller.swift.places import LOOKED_AT_MAX, SwiftPlaces
 from tests.support.long import of_storage
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.postgres import PostgresServer

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import pytest
 
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.support import long

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from storage_controller.node_health import NodeKind
-from storage_controller.node_questions import ask
+from storage_controller.nodes.questions import ask
+from storage_controller.settings import NodeKind
 from storage_filters.rate_table import RateTable
 from tests.support.counting_relay import CountingRelay, counting_relay
 from tests.support.object_store import logged_in

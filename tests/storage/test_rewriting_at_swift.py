@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from storage_bridge.model import BOOK_HEADER, RATE_HEADER, REWRITE, REWRITE_HEADER
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host import VERSIONS
 from tests.storage.test_filter_host_at_swift import MODULES, at_gateway, pushed

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 import pytest
 
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rule_file import RuleFile
 from storage_filters.rule_metrics import WINDOW_S

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from storage_controller.answers import Refused
-from storage_controller.storage_policies import NewStoragePolicy, PolicyMaker
-from storage_controller.swift_http import SwiftAdmin, SwiftHttp
+from storage_controller.swift.http import SwiftAdmin, SwiftHttp
+from storage_controller.swift.storage_policies import NewStoragePolicy, PolicyMaker
 from tests.support.object_store import ADMIN, logged_in, object_store
 from zoe_embedded.swift.store import ObjectStore
 from zoe_embedded.swift.store_socket import StoreSocket

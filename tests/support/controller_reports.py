@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from storage_bridge.model import AchievedBandwidth, MissedBandwidth
-from storage_controller.contents import Contents
-from storage_controller.traffic import Traffic
+from storage_controller.traffic.contents import Contents
+from storage_controller.traffic.traffic import Traffic
 from storage_filters.records import KINDS
 
 

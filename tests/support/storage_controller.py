@@ -13,26 +13,26 @@ import sqlalchemy as sa
 
 from storage_bridge.http import ControllerSettings
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, View, ViewSample
-from storage_controller.answers import Promisable, Refused
-from storage_controller.app import make_app
-from storage_controller.controller_ledger import ControllerLedger
+from storage_controller.answers import Refused
+from storage_controller.app import Door, make_app
+from storage_controller.database.controller_ledger import ControllerLedger
+from storage_controller.database.ledger import Ledger
+from storage_controller.database.supervision import Mode, Supervisor
 from storage_controller.dialects import SpokenDialect
-from storage_controller.executions import ExecutionKeys
-from storage_controller.filter_cores import CpuBounds
-from storage_controller.kept_views import KeptViews
-from storage_controller.ledger import Ledger
-from storage_controller.node_restarts import NodeRestarts
-from storage_controller.node_routes import StoreNodes
-from storage_controller.node_watch import NodeWatch
-from storage_controller.own_metrics import Reading
-from storage_controller.services import Services, Swift
+from storage_controller.metrics.values import Reading
+from storage_controller.nodes.restarts import NodeRestarts
+from storage_controller.nodes.watch import NodeWatch, StoreNodes
+from storage_controller.promises.filter_cores import CpuBounds
+from storage_controller.promises.promisable import Promisable
+from storage_controller.routes.services import Services, Swift
 from storage_controller.settings import NodeSettings
-from storage_controller.supervision import Mode, Supervisor
-from storage_controller.swift_done import done_at
-from storage_controller.swift_http import SwiftAdmin, SwiftHttp
-from storage_controller.swift_objects import SwiftObjects
-from storage_controller.swift_places import SwiftPlaces
-from storage_controller.traffic import Traffic
+from storage_controller.swift.done import done_at
+from storage_controller.swift.execution_keys import ExecutionKeys
+from storage_controller.swift.http import SwiftAdmin, SwiftHttp
+from storage_controller.swift.kept_views import KeptViews
+from storage_controller.swift.objects import SwiftObjects
+from storage_controller.swift.places import SwiftPlaces
+from storage_controller.traffic.traffic import Traffic
 from tests.support import serving
 from tests.support.controller_reports import GivenReports
 from tests.support.manual_clock import ManualClock
@@ -147,6 +147,7 @@ def served_controller(
         watch.look()
     line = SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))
     services = Services(
+        ledger,
         Promisable(
             capacity,
             lambda tenant: tenant not in served.strangers,
@@ -161,8 +162,9 @@ def served_controller(
         lambda: served.readings,
         cpu_bounds or CpuBounds(),
         prometheus_url=prometheus_url,
+        keys=keys,
     )
-    app = serving.Served(make_app(ledger, services, TOKEN, keys=keys, dialect=dialect), http=StrictHttp, loop="asyncio")
+    app = serving.Served(make_app(services, Door(TOKEN, dialect=dialect)), http=StrictHttp, loop="asyncio")
     served.url = app.url
     try:
         yield served

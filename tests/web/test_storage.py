@@ -12,10 +12,9 @@ import pytest
 from playwright.sync_api import expect
 
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution
-from storage_controller.executions import ExecutionKeys
-from storage_controller.node_health import NodeKind
-from storage_controller.settings import NodeSettings
-from storage_controller.use_rows import HeardUse, add_spans, add_uses
+from storage_controller.database.use_rows import HeardUse, add_spans, add_uses
+from storage_controller.settings import NodeKind, NodeSettings
+from storage_controller.swift.execution_keys import ExecutionKeys
 from storage_filters.request_counters import request_name
 from tests.support.documents import job
 from tests.support.object_store import object_store

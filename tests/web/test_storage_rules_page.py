@@ -13,11 +13,11 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from storage_controller.controller_ledger import ControllerLedger, Switch
-from storage_controller.executions import ExecutionKeys
-from storage_controller.own_metrics import Reading
-from storage_controller.rewrite_ledger import Counts, RewriteLedger
-from storage_controller.supervision import Failure, Mode
+from storage_controller.database.controller_ledger import ControllerLedger, Switch
+from storage_controller.database.supervision import Failure, Mode
+from storage_controller.metrics.values import Reading
+from storage_controller.swift.execution_keys import ExecutionKeys
+from storage_controller.swift.rewrite_ledger import Counts, RewriteLedger
 from tests.support.postgres import PostgresServer
 from tests.support.prometheus import prometheus
 from tests.support.stack import running_stack

@@ -16,7 +16,7 @@ import httpx
 
 from benchmarks.storage.caching import cpu
 from benchmarks.support import temporary_home
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.module_engine import compiled
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rules import ModuleVersion

@@ -17,11 +17,11 @@ import zoe_lib.store.sql.latency
 import zoe_master.background.metrics
 import zoe_master.notifications.metrics
 from scripts.deploy_site import METRICS_TOKEN
-from storage_controller.controller_metrics import ControllerCollector
+from storage_controller.database.supervision import Supervisor
+from storage_controller.regulation.collector import ControllerCollector
 from storage_controller.settings import ControllerSettings
-from storage_controller.supervision import Supervisor
-from storage_controller.traffic import Traffic
-from storage_controller.traffic_routes import TrafficCollector
+from storage_controller.traffic.collectors import TrafficCollector
+from storage_controller.traffic.traffic import Traffic
 
 DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
 DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana" / "dashboards" / "zoe.json").read_text())

@@ -13,11 +13,11 @@ import pytest
 from fastapi import FastAPI
 
 from storage_bridge.model import BandwidthSlo
-from storage_controller.answers import Promisable
-from storage_controller.app import make_app
-from storage_controller.kept_views import KeptViews
-from storage_controller.ledger import Ledger
-from storage_controller.services import Services
+from storage_controller.app import Door, make_app
+from storage_controller.database.ledger import Ledger
+from storage_controller.promises.promisable import Promisable
+from storage_controller.routes.services import Services
+from storage_controller.swift.kept_views import KeptViews
 from tests.support.controller_reports import GivenReports
 
 Sent = list[tuple[str, str]]
@@ -27,8 +27,8 @@ Sent = list[tuple[str, str]]
 def door(metrics_token: str) -> FastAPI:
     ledger = Ledger(mock.Mock())
     views = KeptViews(ledger, mock.Mock(), mock.Mock())
-    services = Services(Promisable(BandwidthSlo(1, 1)), GivenReports(), views)
-    return make_app(ledger, services, "all", metrics_token=metrics_token)
+    services = Services(ledger, Promisable(BandwidthSlo(1, 1)), GivenReports(), views)
+    return make_app(services, Door("all", metrics_token=metrics_token))
 
 
 def status(metrics_token: str, path: str, headers: dict[str, str], method: str = "GET") -> int:

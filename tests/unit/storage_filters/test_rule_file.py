@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from storage_controller.dsl import parse_rule
+from storage_controller.rules.dsl import parse_rule
 from storage_filters.rule_documents import RULES_MAX, RuleBook, written
 from storage_filters.rule_file import DamagedRulesError, RuleFile
 

@@ -1,0 +1,130 @@
+"""What a reader of a package meets: `python -m scripts.rooms` prints its rooms, and fails where a carved one grew.
+
+The files and folders of a folder are its rooms; an arrow leads from one room to another that it imports. Composition
+roots and ground, which half of the rooms use, do not count among the arrows: a reader knows them.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import grimp
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = (
+    *("storage_bridge", "storage_controller", "storage_filters", "storage_gateway"),
+    *("zoe_api", "zoe_cli", "zoe_client", "zoe_embedded", "zoe_files", "zoe_job", "zoe_lib", "zoe_master"),
+    "zoe_simulator",
+)
+CARVED = ("storage_controller",)
+"""Packages whose folders stay within the bounds; one that is here stays here."""
+ROOMS_MAX, ARROWS_MAX, LINES_MAX = 17, 25, 50
+ROOTS = {"__main__", "app", "composition", "main", "setup"}
+"""Rooms that put others together."""
+_ROUTE_METHODS = {"get", "put", "post", "delete", "patch", "head", "websocket"}
+Edges = set[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder: its rooms, all arrows among them, those that count, and the rooms that are in a circle."""
+
+    name: str
+    rooms: frozenset[str]
+    arrows: int
+    counted: int
+    circle: frozenset[str]
+
+    def wrong(self) -> Iterator[str]:
+        """Yield what is out of bounds."""
+        if len(self.rooms) > ROOMS_MAX:
+            yield f"{self.name}: {len(self.rooms)} rooms, at most {ROOMS_MAX}: put those of one subject into a folder"
+        if self.counted > ARROWS_MAX:
+            yield f"{self.name}: {self.counted} arrows, at most {ARROWS_MAX}: carve out what several rooms share"
+        if self.circle:
+            yield f"{self.name}: {', '.join(sorted(self.circle))} import each other in a circle"
+
+
+def main() -> int:
+    """Print all folders of more than one room, and what is wrong with carved packages; return 1 if anything is."""
+    quiet, wrong = "--quiet" in sys.argv, list[str]()
+    for package in CARVED if quiet else PACKAGES:
+        for folder in folders(package):
+            if not quiet:
+                circle = f", {len(folder.circle)} in a circle" if folder.circle else ""
+                print(f"{folder.name}: {len(folder.rooms)} rooms, {folder.arrows} arrows ({folder.counted}){circle}")
+            if package in CARVED:
+                wrong += folder.wrong()
+        if package in CARVED:
+            wrong += [one for path in sorted((ROOT / package).rglob("*.py")) for one in wrong_functions(path)]
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return int(bool(wrong))
+
+
+def folders(package: str) -> Iterator[Folder]:
+    """Yield each folder of a package that has rooms, the package first."""
+    graph = grimp.build_graph(package, include_external_packages=False)
+    modules = graph.modules
+    imports = [(one, other) for one in modules for other in graph.find_modules_directly_imported_by(one)]
+    for name in sorted(modules):
+        rooms = frozenset(one.rpartition(".")[2] for one in graph.find_children(name))
+        if len(rooms) > 1:
+            yield folder_of(name, rooms, imports)
+
+
+def folder_of(name: str, rooms: frozenset[str], imports: list[tuple[str, str]]) -> Folder:
+    """Return a folder, by all imports of modules."""
+    start = f"{name}."
+    edges: Edges = set()
+    for one, other in imports:
+        if one.startswith(start) and other.startswith(start):
+            edge = one.removeprefix(start).partition(".")[0], other.removeprefix(start).partition(".")[0]
+            if edge[0] != edge[1]:
+                edges.add(edge)
+    inner = rooms - ROOTS
+    users = {room: {a for a, b in edges if b == room and a in inner} for room in inner}
+    ground = {room for room, by in users.items() if 2 * len(by) >= len(inner) - 1}
+    counted = sum(a in inner and b not in ground for a, b in edges)
+    return Folder(name, rooms, len(edges), counted, circle_of(rooms, edges))
+
+
+def circle_of(rooms: frozenset[str], edges: Edges) -> frozenset[str]:
+    """Return the rooms that are left when all are taken away that import no other, or that no other imports."""
+    left = set(rooms)
+    while True:
+        within = {(a, b) for a, b in edges if a in left and b in left}
+        held = left & {a for a, _ in within} & {b for _, b in within}
+        if held == left:
+            return frozenset(held)
+        left = held
+
+
+def wrong_functions(path: Path) -> Iterator[str]:
+    """Yield functions that are too long, and routes within functions."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            place = f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}"
+            if (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > LINES_MAX:
+                yield f"{place} has {lines} lines, at most {LINES_MAX}"
+            yield from (f"{place} has the route {one}: make it a function of the module" for one in _routes(node))
+
+
+def _routes(outer: ast.AST) -> Iterator[str]:
+    for node in ast.walk(outer):
+        if node is not outer and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for one in node.decorator_list:
+                if (
+                    isinstance(one, ast.Call)
+                    and isinstance(one.func, ast.Attribute)
+                    and one.func.attr in _ROUTE_METHODS
+                ):
+                    yield node.name
+
+
+if __name__ == "__main__":
+    sys.exit(main())

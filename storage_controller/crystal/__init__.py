@@ -1,0 +1,1 @@
+"""Routes of Crystal's two dialects."""

@@ -1,0 +1,154 @@
+"""Dependencies of filters in the appendix dialect: libraries of uploaded programs, and for whom they are deployed.
+
+They are stored and listed, without effect on any object: a WebAssembly module, which is what proxies run, is whole as
+it is. They are kept beside filters, under names that no filter can have.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Response, UploadFile
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from storage_controller.answers import Refused, warning
+from storage_controller.database.ledger import Ledger
+from storage_controller.routes.parameters import LedgerDep
+
+DATA_BYTES_MAX = 16 * 2**20
+PATH = "dependencies"
+"""Crystal uses this path for neither a filter nor a tenant."""
+_PREFIX = f"{PATH}/"
+_DEPENDENCIES_MAX = 500
+_NO_EFFECT = "stored, but without effect: a module needs no dependency"
+Project = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+
+class Dependency(BaseModel):
+    """A dependency; other fields, such as its version, are stored as they are."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[\w.-]+$")] | None = None
+
+
+class Dependencies:
+    """Attributes of each, by its id; `deployed` are the projects."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return all, with their ids."""
+        found = [one for one in self._ledger.filters() if is_dependency(one["dsl_name"])]
+        return [{"id": one.pop("dsl_name").removeprefix(_PREFIX), **one} for one in found]
+
+    def one(self, name: str) -> dict[str, Any]:
+        """Return one with its id. Refused."""
+        for one in self.all():
+            if one["id"] == name:
+                return one
+        raise Refused(404, f"there is no dependency {name}")
+
+    def keep(self, name: str, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Create or change one."""
+        attributes.pop("id", None)
+        self._ledger.keep_filter(_PREFIX + name, attributes)
+        return {"id": name, **attributes}
+
+    def keep_data(self, name: str, content: bytes) -> None:
+        """Store its bytes. Refused."""
+        if not self._ledger.keep_filter_data(_PREFIX + name, content):
+            raise Refused(404, f"there is no dependency {name}")
+
+    def drop(self, name: str) -> None:
+        """Remove it; do nothing if there is none."""
+        self._ledger.drop_filter(_PREFIX + name)
+
+    def deploy(self, project: str, name: str, there: bool) -> None:
+        """Note that a project has it, or has it no longer. Refused."""
+        one = self.one(name)
+        projects = set(one.get("deployed", ())) - {project}
+        self.keep(name, {**one, "deployed": sorted(projects | {project} if there else projects)})
+
+
+def is_dependency(dsl_name: str) -> bool:
+    """Return whether a name of the table of filters is that of a dependency."""
+    return dsl_name.startswith(_PREFIX)
+
+
+async def _dependencies(ledger: LedgerDep) -> Dependencies:
+    return Dependencies(ledger)
+
+
+DependenciesDep = Annotated[Dependencies, Depends(_dependencies)]
+router = APIRouter(prefix=f"/filters/{PATH}")
+
+
+@router.get("")
+def listed(kept: DependenciesDep) -> list[dict[str, Any]]:
+    """List all dependencies."""
+    return kept.all()
+
+
+@router.post("", status_code=201)
+def create(kept: DependenciesDep, given: Dependency) -> dict[str, Any]:
+    """Create a dependency; without a name, it gets one."""
+    name = given.name or secrets.token_hex(4)
+    there = kept.all()
+    if any(one["id"] == name for one in there):
+        raise Refused(409, f"there is a dependency {name} already")
+    if len(there) >= _DEPENDENCIES_MAX:
+        raise Refused(409, f"there are {len(there)} dependencies, and at most {_DEPENDENCIES_MAX} are kept")
+    return kept.keep(name, {**given.model_dump(), "name": name})
+
+
+@router.get("/{name}")
+def shown(kept: DependenciesDep, name: str) -> dict[str, Any]:
+    """Show a dependency."""
+    return kept.one(name)
+
+
+@router.put("/{name}")
+def change(kept: DependenciesDep, name: str, attributes: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
+    """Change fields of a dependency."""
+    there = kept.one(name)
+    return kept.keep(name, {**there, **attributes, "deployed": there.get("deployed", [])})
+
+
+@router.delete("/{name}", status_code=204)
+def delete(kept: DependenciesDep, name: str) -> Response:
+    """Remove a dependency; do nothing if there is none."""
+    kept.drop(name)
+    return Response(status_code=204)
+
+
+@router.put("/{name}/data")
+def data(kept: DependenciesDep, name: str, file: UploadFile) -> dict[str, int]:
+    """Store the bytes of a dependency."""
+    content = file.file.read(DATA_BYTES_MAX + 1)
+    if len(content) > DATA_BYTES_MAX:
+        raise Refused(400, f"larger than {DATA_BYTES_MAX} bytes")
+    kept.keep_data(name, content)
+    return {"bytes": len(content)}
+
+
+@router.get("/{project}/deploy")
+def deployed(kept: DependenciesDep, project: str) -> list[dict[str, Any]]:
+    """List the dependencies that a project has."""
+    return [one for one in kept.all() if project in one.get("deployed", ())]
+
+
+@router.put("/{project}/deploy/{name}", status_code=201)
+def deploy(kept: DependenciesDep, project: Project, name: str) -> Response:
+    """Note that a project has a dependency. It has no effect, as the `Warning` says."""
+    kept.deploy(project, name, there=True)
+    return Response(status_code=201, headers=dict(warning([_NO_EFFECT])))
+
+
+@router.put("/{project}/undeploy/{name}", status_code=204)
+def undeploy(kept: DependenciesDep, project: Project, name: str) -> Response:
+    """Note that a project no longer has a dependency."""
+    kept.deploy(project, name, there=False)
+    return Response(status_code=204)

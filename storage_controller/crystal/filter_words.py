@@ -1,0 +1,118 @@
+"""Words of rules that name a filter, under `/registry/filters`: `COMPRESSION` with a TYPE, or a name of one's own.
+
+The appendix dialect calls the filter `identifier`; other fields are stored as they are sent. A word of the same name as
+its filter gives that filter default parameters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Response
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from storage_controller.answers import Refused
+from storage_controller.routes.parameters import RulesDep
+from storage_controller.rules.checks import check
+from storage_controller.rules.ledger import RuleLedger
+from storage_controller.rules.uploading import RESERVED
+from storage_controller.rules.words import FilterWord
+from storage_filters.rules import BANDWIDTH, Action, Rule, Target, TargetKind
+from zoe_client.plain_errors import sentences
+
+PATH = "/registry/filters"
+_ATTRIBUTES_BYTES_MAX = 16 * 1024
+FilterName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^\w[\w-]*$")]
+Value = Annotated[str, StringConstraints(max_length=256, pattern=r'^[^\x00"\n]*$')]
+
+
+class NewWord(BaseModel):
+    """A word; without an identifier, it names the filter of its own name."""
+
+    model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
+
+    name: FilterName
+    identifier: FilterName | None = None
+    parameters: Annotated[dict[FilterName, Value], Field(max_length=20)] = {}
+
+
+router = APIRouter()
+
+
+@router.get(PATH)
+def listed(rules: RulesDep) -> list[dict[str, Any]]:
+    """List all words."""
+    return [_document(one) for one in rules.words().values()]
+
+
+@router.post(PATH, status_code=201)
+def create(rules: RulesDep, given: NewWord) -> dict[str, Any]:
+    """Create a word."""
+    word = _word(given)
+    _check(word, rules)
+    rules.keep_word(word, new=True)
+    return _document(word)
+
+
+@router.get(PATH + "/{name}")
+def shown(rules: RulesDep, name: str) -> dict[str, Any]:
+    """Show a word."""
+    return _document(_found(rules, name))
+
+
+@router.put(PATH + "/{name}", status_code=201)
+def change(rules: RulesDep, name: str, given: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
+    """Change fields of a word."""
+    before = _found(rules, name)
+    try:
+        word = _word(NewWord.model_validate({**_document(before), **given, "name": before.name}))
+    except ValidationError as error:
+        raise Refused(400, "; ".join(sentences(error))) from None
+    _check(word, rules)
+    rules.keep_word(word, new=False)
+    return _document(word)
+
+
+@router.delete(PATH + "/{name}", status_code=204)
+def delete(rules: RulesDep, name: str) -> Response:
+    """Remove a word that no rule uses."""
+    if used := next((one.id for one in rules.rules() if _names(one.rule, name)), None):
+        raise Refused(409, f"rule {used} uses {name}: remove it first")
+    rules.drop_word(name.upper())
+    return Response(status_code=204)
+
+
+def _word(given: NewWord) -> FilterWord:
+    attributes = given.model_extra or {}
+    if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
+        raise Refused(400, f"{given.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
+    return FilterWord(given.name.upper(), (given.identifier or given.name).upper(), given.parameters, attributes)
+
+
+def _check(word: FilterWord, rules: RuleLedger) -> None:
+    """Refuse a word that takes the place of another filter, or whose filter does not have the parameters."""
+    if word.name in RESERVED and word.name != word.filter:
+        raise Refused(409, f"{word.name} is the name of another filter than {word.filter}: use another name")
+    if word.filter == BANDWIDTH:
+        raise Refused(400, "BANDWIDTH is a promise of the rule that says it: it has no words")
+    if word.filter != word.name and word.filter in rules.words():
+        raise Refused(409, f"{word.filter} is a word itself: name a filter")
+    action = Action("SET", word.filter, tuple(word.parameters.items()))
+    check(Rule(Target(TargetKind.TENANT, "any"), None, (action,)), (), ())
+
+
+def _names(rule: Rule | None, name: str) -> bool:
+    return rule is not None and any(action.kind == name.upper() for action in rule.actions)
+
+
+def _found(rules: RuleLedger, name: str) -> FilterWord:
+    if (found := rules.words().get(name.upper())) is None:
+        raise Refused(404, f"there is no filter word {name}")
+    return found
+
+
+def _document(word: FilterWord) -> dict[str, Any]:
+    parameters: Mapping[str, str] = word.parameters
+    return {**word.attributes, "name": word.name, "identifier": word.filter, "parameters": dict(parameters)}

@@ -1,0 +1,205 @@
+"""Filters in both dialects: what was uploaded, and for which target it is deployed, which is a rule.
+
+`COMPRESSION`, `ENCRYPTION` and `NOOP` need no upload. A program that is a WebAssembly module is checked and becomes a
+shared module of the filter's name: deployed, proxies run it. Other programs, such as those of Storlets, are stored for
+clients of the API; no proxy runs them, and deploying one returns a `Warning` header (299) that says so.
+
+A dependency is a library of such programs. A module is whole as it is and imports nothing but the host's calls, so
+dependencies are stored, and deployed ones are listed, without effect on any object.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Response, UploadFile
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from storage_controller.answers import Refused, warning
+from storage_controller.crystal.dependencies import DATA_BYTES_MAX, PATH, is_dependency
+from storage_controller.database.ledger import Ledger
+from storage_controller.routes.parameters import Author, LedgerDep, ModulesDep, PromisableDep, RulesDep
+from storage_controller.rules.adding import TEXT_BYTES_MAX, in_dialect, keep
+from storage_controller.rules.dsl import RuleError, parse_rule, show_rule
+from storage_controller.rules.ledger import KeptRule
+from storage_controller.rules.uploading import keep_module
+from storage_filters.rule_documents import SHARED
+from storage_filters.rules import Action, Comparison, Operator, Rule, Target, TargetKind
+
+BODY_BYTES_MAX = DATA_BYTES_MAX + TEXT_BYTES_MAX
+"""For any request: a filter's program, and the form around it."""
+DslName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
+
+
+class Filter(BaseModel):
+    """A filter's name in rules; other fields are stored as they are."""
+
+    model_config = ConfigDict(extra="allow")
+
+    dsl_name: DslName
+
+
+_MODULE_BEGIN = b"\0asm"
+_BUILT_IN = ("compression", "encryption", "noop")
+
+
+class Deployment(BaseModel):
+    """The parameters with which a filter is deployed; an object_size is `<10M`, or a number: at most as much."""
+
+    object_type: str | None = None
+    object_size: str | None = None
+    object_tag: str | None = None
+    params: str | dict[str, Any] | None = None
+
+
+router = APIRouter()
+
+
+@router.get("/filters")
+@router.get("/filters/", include_in_schema=False)
+def listed(ledger: LedgerDep) -> list[dict[str, Any]]:
+    """List all filters."""
+    return _filters(ledger)
+
+
+@router.post("/filters", status_code=201)
+@router.post("/filters/", status_code=201, include_in_schema=False)
+def create(ledger: LedgerDep, one: Filter) -> dict[str, Any]:
+    """Create a filter, or replace its fields."""
+    if one.dsl_name == PATH:
+        raise Refused(400, f"a filter cannot be named {PATH}: /filters/{PATH} is reserved")
+    ledger.keep_filter(one.dsl_name, one.model_extra or {})
+    return one.model_dump()
+
+
+@router.get("/filters/{name}")
+@router.get("/filters/{name}/", include_in_schema=False)
+def shown(ledger: LedgerDep, name: str) -> dict[str, Any]:
+    """Show a filter."""
+    return _filter(ledger, name)
+
+
+@router.put("/filters/{name}")
+@router.put("/filters/{name}/", include_in_schema=False)
+def change(ledger: LedgerDep, name: str, attributes: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
+    """Change fields of a filter."""
+    kept = {**_filter(ledger, name), **attributes}
+    kept.pop("dsl_name")
+    ledger.keep_filter(name, kept)
+    return {"dsl_name": name, **kept}
+
+
+@router.delete("/filters/{name}", status_code=204)
+@router.delete("/filters/{name}/", status_code=204, include_in_schema=False)
+def delete(ledger: LedgerDep, rules: RulesDep, modules: ModulesDep, name: str) -> Response:
+    """Remove a filter that no rule sets, and its module."""
+    if used := next((one.id for one in rules.rules() if _sets(one, name)), None):
+        raise Refused(409, f"rule {used} sets {name}: undeploy it first")
+    ledger.drop_filter(name)
+    modules.drop(SHARED, name)
+    return Response(status_code=204)
+
+
+@router.put("/filters/{name}/data")
+@router.put("/filters/{name}/data/", include_in_schema=False)
+def data(
+    ledger: LedgerDep,
+    rules: RulesDep,
+    modules: ModulesDep,
+    name: str,
+    file: UploadFile,
+    author: Author = None,
+) -> dict[str, int]:
+    """Store the program of a filter; a WebAssembly module is checked, and proxies can run it."""
+    content = file.file.read(DATA_BYTES_MAX + 1)
+    if len(content) > DATA_BYTES_MAX:
+        raise Refused(400, f"larger than {DATA_BYTES_MAX} bytes")
+    if content.startswith(_MODULE_BEGIN):
+        _filter(ledger, name)
+        keep_module(modules, SHARED, name, content, author)
+        rules.pin_missing(SHARED, name)
+    if not ledger.keep_filter_data(name, content):
+        raise Refused(404, f"there is no filter {name}")
+    return {"bytes": len(content)}
+
+
+@router.put("/filters/{project}/deploy/{name}", status_code=201)
+@router.put("/filters/{project}/{container}/deploy/{name}", status_code=201)
+def deploy(
+    ledger: LedgerDep,
+    rules: RulesDep,
+    promisable: PromisableDep,
+    project: str,
+    name: str,
+    response: Response,
+    container: str | None = None,
+    given: Deployment | None = None,
+    author: Author = None,
+) -> int:
+    """Let a filter run for a project or one of its containers; the answer is the number of the rule that does."""
+    if name.lower() not in _BUILT_IN:
+        _filter(ledger, name)
+    rule = in_dialect(_rule(_target(project, container), name, given or Deployment()), appendix=True)
+    added = keep(rules, promisable, [rule], author)
+    response.headers.update(warning(added.caveats))
+    return added.ids[0]
+
+
+@router.put("/filters/{project}/undeploy/{name}", status_code=204)
+@router.put("/filters/{project}/{container}/undeploy/{name}", status_code=204)
+def undeploy(rules: RulesDep, project: str, name: str, container: str | None = None, author: Author = None) -> Response:
+    """Remove the rules that let a filter run there."""
+    target = _target(project, container)
+    for one in rules.rules():
+        if one.rule is not None and one.rule.target == target and [a.filter for a in one.rule.actions] == [name]:
+            rules.remove(one.id, author)
+    return Response(status_code=204)
+
+
+def _sets(one: KeptRule, name: str) -> bool:
+    return one.rule is not None and any(a.verb == "SET" and a.kind == name.upper() for a in one.rule.actions)
+
+
+def _filters(ledger: Ledger) -> list[dict[str, Any]]:
+    return [one for one in ledger.filters() if not is_dependency(one["dsl_name"])]
+
+
+def _filter(ledger: Ledger, name: str) -> dict[str, Any]:
+    for one in _filters(ledger):
+        if one["dsl_name"] == name:
+            return one
+    raise Refused(404, f"there is no filter {name}")
+
+
+def _target(project: str, container: str | None) -> Target:
+    if container is None:
+        return Target(TargetKind.TENANT, project)
+    return Target(TargetKind.CONTAINER, project, container)
+
+
+def _rule(target: Target, name: str, given: Deployment) -> Rule:
+    """Return the rule of a deployment. Refused if it cannot be written as one."""
+    only = []
+    if given.object_type:
+        only.append(Comparison("OBJECT_TYPE", Operator.EQUAL, given.object_type))
+    if given.object_size:
+        sign = next((one for one in (">=", "<=", ">", "<", "=") if given.object_size.strip().startswith(one)), "")
+        only.append(
+            Comparison("OBJECT_SIZE", Operator(sign or "<="), given.object_size.strip().removeprefix(sign).strip())
+        )
+    if given.object_tag:
+        only.append(Comparison("OBJECT_TAG", Operator.EQUAL, given.object_tag))
+    rule = Rule(target, None, (Action("SET", name, _parameters(given.params), only=tuple(only)),))
+    try:
+        return parse_rule(show_rule(rule))  # what is kept is the text
+    except RuleError as error:
+        raise Refused(400, f"this cannot be deployed: {error}") from None
+
+
+def _parameters(given: str | dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
+    if isinstance(given, dict):
+        return tuple((str(name), str(value)) for name, value in given.items())
+    pairs = [part.partition("=") for part in (given or "").split(",") if part.strip()]
+    if wrong := next((name for name, equals, _ in pairs if not equals), None):
+        raise Refused(400, f"{wrong.strip()!r} is not a parameter; use name=value")
+    return tuple((name.strip(), value.strip()) for name, _, value in pairs)

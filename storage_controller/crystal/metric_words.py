@@ -1,0 +1,88 @@
+"""Metrics that an installation adds, as words of the appendix dialect: `/registry/metrics`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Response
+from pydantic import BaseModel, ConfigDict
+
+from storage_controller.answers import Refused, warning
+from storage_controller.metrics.ledger import KeptMetric, MetricSource
+from storage_controller.metrics.values import CONTAINER_LABEL, TENANT_LABEL
+from storage_controller.routes.metrics import EXPRESSION_MAX, Expression, Label, MetricName
+from storage_controller.routes.parameters import Author, MetricsDep
+from storage_filters.rule_metrics import METRICS
+
+REGISTRY = "/registry/metrics"
+
+
+class NewMetricWord(BaseModel):
+    """A metric of the appendix dialect; with an `expression`, it is one of PromQL. Other fields are stored."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: MetricName
+    expression: Expression | None = None
+    tenant_label: Label = TENANT_LABEL
+    container_label: Label = CONTAINER_LABEL
+
+
+router = APIRouter()
+
+
+@router.get(REGISTRY)
+def listed(added: MetricsDep) -> list[dict[str, Any]]:
+    """List the metrics that proxies count, and those that the installation added."""
+    counted = [{"name": name, "type": "float", "source": "proxies"} for name in METRICS]
+    return [*counted, *map(_word, added.kept.metrics())]
+
+
+@router.post(REGISTRY, status_code=201)
+def create(added: MetricsDep, given: NewMetricWord, response: Response, author: Author = None) -> dict[str, Any]:
+    """Create a metric."""
+    fields = given.model_dump(exclude={"name", "expression"})
+    if given.expression is not None:
+        made, said = added.add_expression(given.name, given.expression, fields, author)
+    else:
+        made = added.add(given.name, MetricSource.NONE, "", fields, author)
+        said = ["stored, but nothing measures it: give it an expression, or upload a metric module"]
+    response.headers.update(warning(said))
+    return _word(made)
+
+
+@router.get(REGISTRY + "/{name}")
+def shown(added: MetricsDep, name: str) -> dict[str, Any]:
+    """Show a metric of the installation."""
+    return _word(added.kept.one(name))
+
+
+@router.put(REGISTRY + "/{name}", status_code=201)
+def change(
+    added: MetricsDep, name: str, given: Annotated[dict[str, Any], Body()], response: Response
+) -> dict[str, Any]:
+    """Change the expression or fields of a metric."""
+    one = added.kept.one(name)
+    if one.source is MetricSource.PYTHON:
+        raise Refused(409, f"{one.name} is a metric module: change /registry/metric_module/{one.id}")
+    text = given.pop("expression", one.text)
+    if not isinstance(text, str) or len(text) > EXPRESSION_MAX:
+        raise Refused(400, f"expression: a text of at most {EXPRESSION_MAX} characters")
+    given.pop("name", None)
+    attributes = {**one.attributes, **given}
+    response.headers.update(warning(added.change_expression(one, text, attributes)))
+    return _word(added.kept.one(name))
+
+
+@router.delete(REGISTRY + "/{name}", status_code=204)
+def delete(added: MetricsDep, name: str) -> Response:
+    """Remove a metric that no rule uses."""
+    if name.upper() in METRICS:
+        raise Refused(409, f"{name} is counted by proxies: it cannot be removed")
+    added.drop(name)
+    return Response(status_code=204)
+
+
+def _word(one: KeptMetric) -> dict[str, Any]:
+    own = {"expression": one.text} if one.source is MetricSource.PROMETHEUS else {}
+    return {"type": "float", **one.attributes, "name": one.name, "source": str(one.source), **own}

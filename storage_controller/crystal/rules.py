@@ -1,0 +1,174 @@
+"""Rules in both dialects of Crystal. Text is one rule a line, all of them or none.
+
+A rule that comes by the appendix dialect (`/registry`) displaces all filters of less specific targets, as there, unless
+it says REPLACES SAME.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from storage_controller.answers import Refused, warning
+from storage_controller.promises.promisable import Promisable
+from storage_controller.routes.parameters import Author, Caller, PromisableDep, RulesDep
+from storage_controller.rules.adding import idle_by, keep, parsed
+from storage_controller.rules.documents import document
+from storage_controller.rules.ledger import KeptRule, RuleLedger
+from storage_filters.rules import Rule, metrics_of
+
+router = APIRouter()
+_NAMED = "/{target:path}:{number}"
+_STATIC, _DYNAMIC = ("/registry/static_policy", "/policies/static"), ("/registry/dynamic_policy", "/policies/dynamic")
+
+
+async def _body(request: Request) -> bytes:
+    return await request.body()
+
+
+Body = Annotated[bytes, Depends(_body)]
+
+
+@router.get(_STATIC[0])
+@router.get(_STATIC[1])
+def static_rules(rules: RulesDep) -> list[dict[str, Any]]:
+    """List the rules without metrics."""
+    return _listed(rules, dynamic=False)
+
+
+@router.get(_DYNAMIC[0])
+@router.get(_DYNAMIC[1])
+def dynamic_rules(rules: RulesDep) -> list[dict[str, Any]]:
+    """List the rules with metrics."""
+    return _listed(rules, dynamic=True)
+
+
+@router.post(_STATIC[0], status_code=201)
+@router.post(_DYNAMIC[0], status_code=201)
+def add_by_appendix(
+    rules: RulesDep,
+    promisable: PromisableDep,
+    body: Body,
+    response: Response,
+    author: Author = None,
+    caller: Caller = None,
+) -> list[str]:
+    """Add the rules of a text; the answer is their targets and numbers."""
+    return _added(rules, promisable, parsed(body, caller, appendix=True), author, response)
+
+
+@router.post(_STATIC[1], status_code=201)
+@router.post(_DYNAMIC[1], status_code=201)
+def add(
+    rules: RulesDep,
+    promisable: PromisableDep,
+    body: Body,
+    response: Response,
+    author: Author = None,
+    caller: Caller = None,
+) -> list[str]:
+    """Add the rules of a text; the answer is their targets and numbers."""
+    return _added(rules, promisable, parsed(body, caller), author, response)
+
+
+@router.get(_STATIC[0] + _NAMED)
+@router.get(_STATIC[1] + _NAMED)
+@router.get(_DYNAMIC[0] + _NAMED)
+@router.get(_DYNAMIC[1] + _NAMED)
+def shown(rules: RulesDep, target: str, number: int) -> dict[str, Any]:
+    """Show a rule."""
+    return {**document(_found(rules, target, number), idle_by(rules)), "id": f"{target}:{number}"}
+
+
+@router.put(_STATIC[0] + _NAMED)
+@router.put(_DYNAMIC[0] + _NAMED)
+def change_by_appendix(
+    rules: RulesDep,
+    promisable: PromisableDep,
+    target: str,
+    number: int,
+    body: Body,
+    response: Response,
+    author: Author = None,
+    caller: Caller = None,
+) -> str:
+    """Replace a rule by one of another text; what was is in the history."""
+    return _changed(rules, promisable, (target, number), parsed(body, caller, appendix=True), author, response)
+
+
+@router.put(_STATIC[1] + _NAMED)
+@router.put(_DYNAMIC[1] + _NAMED)
+def change(
+    rules: RulesDep,
+    promisable: PromisableDep,
+    target: str,
+    number: int,
+    body: Body,
+    response: Response,
+    author: Author = None,
+    caller: Caller = None,
+) -> str:
+    """Replace a rule by one of another text; what was is in the history."""
+    return _changed(rules, promisable, (target, number), parsed(body, caller), author, response)
+
+
+@router.delete(_STATIC[0] + _NAMED, status_code=204)
+@router.delete(_STATIC[1] + _NAMED, status_code=204)
+@router.delete(_DYNAMIC[0] + _NAMED, status_code=204)
+@router.delete(_DYNAMIC[1] + _NAMED, status_code=204)
+def remove(rules: RulesDep, target: str, number: int, author: Author = None) -> Response:
+    """Remove a rule of a target; do nothing if there is none."""
+    rules.remove(number, author, target)
+    return Response(status_code=204)
+
+
+@router.delete(_DYNAMIC[0] + "/{number}", status_code=204)
+@router.delete(_DYNAMIC[1] + "/{number}", status_code=204)
+def remove_by_number(rules: RulesDep, number: int, author: Author = None) -> Response:
+    """Remove a rule; do nothing if there is none."""
+    rules.remove(number, author)
+    return Response(status_code=204)
+
+
+def _listed(rules: RuleLedger, dynamic: bool) -> list[dict[str, Any]]:
+    idle = idle_by(rules)
+    return [
+        {**document(one, idle), "id": f"{one.target}:{one.id}"}
+        for one in rules.rules()
+        if (one.rule is not None and bool(metrics_of(one.rule))) == dynamic
+    ]
+
+
+def _added(
+    rules: RuleLedger, promisable: Promisable, wanted: list[Rule], author: str | None, response: Response
+) -> list[str]:
+    added = keep(rules, promisable, wanted, author)
+    response.headers.update(warning(added.caveats))
+    return [f"{rule.target}:{number}" for rule, number in zip(wanted, added.ids, strict=True)]
+
+
+def _changed(
+    rules: RuleLedger,
+    promisable: Promisable,
+    named: tuple[str, int],
+    wanted: list[Rule],
+    author: str | None,
+    response: Response,
+) -> str:
+    target, number = named
+    before = _found(rules, target, number)
+    [rule, *more] = wanted
+    if more:
+        raise Refused(400, "a rule is replaced by a single one")
+    added = keep(rules, promisable, [rule], author, before.mode)
+    response.headers.update(warning(added.caveats))
+    rules.remove(number, author, target)
+    return f"{rule.target}:{added.ids[0]}"
+
+
+def _found(rules: RuleLedger, target: str, number: int) -> KeptRule:
+    found = next((one for one in rules.rules() if (one.target, one.id) == (target, number)), None)
+    if found is None:
+        raise Refused(404, f"there is no rule {target}:{number}")
+    return found

@@ -1,0 +1,1 @@
+"""The controller's tables, its lead, and what each loop did."""

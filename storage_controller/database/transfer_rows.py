@@ -1,0 +1,162 @@
+"""What executions moved, in the database: a row for each credential, and one for each counter of a proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from storage_bridge.model import EndedTransfers, StoreExecution, TransferTotals
+from storage_controller.database.tables import transfer_counts, transfers
+
+ASKED_MAX = 200
+"""Credentials whose counters are settled, or told of, at a time; the others follow."""
+_T, _C = transfers.c, transfer_counts.c
+_AMOUNTS = ("read_bytes", "written_bytes", "transferring_us", "waiting_us")
+
+
+@dataclass(frozen=True, slots=True)
+class HeardCount:
+    """A counter of a proxy, as it was heard last."""
+
+    execution: str
+    generation: int
+    proxy: str
+    born: int
+    read_bytes: int
+    written_bytes: int
+    transferring_us: int
+    waiting_us: int
+
+
+def begin(connection: sa.Connection, execution: StoreExecution) -> None:
+    """Begin to count what a credential moves; do nothing if that has begun."""
+    row = {
+        "generation": execution.generation,
+        "execution_id": execution.id,
+        "tenant": execution.tenant,
+        "owner": execution.owner,
+    }
+    connection.execute(insert(transfers).values(row).on_conflict_do_nothing())
+
+
+def end(connection: sa.Connection, generations: Sequence[int], now_s: float) -> None:
+    """Note that these credentials have ended."""
+    its = _T.generation.in_(generations) & _T.ended_s.is_(None)
+    connection.execute(sa.update(transfers).where(its).values(ended_s=now_s))
+
+
+def add(connection: sa.Connection, heard: Collection[HeardCount], window_us: float) -> Mapping[int, tuple[int, int]]:
+    """Store counters, of credentials that are known and not settled. They never fall, so repetitions change nothing.
+    Return the bytes that were read and written since the last call, by generation.
+
+    Proxies transfer at the same time or one after the other: of the time in which they did since the last call, no
+    more counts than this window, unless one proxy alone had more.
+    """
+    open_ = sa.select(_T.generation, _T.execution_id).where(
+        _T.generation.in_({one.generation for one in heard}), _T.final_s.is_(None)
+    )
+    known = {(row.generation, row.execution_id) for row in connection.execute(open_)}
+    counted = [one for one in heard if (one.generation, one.execution) in known]
+    if not counted:
+        return {}
+    before = _stored(connection, {one.generation for one in counted})
+    rows = [
+        {"generation": one.generation, "proxy": one.proxy, "born": one.born}
+        | {name: getattr(one, name) for name in _AMOUNTS}
+        for one in counted
+    ]
+    upsert = insert(transfer_counts).values(rows)
+    grown = {name: sa.func.greatest(_C[name], upsert.excluded[name]) for name in _AMOUNTS}
+    connection.execute(upsert.on_conflict_do_update(index_elements=list(transfer_counts.primary_key), set_=grown))
+    gained: dict[int, list[int]] = {}
+    moved: dict[int, tuple[int, int]] = {}
+    for one in counted:
+        read, written, busy_us = before.get((one.generation, one.proxy, one.born), (0, 0, 0))
+        gained.setdefault(one.generation, []).append(max(one.transferring_us - busy_us, 0))
+        so_far = moved.get(one.generation, (0, 0))
+        moved[one.generation] = (
+            so_far[0] + max(one.read_bytes - read, 0),
+            so_far[1] + max(one.written_bytes - written, 0),
+        )
+    for generation, each in gained.items():
+        more = round(max(*each, min(sum(each), window_us)))
+        if more:
+            its = _T.generation == generation
+            connection.execute(sa.update(transfers).where(its).values(transferring_us=_T.transferring_us + more))
+    return moved
+
+
+def unsettled(connection: sa.Connection) -> Mapping[str, tuple[int, float]]:
+    """Return credentials that have ended and whose counters are not settled: generation and end, by counters' names."""
+    found = sa.select(transfers).where(_T.ended_s.is_not(None), _T.final_s.is_(None))
+    rows = connection.execute(found.order_by(_T.ended_s).limit(ASKED_MAX))
+    return {f"{row.execution_id}/{row.generation}": (row.generation, row.ended_s) for row in rows}
+
+
+def settle(connection: sa.Connection, generation: int, now_s: float, *, whole: bool) -> None:
+    """Close the count of a credential. whole: whether all proxies have reported after its end."""
+    connection.execute(sa.update(transfers).where(_T.generation == generation).values(final_s=now_s, whole=whole))
+
+
+def sweep(connection: sa.Connection, before_s: float) -> None:
+    """Forget what was settled before that time and nobody has fetched."""
+    connection.execute(sa.delete(transfers).where(_T.final_s < before_s))
+
+
+def forget(connection: sa.Connection, owner: str, generation: int) -> None:
+    """Forget what was settled, after its owner has fetched it; do nothing if there is no such thing."""
+    its = (_T.generation == generation) & (_T.owner == owner) & _T.final_s.is_not(None)
+    connection.execute(sa.delete(transfers).where(its))
+
+
+def so_far(connection: sa.Connection, owner: str) -> Mapping[str, TransferTotals]:
+    """Return what was counted for an owner's executions with a credential, of those that moved anything."""
+    rows = connection.execute(_sums(_T.owner == owner, _T.ended_s.is_(None)))
+    return {row.execution_id: _totals(row) for row in rows if row.counters}
+
+
+def final(connection: sa.Connection, owner: str) -> list[EndedTransfers]:
+    """Return what was settled and not fetched yet, the oldest first."""
+    wanted = _sums(_T.owner == owner, _T.final_s.is_not(None)).order_by(_T.final_s, _T.generation).limit(ASKED_MAX)
+    return [
+        EndedTransfers(
+            row.execution_id, row.generation, _totals(row) if row.whole or row.counters else None, bool(row.whole)
+        )
+        for row in connection.execute(wanted)
+    ]
+
+
+def _stored(
+    connection: sa.Connection, generations: Collection[int]
+) -> dict[tuple[int, str, int], tuple[int, int, int]]:
+    """Return bytes read, bytes written and microseconds transferring of stored counters."""
+    found = sa.select(transfer_counts).where(_C.generation.in_(generations))
+    return {
+        (row.generation, row.proxy, row.born): (row.read_bytes, row.written_bytes, row.transferring_us)
+        for row in connection.execute(found)
+    }
+
+
+def _sums(*wanted: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return (
+        sa.select(
+            transfers,
+            sa.func.count(_C.proxy).label("counters"),
+            sa.func.coalesce(sa.func.sum(_C.read_bytes), 0).label("read_bytes"),
+            sa.func.coalesce(sa.func.sum(_C.written_bytes), 0).label("written_bytes"),
+            sa.func.coalesce(sa.func.sum(_C.waiting_us), 0).label("waiting_us"),
+        )
+        .select_from(transfers.outerjoin(transfer_counts))
+        .where(*wanted)
+        .group_by(_T.generation)
+    )
+
+
+def _totals(row: sa.Row[Any]) -> TransferTotals:
+    return TransferTotals(
+        int(row.read_bytes), int(row.written_bytes), row.transferring_us / 1e6, int(row.waiting_us) / 1e6
+    )

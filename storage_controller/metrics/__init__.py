@@ -1,0 +1,1 @@
+"""Metrics that an installation adds for rules."""

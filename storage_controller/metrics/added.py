@@ -1,0 +1,93 @@
+"""Metrics that an installation adds: what is checked before one is stored, changed or removed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from storage_controller.answers import Refused
+from storage_controller.database.supervision import Mode
+from storage_controller.metrics.ledger import KeptMetric, MetricLedger, MetricSource
+from storage_controller.metrics.process import check_source
+from storage_controller.metrics.prometheus import NO_PROMETHEUS, ask
+from storage_controller.metrics.values import CONTAINER_LABEL, TENANT_LABEL, MetricFault
+from storage_controller.rules.ledger import RuleLedger
+from storage_filters.rules import metrics_of
+
+_ATTRIBUTES_BYTES_MAX = 16 * 1024
+_RESERVED = frozenset(["FOR", "WHEN", "DO", "AND", "OR", "WITH", "ON", "TO", "REPLACES", "SET", "DELETE"])
+_LABELS = {"tenant_label": TENANT_LABEL, "container_label": CONTAINER_LABEL}
+
+
+class AddedMetrics:
+    """The metrics of an installation, for both interfaces."""
+
+    def __init__(self, kept: MetricLedger, rules: RuleLedger, prometheus_url: str | None) -> None:
+        self.kept = kept
+        self._rules = rules
+        self._url = prometheus_url
+
+    def add_expression(
+        self, name: str, text: str, attributes: Mapping[str, Any], author: str | None
+    ) -> tuple[KeptMetric, list[str]]:
+        """Store an expression that Prometheus understands; return also what is to be said of it. Refused."""
+        said = self._tried(text, attributes)
+        return self.add(name, MetricSource.PROMETHEUS, text, attributes, author), said
+
+    def add_program(self, name: str, source: str, attributes: Mapping[str, Any], author: str | None) -> KeptMetric:
+        """Store a program that begins. Refused."""
+        try:
+            check_source(source)
+        except MetricFault as fault:
+            raise Refused(400, f"this is no program of a metric: {fault}") from None
+        return self.add(name, MetricSource.PYTHON, source, attributes, author)
+
+    def add(
+        self, name: str, source: MetricSource, text: str, attributes: Mapping[str, Any], author: str | None
+    ) -> KeptMetric:
+        """Store a metric. Refused."""
+        if name.upper() in _RESERVED:
+            raise Refused(409, f"{name} is a word of the language itself: use another name")
+        if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
+            raise Refused(400, f"{name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
+        return self.kept.add(name, source, text, attributes, author)
+
+    def change_expression(self, one: KeptMetric, text: str, attributes: Mapping[str, Any]) -> list[str]:
+        """Store another expression or other fields. Refused."""
+        said = self._tried(text, attributes) if text else []
+        if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
+            raise Refused(400, f"{one.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
+        source = MetricSource.PROMETHEUS if text else MetricSource.NONE
+        self.kept.change(one.name, source=source, text=text, attributes=dict(attributes))
+        return said
+
+    def drop(self, name: str) -> None:
+        """Remove a metric that no rule uses. Refused."""
+        if used := self.users(name):
+            raise Refused(409, f"rule {used[0]} uses {name}: remove it first")
+        self.kept.drop(name)
+
+    def users(self, name: str) -> list[int]:
+        """Return the rules that use a metric."""
+        return [one.id for one in self._rules.rules() if one.rule is not None and name.upper() in metrics_of(one.rule)]
+
+    def _tried(self, text: str, attributes: Mapping[str, Any]) -> list[str]:
+        if self._url is None:
+            raise Refused(409, NO_PROMETHEUS)
+        labels = (attributes.get(name, default) for name, default in _LABELS.items())
+        try:
+            ask(self._url, text, *labels)
+        except MetricFault as fault:
+            if str(fault).startswith("Prometheus refuses"):
+                raise Refused(400, str(fault)) from None
+            return [f"stored, but not measured now: {fault}"]
+        return []
+
+
+def enabled(text: object) -> Mode:
+    """Return the mode for what a client of the appendix dialect calls `enabled`. Refused."""
+    found = {"true": Mode.ON, "false": Mode.OFF}.get(str(text).lower())
+    if found is None:
+        raise Refused(400, f"enabled is true or false, not {str(text)[:40]!r}")
+    return found

@@ -1,0 +1,116 @@
+"""Metrics that an installation adds for rules, in PostgreSQL: PromQL expressions, programs, and words that nothing
+measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from storage_controller.answers import Refused
+from storage_controller.database.ledger import Ledger
+from storage_controller.database.supervision import Mode
+from storage_controller.database.tables import metrics
+from storage_filters.rule_metrics import METRICS
+from storage_filters.rules import STATIC_NAMES
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+
+METRICS_MAX = 32
+"""Each is evaluated again and again; a program among them is a process."""
+_LOCK = 0x5A6F6574  # the lock of who adds metrics, so that their number stays bounded
+
+
+class MetricSource(StrEnum):
+    """What measures a metric. NONE: a word that was registered, and nothing does."""
+
+    PROMETHEUS = "prometheus"
+    PYTHON = "python"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMetric:
+    """A metric. name: in capitals. text: an expression, or the source of a program. attributes: whatever a client of
+    the appendix dialect sent.
+    """
+
+    id: int
+    name: str
+    source: MetricSource
+    text: str
+    attributes: Mapping[str, Any]
+    mode: Mode
+    author: str | None
+    created_s: float
+
+    @property
+    def controller(self) -> str:
+        """Return the name of its loop."""
+        return metric_controller(self.name)
+
+
+def metric_controller(name: str) -> str:
+    """Return the name of a metric's loop among controllers."""
+    return f"metric-{name}"
+
+
+class MetricLedger:
+    """Names are compared without regard to case, like all words of rules, and kept in capitals."""
+
+    def __init__(self, ledger: Ledger, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._begin = ledger.begin
+        self._clock = clock
+
+    def metrics(self) -> list[KeptMetric]:
+        """Return all, by name."""
+        with self._begin() as connection:
+            return [_kept(row) for row in connection.execute(sa.select(metrics).order_by(metrics.c.name))]
+
+    def one(self, name: str | int) -> KeptMetric:
+        """Return the one of this name or number. Refused."""
+        wanted = metrics.c.id == name if isinstance(name, int) else metrics.c.name == name.upper()
+        with self._begin() as connection:
+            row = connection.execute(sa.select(metrics).where(wanted)).first()
+        if row is None:
+            raise Refused(404, f"there is no metric {name}")
+        return _kept(row)
+
+    def add(
+        self, name: str, source: MetricSource, text: str, attributes: Mapping[str, Any], author: str | None
+    ) -> KeptMetric:
+        """Create one. Refused if there is one of that name, or too many."""
+        name = name.upper()
+        if name in STATIC_NAMES or name in METRICS:
+            raise Refused(409, f"{name} is there already: use another name")
+        row = {"name": name, "source": source, "text": text, "attributes": dict(attributes), "author": author}
+        with self._begin() as connection:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            there = connection.execute(sa.select(sa.func.count()).select_from(metrics)).scalar_one()
+            if there >= METRICS_MAX:
+                raise Refused(409, f"there are {there} metrics, and at most {METRICS_MAX} are kept: remove some first")
+            new = insert(metrics).values(**row, created_s=self._clock.now_s()).on_conflict_do_nothing()
+            if (made := connection.execute(new.returning(metrics)).first()) is None:
+                raise Refused(409, f"there is a metric {name} already")
+            return _kept(made)
+
+    def change(self, name: str, **values: Any) -> None:
+        """Change columns of one. Refused if there is none."""
+        changed = sa.update(metrics).where(metrics.c.name == name.upper()).values(**values)
+        with self._begin() as connection:
+            if not connection.execute(changed).rowcount:
+                raise Refused(404, f"there is no metric {name}")
+
+    def drop(self, name: str) -> None:
+        """Remove one; do nothing if there is none."""
+        with self._begin() as connection:
+            connection.execute(sa.delete(metrics).where(metrics.c.name == name.upper()))
+
+
+def _kept(row: Any) -> KeptMetric:
+    fields = {**row._mapping, "source": MetricSource(row.source), "mode": Mode(row.mode)}
+    return KeptMetric(**fields)

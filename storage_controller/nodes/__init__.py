@@ -1,0 +1,1 @@
+"""The store's nodes: how they are, and restarts."""

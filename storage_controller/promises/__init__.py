@@ -1,0 +1,1 @@
+"""How much may be promised, and where it is held."""

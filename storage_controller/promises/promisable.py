@@ -1,0 +1,83 @@
+"""How much bandwidth may be promised, and to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from storage_bridge.model import BandwidthSlo
+from storage_controller.answers import Refused, warning
+from storage_controller.promises.held_places import HeldPlaces
+
+
+def both_ways(slo: BandwidthSlo) -> int:
+    """Return the sum of reads and writes in bytes per second."""
+    return (slo.read_bytes_per_s or 0) + (slo.write_bytes_per_s or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Promisable:
+    """How much may be promised at most, and to which tenants: those that the store does not report as missing.
+
+    proxies: bytes per second that each proxy can move, both ways together. unkept: why no promise is kept at present.
+    places: where bandwidth is held.
+    """
+
+    capacity: BandwidthSlo
+    has_account: Callable[[str], bool] = lambda _: True
+    proxies: Mapping[str, int] = field(default_factory=dict)
+    unkept: Callable[[], Sequence[str]] = tuple
+    places: HeldPlaces | None = None
+
+    def check(self, tenant: str, slo: BandwidthSlo) -> Mapping[str, str]:
+        """Return the headers that say what the proxies may not be able to keep of a promise.
+
+        Raises Refused: 409 for more than the store could give to a single tenant, 404 for a missing tenant.
+        """
+        for direction, rate, most in (
+            ("read", slo.read_bytes_per_s, self.capacity.read_bytes_per_s),
+            ("write", slo.write_bytes_per_s, self.capacity.write_bytes_per_s),
+        ):
+            if rate is not None and most is not None and rate > most:
+                raise Refused(409, f"{rate} bytes/s to {direction} are more than the {most} that the store can move")
+        if not self.has_account(tenant):
+            raise Refused(404, f"unknown tenant: the store has no account for {tenant}")
+        return warning(self.caveats(slo))
+
+    def caveats(self, slo: BandwidthSlo) -> list[str]:
+        """Return the caveats of a promise: a proxy moves no more than it can, and its reads and writes share that."""
+        found = list(self.unkept())
+        if self.places is not None and self.places.nodes:
+            return found + self._of_disks(self.places, slo)
+        if not self.proxies:
+            return found
+        one, all_of_them = max(self.proxies.values()), sum(self.proxies.values())
+        if max(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0) > one:
+            found.append(f"one proxy moves {one} bytes/s: more is kept only for requests through several proxies")
+        if both_ways(slo) > all_of_them:
+            found.append(
+                f"the proxies move {all_of_them} bytes/s together: not as much can be read and written at once"
+            )
+        return found
+
+    def _of_disks(self, places: HeldPlaces, slo: BandwidthSlo) -> list[str]:
+        disks, copies = sum(places.nodes.values()), places.copies
+        if (slo.read_bytes_per_s or 0) + (slo.write_bytes_per_s or 0) * copies <= disks:
+            return []
+        return [
+            f"the object servers move {disks} bytes/s together, and what is written {copies} times: not as much can be "
+            "read and written at once"
+        ]
+
+
+def bounded(rates: BandwidthSlo, proxies: Mapping[str, int], spare: int = 0) -> BandwidthSlo:
+    """Return how much may be promised each way: not more than all proxies together can move, or those that are left
+    when the `spare` fastest ones are lost.
+    """
+    most = sum(sorted(proxies.values())[: len(proxies) - spare])
+    return at_most(rates, most, most)
+
+
+def at_most(rates: BandwidthSlo, read: int, write: int) -> BandwidthSlo:
+    """Return rates, none of which is higher than these."""
+    return BandwidthSlo(min(rates.read_bytes_per_s or 0, read), min(rates.write_bytes_per_s or 0, write))

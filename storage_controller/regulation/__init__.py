@@ -1,0 +1,1 @@
+"""The loops that give bandwidth to tenants, and switch rules by metrics."""

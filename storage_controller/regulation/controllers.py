@@ -1,0 +1,91 @@
+"""The controllers of an object store: their modes, what each did last, and when rules were switched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from storage_controller.answers import Refused
+from storage_controller.database.controller_ledger import (
+    BANDWIDTH_CONTROLLER,
+    HEALTH_CONTROLLER,
+    REPLICATION_CONTROLLER,
+    ControllerLedger,
+    rule_controller,
+    unkept,
+)
+from storage_controller.database.supervision import Active, ControllerState, Mode, Supervisor
+from storage_controller.metrics.ledger import MetricLedger, MetricSource
+from storage_controller.rules.ledger import RuleLedger
+from storage_filters.rules import metrics_of
+
+_SHARES = (
+    "shares bandwidth among tenants that move bytes: a little for each, then what is guaranteed, then equal shares"
+)
+
+
+class Controllers:
+    """All controllers, by the ledgers that know of them. nodes: how many of the store's there are to ask;
+    replication_bytes_per_s: at which replication is held, if it is; health_set: is told the mode of `health`.
+    """
+
+    def __init__(
+        self,
+        kept: ControllerLedger,
+        rules: RuleLedger,
+        metrics: MetricLedger,
+        supervisor: Supervisor,
+        active: Active,
+        nodes: int = 0,
+        replication_bytes_per_s: int | None = None,
+        health_set: Callable[[Mode], None] = lambda _: None,
+    ) -> None:
+        self.kept = kept
+        self._rules = rules
+        self._metrics = metrics
+        self._supervisor = supervisor
+        self._active = active
+        self._nodes = nodes
+        self._replication_bytes_per_s = replication_bytes_per_s
+        self._health_set = health_set
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return what is known of each."""
+        states = {one.name: one for one in self._supervisor.states()}
+        active = self._active()
+        return [
+            {**asdict(states.get(name) or ControllerState(name)), "kind": kind, "what": what, "mode": str(mode)}
+            | {"active": active.get(name) if mode is not Mode.OFF else None}
+            | {"warning": "; ".join(unkept(mode)) if name == BANDWIDTH_CONTROLLER else ""}
+            for name, kind, what, mode in self._known()
+        ]
+
+    def one(self, name: str) -> dict[str, Any]:
+        """Return one, with its last switches. Refused."""
+        found = next((one for one in self.all() if one["name"] == name), None)
+        if found is None:
+            raise Refused(404, f"there is no controller {name}")
+        return {**found, "switches": [asdict(one) for one in self.kept.switches(name)]}
+
+    def set_mode(self, name: str, mode: Mode) -> None:
+        """Set the mode of one. Refused."""
+        self.one(name)  # a rule without metrics has no controller
+        self.kept.set_mode(name, mode)
+        if name == HEALTH_CONTROLLER:
+            self._health_set(mode)
+
+    def _known(self) -> Iterator[tuple[str, str, str, Mode]]:
+        yield BANDWIDTH_CONTROLLER, "bandwidth", _SHARES, self.kept.mode(BANDWIDTH_CONTROLLER)
+        if self._nodes:
+            what = f"asks {self._nodes} nodes of the store how they are"
+            yield HEALTH_CONTROLLER, "health", what, self.kept.mode(HEALTH_CONTROLLER)
+        if self._replication_bytes_per_s is not None:
+            what = f"holds replication at {self._replication_bytes_per_s / 1e6:g} MB/s at each object server"
+            yield REPLICATION_CONTROLLER, "replication", what, self.kept.mode(REPLICATION_CONTROLLER)
+        for metric in self._metrics.metrics():
+            if metric.source is not MetricSource.NONE:
+                yield metric.controller, "metric", f"measures by {metric.source}", metric.mode
+        for one in self._rules.rules():
+            if one.rule is not None and metrics_of(one.rule):
+                yield rule_controller(one.id), "rule", one.text, one.mode

@@ -1,0 +1,81 @@
+"""All that decides when rules with metrics hold: values of metrics from each source, and the rules' controllers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from storage_controller.answers import Refused
+from storage_controller.database.controller_ledger import ControllerLedger
+from storage_controller.database.supervision import Supervisor
+from storage_controller.regulation.rule_loops import RuleLoops, operations_by_traffic
+from storage_controller.rules.ledger import RuleBooks
+from storage_controller.traffic.contents import Contents
+from storage_controller.traffic.operation_meter import Counts, OperationMeter
+from storage_controller.traffic.traffic import Traffic
+from storage_filters.rule_metrics import Values
+from storage_filters.rules import Rule, metrics_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+
+_log = logging.getLogger(__name__)
+Added = Callable[[Rule, Mapping[str, frozenset[str]]], Values]
+"""The values of metrics that an installation added, for a rule; of the rule and the members of groups."""
+
+
+class RuleJudge:
+    """For the thread of the loop, but for `values` and `active`. added: values of metrics of the installation."""
+
+    def __init__(
+        self,
+        kept: ControllerLedger,
+        supervisor: Supervisor,
+        traffic: Traffic,
+        contents: Contents,
+        added: Added = lambda *_: {},
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._added = added
+        self._kept = kept
+        self._traffic = traffic
+        self._contents = contents
+        self._operations = OperationMeter()
+        self._loops = RuleLoops(supervisor, clock)
+
+    def hear(self, operations: Counts, now_s: float) -> None:
+        """Take in the operations that a proxy counted for the rules that it has."""
+        self._operations.add(operations, now_s)
+
+    def values(self) -> Mapping[int, Values]:
+        """Return the values of metrics that the proxies know, by rule, and those of rules that are only tried."""
+        return {**self._operations.told, **self._loops.values()}
+
+    def active(self) -> Mapping[str, bool]:
+        """Return whether the condition of each rule with metrics holds, by its controller."""
+        return self._loops.active()
+
+    def judge(self, books: RuleBooks, now_s: float) -> Mapping[int, Values]:
+        """Return the values for the rules of proxies; judge all rules by theirs, and store what was switched."""
+        groups = books.held.groups
+
+        def further(rule: Rule) -> Values:
+            return {**self._contents.values(rule, groups), **self._added(rule, groups)}
+
+        held = self._operations.metrics(books.held, now_s, further)
+        dry = {
+            rule.id: {**operations_by_traffic(rule, self._traffic, groups), **further(rule)}
+            for rule in books.dry
+            if metrics_of(rule)
+        }
+        self._loops.judge(held, (*books.held.rules, *books.dry), dry)
+        self._keep()
+        return held
+
+    def _keep(self) -> None:
+        new = self._loops.take()
+        try:
+            self._kept.keep_switches(new)
+        except (Refused, SQLAlchemyError) as error:
+            _log.warning("cannot store when rules were switched, which waits: %s", error)
+            self._loops.put_back(new)

@@ -1,0 +1,105 @@
+"""Rules with metrics as controllers: when the condition of each begins and ends to hold, also of those that are only
+tried. One whose judgement fails is left alone for a while; all others go on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Iterable, Mapping
+
+from storage_controller.database.controller_ledger import Switch, rule_controller
+from storage_controller.database.supervision import Supervisor
+from storage_controller.traffic.traffic import Traffic
+from storage_filters.chains import compare
+from storage_filters.rule_metrics import WINDOW_S, Values, values_of
+from storage_filters.rules import STATIC_NAMES, AllOf, Comparison, Condition, Rule, TargetKind, metrics_of
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+
+_log = logging.getLogger(__name__)
+_WAITING_MAX = 1000
+"""Switches that wait for the database; more are forgotten, the oldest first."""
+
+
+class RuleLoops:
+    """Keeps how each rule stood last. Not for several threads at once, but for `values` and `active`."""
+
+    def __init__(self, supervisor: Supervisor, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._supervisor = supervisor
+        self._clock = clock
+        self._active: dict[str, bool] = {}
+        self._tried: dict[str, bool] = {}
+        self._values: dict[int, Values] = {}
+        self._waiting: deque[Switch] = deque(maxlen=_WAITING_MAX)
+
+    def active(self) -> Mapping[str, bool]:
+        """Return by controller whether its condition holds, for some object at least."""
+        return dict(self._active)
+
+    def values(self) -> Mapping[int, Values]:
+        """Return the metrics of the rules that are only tried."""
+        return dict(self._values)
+
+    def judge(self, held: Mapping[int, Values], rules: Iterable[Rule], dry: Mapping[int, Values]) -> None:
+        """Compare the rules with their values: those that proxies have, and those that are only tried."""
+        dynamic = [rule for rule in rules if metrics_of(rule)]
+        names = {rule_controller(rule.id) for rule in dynamic}
+        self._supervisor.keep_only(rule_controller(0).removesuffix("0"), names)
+        self._active = {name: state for name, state in self._active.items() if name in names}
+        self._tried = {name: tried for name, tried in self._tried.items() if name in names}
+        self._values = dict(dry)
+        for rule in dynamic:
+            name, tried = rule_controller(rule.id), rule.id in dry
+            if self._supervisor.ready(name):
+                with self._supervisor.run(name):
+                    self._judge(name, rule, (dry if tried else held).get(rule.id, {}), tried)
+
+    def take(self) -> list[Switch]:
+        """Return the switches that are not stored yet, which are forgotten here."""
+        found = list(self._waiting)
+        self._waiting.clear()
+        return found
+
+    def put_back(self, switches: Iterable[Switch]) -> None:
+        """Let switches wait that could not be stored."""
+        self._waiting.extendleft(reversed(list(switches)))
+
+    def _judge(self, name: str, rule: Rule, values: Values, tried: bool) -> None:
+        now = rule.condition is None or may_hold(rule.condition, values)
+        before, other_mode = self._active.get(name), self._tried.get(name, tried) != tried
+        self._active[name], self._tried[name] = now, tried
+        if before == now and not other_mode:
+            return
+        if other_mode and not now:
+            self._supervisor.did(name, "began a dry run: it would be off" if tried else "off, since its dry run ended")
+            return
+        if before is None and not now:
+            return  # it begins so
+        known = {metric: values[metric] for metric in metrics_of(rule) if metric in values}
+        self._waiting.append(Switch(name, self._clock.now_s(), now, tried, known))
+        told = ", ".join(f"{metric} is {value:g}" for metric, value in known.items()) or "its metric is not known"
+        self._supervisor.did(name, f"{'would have ' if tried else ''}switched {'on' if now else 'off'}: {told}")
+
+
+def may_hold(condition: Condition, values: Values) -> bool:
+    """Return whether a condition holds for some object: all that it says of objects is taken as true."""
+    if isinstance(condition, Comparison):
+        name = condition.name.upper()
+        return name in STATIC_NAMES or compare(condition, values.get(name))
+    parts = (may_hold(part, values) for part in condition.parts)
+    return all(parts) if isinstance(condition, AllOf) else any(parts)
+
+
+def operations_by_traffic(rule: Rule, traffic: Traffic, groups: Mapping[str, frozenset[str]]) -> dict[str, float]:
+    """Return the operations per second on a rule's objects by what proxies count for everybody, as they do not count
+    for a rule that they do not have; empty for a rule for one object, of which nothing is counted.
+    """
+    if rule.target.kind is TargetKind.OBJECT:
+        return {}
+    places = groups.get(rule.target.tenant, frozenset()) if rule.target.kind is TargetKind.GROUP else {rule.target.name}
+    covered_s, requests = traffic.recent(WINDOW_S)
+    sums = {"GET": 0, "PUT": 0}
+    for subject, one in requests.items():
+        if subject.method in sums and {subject.tenant, f"{subject.tenant}/{subject.container}"} & places:
+            sums[subject.method] += one.answered
+    return values_of(sums["GET"] / covered_s, sums["PUT"] / covered_s)

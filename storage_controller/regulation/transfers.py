@@ -1,0 +1,108 @@
+"""Adds up what executions move: counters that proxies report go to the database each second.
+
+Proxies report counters that never fall, so a restart of the controller or a lost report loses no byte. When a
+credential has ended, each proxy is asked for its counter, and answers in its next report; then the count is settled.
+A proxy that does not answer within a minute is not waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+
+from storage_controller.database.ledger import Ledger
+from storage_controller.database.transfer_rows import HeardCount
+from storage_controller.database.use_rows import HeardUse
+from storage_filters.use_counters import USE_FIELDS, parts_of_use
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+
+_FLUSHED_EACH_S = 1.0
+_SWEPT_EACH_S = 600.0  # what executions asked for has no index by time
+_SETTLED_WITHIN_S = 60.0
+KEPT_S = 7 * 86400.0
+"""How long settled counts are kept that nobody fetches, and what executions asked for."""
+_HEARD_MAX = 20_000  # while another controller leads, or the database is away
+_FIELDS = 5
+
+
+class TransferBook:
+    """What proxies reported and is not stored yet, and which of them have answered; one thread uses it."""
+
+    def __init__(self, ledger: Ledger, proxies: Collection[str], clock: Clock = SYSTEM_CLOCK) -> None:
+        self._ledger = ledger
+        self._proxies = frozenset(proxies)
+        self._clock = clock
+        self._heard: dict[tuple[str, str], HeardCount] = {}
+        self._uses: dict[tuple[str, str], HeardUse] = {}
+        self._answered: dict[str, set[str]] = {}
+        self._flushed_s: float | None = None
+        self._swept_s: float | None = None
+        self._asked: Mapping[str, tuple[int, float]] = {}
+        self.counting: Mapping[str, bool] = dict.fromkeys(proxies, False)
+        """Which proxies report counters."""
+
+    @property
+    def asked(self) -> list[str]:
+        """Return the counters to ask all proxies for."""
+        return list(self._asked)
+
+    def hear(
+        self,
+        proxy: str,
+        moved: Mapping[str, Sequence[int]] | None,
+        settled: Collection[str],
+        uses: Mapping[str, Sequence[int]] = MappingProxyType({}),
+    ) -> None:
+        """Take in a report; None: the proxy is older, and reports no counters. ValueError, TypeError."""
+        used = {(proxy, name): _use(proxy, name, numbers) for name, numbers in uses.items()}
+        counts = [_count(proxy, name, numbers) for name, numbers in (moved or {}).items()]
+        self.counting = {**self.counting, proxy: moved is not None}
+        for count in counts:
+            key = proxy, f"{count.execution}/{count.generation}"
+            self._heard.pop(key, None)
+            self._heard[key] = count
+        self._uses |= used
+        for heard in (self._heard, self._uses):
+            while len(heard) > _HEARD_MAX:
+                del heard[next(iter(heard))]
+        for name in settled:
+            if name in self._asked:
+                self._answered.setdefault(name, set()).add(proxy)
+
+    def flush(self) -> None:
+        """Store what was heard, and settle what all proxies have answered; at most once in a second.
+
+        When the database is away, everything stays for the next time.
+        """
+        now_s = self._clock.monotonic_s()
+        if self._flushed_s is not None and now_s < self._flushed_s + _FLUSHED_EACH_S:
+            return
+        window_s = float("inf") if self._flushed_s is None else now_s - self._flushed_s
+        heard, uses = dict(self._heard), dict(self._uses)
+        answered = {name for name, proxies in self._answered.items() if proxies >= self._proxies}
+        self._asked = self._ledger.add_transfers(
+            heard.values(), window_s * 1e6, answered, _SETTLED_WITHIN_S, KEPT_S, uses.values()
+        )
+        self._uses = {key: one for key, one in self._uses.items() if uses.get(key) is not one}
+        self._flushed_s = now_s
+        self._heard = {key: one for key, one in self._heard.items() if heard.get(key) is not one}
+        self._answered = {name: proxies for name, proxies in self._answered.items() if name in self._asked}
+        if self._swept_s is None or now_s >= self._swept_s + _SWEPT_EACH_S:
+            self._swept_s = now_s
+            self._ledger.sweep_uses(KEPT_S)
+
+
+def _count(proxy: str, name: str, numbers: Sequence[int]) -> HeardCount:
+    execution, _, generation = name.partition("/")
+    if len(numbers) != _FIELDS or min(numbers) < 0:
+        raise ValueError(f"the counter {name} is {numbers}")
+    born, read, written, transferring_us, waiting_us = map(int, numbers)
+    return HeardCount(execution, int(generation), proxy, born, read, written, transferring_us, waiting_us)
+
+
+def _use(proxy: str, name: str, numbers: Sequence[int]) -> HeardUse:
+    execution, generation, subject = parts_of_use(name)
+    if len(numbers) != len(USE_FIELDS) or min(numbers) < 0:
+        raise ValueError(f"the counter {name} is {numbers}")
+    born, *amounts = map(int, numbers)
+    return HeardUse(execution, generation, subject, proxy, born, *amounts)

@@ -1,0 +1,160 @@
+"""Capacity, promises of owners, leases and what is achieved, under `/v1`. All in bytes per second.
+
+An owner sees and changes only its own objects; all promises are counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from storage_bridge.model import BandwidthSlo, StorageCapacity, feasibility
+from storage_controller.database.ledger import READ, WRITE
+from storage_controller.routes.parameters import (
+    Demand,
+    Lease,
+    LedgerDep,
+    Name,
+    PromisableDep,
+    Promise,
+    ServicesDep,
+    Source,
+    Token,
+)
+from storage_controller.routes.services import PLACES
+
+router = APIRouter(prefix="/v1")
+
+
+@router.get("/capacity")
+def capacity(ledger: LedgerDep, promisable: PromisableDep) -> dict[str, Any]:
+    """Return how much can be promised and is promised, in all."""
+    promised = ledger.by_tenant().values()
+    return {
+        "read_bytes_per_s": promisable.capacity.read_bytes_per_s or 0,
+        "write_bytes_per_s": promisable.capacity.write_bytes_per_s or 0,
+        "promised_read_bytes_per_s": sum(slo.read_bytes_per_s or 0 for slo in promised),
+        "promised_write_bytes_per_s": sum(slo.write_bytes_per_s or 0 for slo in promised),
+    }
+
+
+@router.get("/promised")
+def promised(ledger: LedgerDep) -> dict[str, dict[str, int | None]]:
+    """Return what is promised to each tenant."""
+    return {tenant: asdict(slo) for tenant, slo in ledger.by_tenant().items()}
+
+
+@router.get("/proxies")
+def proxies(promisable: PromisableDep) -> dict[str, int | None]:
+    """Return what the proxies can move, both ways together; null if the settings do not say."""
+    rates = promisable.proxies.values()
+    return {
+        "one_proxy_bytes_per_s": max(rates, default=None),
+        "proxies_bytes_per_s": sum(rates) if rates else None,
+    }
+
+
+@router.get("/reports")
+def reports(services: ServicesDep) -> dict[str, float | None]:
+    """Return for how many seconds each proxy and object server has not reported; null: never."""
+    return _silence({**services.reports.silent_s(), **services.reports.silent_nodes_s()})
+
+
+@router.get("/unkept")
+def unkept(promisable: PromisableDep) -> list[str]:
+    """Return why no promise is kept at present."""
+    return list(promisable.unkept())
+
+
+@router.get("/hosting")
+def hosting(services: ServicesDep) -> dict[str, dict[str, Any]]:
+    """Return the filters of each proxy, and for how many seconds it has not reported."""
+    silent, hosted = _silence(services.reports.silent_s()), services.reports.hosted_by()
+    return {name: {"silent_s": silent[name], "filters": sorted(hosted.get(name, ()))} for name in sorted(silent)}
+
+
+@router.post("/feasible")
+def feasible(ledger: LedgerDep, promisable: PromisableDep, demand: Demand) -> dict[str, Any]:
+    """Return whether a demand could be promised now, and why not."""
+    slo = BandwidthSlo(demand.read_bytes_per_s, demand.write_bytes_per_s)
+    return asdict(feasibility(StorageCapacity(**capacity(ledger, promisable)), slo))
+
+
+@router.get("/owners/{owner}/slos")
+def slos(ledger: LedgerDep, owner: str) -> dict[str, dict[str, int | None]]:
+    """Return an owner's promises, by tenant."""
+    found: dict[str, dict[str, int | None]] = {}
+    for row in ledger.slos():
+        if row["owner"] == owner:
+            found.setdefault(row["project_id"], {})[row["slo_name"]] = row["bytes_per_s"]
+    return {
+        tenant: {"read_bytes_per_s": rates.get(READ), "write_bytes_per_s": rates.get(WRITE)}
+        for tenant, rates in found.items()
+    }
+
+
+@router.put("/owners/{owner}/slos/{tenant}", status_code=201)
+def set_slo(
+    ledger: LedgerDep, promisable: PromisableDep, owner: Name, tenant: Name, promise: Promise, response: Response
+) -> Promise:
+    """Set an owner's promise to a tenant, with its lease."""
+    slo = BandwidthSlo(promise.read_bytes_per_s, promise.write_bytes_per_s)
+    response.headers.update(promisable.check(tenant, slo))
+    ledger.renew(owner, promise.lease_s)
+    rates = {READ: promise.read_bytes_per_s, WRITE: promise.write_bytes_per_s}
+    ledger.set_slo(tenant, owner, rates, owner)
+    return promise
+
+
+@router.delete("/owners/{owner}/slos/{tenant}", status_code=204)
+def clear_slo(ledger: LedgerDep, owner: str, tenant: str) -> Response:
+    """Remove an owner's promise to a tenant."""
+    ledger.clear_slo(tenant, owner)
+    return Response(status_code=204)
+
+
+@router.put("/owners/{owner}/lease")
+def renew(ledger: LedgerDep, owner: Name, lease: Lease) -> dict[str, float]:
+    """Renew an owner's lease."""
+    return {"until_s": ledger.renew(owner, lease.lease_s)}
+
+
+@router.get("/achieved")
+def achieved(services: ServicesDep) -> dict[str, dict[str, float]]:
+    """Return what each tenant moves."""
+    return {tenant: asdict(one) for tenant, one in services.reports.achieved().items()}
+
+
+@router.get("/clients")
+def clients(services: ServicesDep) -> dict[str, dict[str, float]]:
+    """Return what each address moves."""
+    return {address: asdict(one) for address, one in services.reports.clients().items()}
+
+
+@router.get("/caches")
+def caches(services: ServicesDep) -> dict[str, dict[str, dict[str, int]]]:
+    """Return counts and bytes of the cache of each proxy."""
+    return {
+        proxy: {name: {"count": times, "bytes": length} for name, (times, length) in counts.items()}
+        for proxy, counts in services.reports.caches().items()
+    }
+
+
+@router.get("/missed")
+def missed(services: ServicesDep) -> dict[str, dict[str, int]]:
+    """Return what is missing of the SLO of each tenant."""
+    return {tenant: asdict(one) for tenant, one in services.reports.missed().items()}
+
+
+@router.get("/locality")
+def locality(services: ServicesDep, tenant: Name, source: Source, token: Token = "") -> dict[str, Any]:
+    """Return where a file or the files of a prefix are stored."""
+    return asdict(services.connected(PLACES).places.places(tenant, source, token))
+
+
+def _silence(seconds: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: None if math.isinf(one) else round(one, 2) for name, one in seconds.items()}

@@ -1,0 +1,37 @@
+"""The store's side of executions under `/v1/owners/{owner}/history`: requests, rules and bytes over time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from storage_controller.answers import Refused
+from storage_controller.database.use_rows import SPAN_S
+from storage_controller.routes.parameters import LedgerDep
+
+_TIME_MAX = 2.0**40
+At = Annotated[float, Query(ge=0, le=_TIME_MAX, allow_inf_nan=False)]
+Stretch = Annotated[float, Query(ge=SPAN_S, le=_TIME_MAX, allow_inf_nan=False)]
+Name = Annotated[str | None, Query(min_length=1, max_length=256)]
+_STRETCHES_MAX = 1000
+
+
+router = APIRouter(prefix="/v1/owners/{owner}/history")
+
+
+@router.get("")
+def history(
+    ledger: LedgerDep, owner: str, from_s: At, to_s: At, stretch_s: Stretch, execution: Name = None, tenant: Name = None
+) -> dict[str, Any]:
+    """Return the executions that moved bytes in that time: their subjects in all, their bytes by stretch."""
+    if (to_s - from_s) / stretch_s > _STRETCHES_MAX:
+        raise Refused(400, f"at most {_STRETCHES_MAX} stretches are told: ask for longer ones")
+    spans = ledger.spans(owner, (from_s, to_s, stretch_s), execution, tenant)
+    named = {*spans, *([execution] if execution is not None else [])}
+    return {
+        "stretch_s": stretch_s,
+        "executions": {
+            one: {"points": list(spans.get(one, ())), "uses": list(ledger.uses(owner, one))} for one in sorted(named)
+        },
+    }

@@ -1,0 +1,153 @@
+"""What the routes use: a few services, each with a subject of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from storage_bridge.model import AchievedBandwidth, MissedBandwidth, View, ViewSample
+from storage_controller.answers import Refused
+from storage_controller.database.controller_ledger import ControllerLedger
+from storage_controller.database.ledger import Ledger
+from storage_controller.database.supervision import Supervisor
+from storage_controller.metrics.added import AddedMetrics
+from storage_controller.metrics.ledger import MetricLedger
+from storage_controller.metrics.values import Readings
+from storage_controller.nodes.restarts import NodeRestarts
+from storage_controller.nodes.watch import StoreNodes
+from storage_controller.promises.filter_cores import CpuBounds
+from storage_controller.promises.promisable import Promisable
+from storage_controller.regulation.controllers import Controllers
+from storage_controller.rules.ledger import RuleLedger
+from storage_controller.rules.module_ledger import ModuleLedger
+from storage_controller.swift.done import Done, StoredObject
+from storage_controller.swift.execution_keys import ExecutionKeys
+from storage_controller.swift.kept_views import KeptViews
+from storage_controller.swift.objects import SwiftObjects
+from storage_controller.swift.places import SwiftPlaces
+from storage_controller.swift.rewrite_ledger import RewriteLedger
+from storage_controller.swift.storage_policies import PolicyMaker
+from storage_controller.traffic.contents import Contents
+from storage_controller.traffic.traffic import Traffic
+
+PLACES = "tell where objects lie"
+"""What Swift is wanted for."""
+
+
+class Reports(Protocol):
+    """What proxies and object servers report, and what follows from it for bandwidth and rules."""
+
+    traffic: Traffic
+    of_signers: Traffic
+    """Where the user whose key signs a request stands for the container."""
+    of_nodes: Traffic
+    """Where an object server stands for the proxy."""
+    contents: Contents
+
+    def achieved(self) -> Mapping[str, AchievedBandwidth]:
+        """Return what each tenant moves, in bytes per second."""
+
+    def achieved_by_execution(self) -> Mapping[str, AchievedBandwidth]:
+        """Return the same by execution."""
+
+    def clients(self) -> Mapping[str, AchievedBandwidth]:
+        """Return the same by address."""
+
+    def missed(self) -> Mapping[str, MissedBandwidth]:
+        """Return what is missing of each tenant's SLO."""
+
+    def counts_transfers(self) -> bool:
+        """Return whether all proxies report what executions move."""
+
+    def hosted(self) -> Collection[str]:
+        """Return the filters that all proxies have."""
+
+    def hosted_by(self) -> Mapping[str, Collection[str]]:
+        """Return the filters that each proxy has."""
+
+    def caches(self) -> Mapping[str, Mapping[str, tuple[int, int]]]:
+        """Return how often, and bytes, by name of what happened, for the cache of each proxy."""
+
+    def silent_s(self) -> Mapping[str, float]:
+        """Return for how many seconds each proxy has not reported."""
+
+    def silent_nodes_s(self) -> Mapping[str, float]:
+        """Return the same of object servers that hold bandwidth."""
+
+    def metrics(self) -> Mapping[int, Mapping[str, float]]:
+        """Return the values of the metrics of each rule."""
+
+    def active(self) -> Mapping[str, bool]:
+        """Return whether the condition of each rule with metrics holds, by its controller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swift:
+    """What the controller asks Swift for."""
+
+    objects: SwiftObjects
+    done: Done
+    sample: Callable[[View], ViewSample]
+    places: SwiftPlaces
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All services. swift: None if the controller is not connected to one. prometheus_url: for metrics of PromQL.
+    rewrite_bytes_per_s: of jobs that name no rate. replication_bytes_per_s: at which replication is held, if it is.
+    keys: None if executions have no credentials.
+    """
+
+    ledger: Ledger
+    promisable: Promisable
+    reports: Reports
+    views: KeptViews
+    swift: Swift | None = None
+    nodes: StoreNodes = field(default_factory=lambda: StoreNodes(list, NodeRestarts({}, 1.0)))
+    supervisor: Supervisor = field(default_factory=Supervisor)
+    readings: Readings = dict
+    cpu_bounds: CpuBounds = field(default_factory=CpuBounds)
+    policies: PolicyMaker = field(default_factory=lambda: PolicyMaker((), 1.0))
+    prometheus_url: str | None = None
+    rewrite_bytes_per_s: int = 20_000_000
+    replication_bytes_per_s: int | None = None
+    keys: ExecutionKeys | None = None
+    rules: RuleLedger = field(init=False)
+    modules: ModuleLedger = field(init=False)
+    metrics: AddedMetrics = field(init=False)
+    controllers: Controllers = field(init=False)
+    rewrites: RewriteLedger = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make what the ledger and the others suffice for."""
+        rules, metrics = RuleLedger(self.ledger, hosted=self.reports.hosted), MetricLedger(self.ledger)
+        controllers = Controllers(
+            ControllerLedger(self.ledger),
+            rules,
+            metrics,
+            self.supervisor,
+            self.reports.active,
+            len(self.nodes.all()),
+            self.replication_bytes_per_s,
+            self.nodes.mode_set,
+        )
+        made = {
+            "rules": rules,
+            "modules": ModuleLedger(self.ledger),
+            "metrics": AddedMetrics(metrics, rules, self.prometheus_url),
+            "controllers": controllers,
+            "rewrites": RewriteLedger(self.ledger),
+        }
+        for name, one in made.items():
+            object.__setattr__(self, name, one)
+
+    def connected(self, to: str) -> Swift:
+        """Return Swift. Refused with what it is wanted for, if the controller is not connected to one."""
+        if self.swift is None:
+            raise Refused(409, f"cannot {to}: the controller is not connected to Swift; set swift_auth_url")
+        return self.swift
+
+    def done(self, tenant: str, container: str, name: str) -> StoredObject | None:
+        """Return what filters did with an object; None if there is none. Refused."""
+        return self.connected("tell what was done with objects").done(tenant, container, name)

@@ -1,0 +1,25 @@
+"""What was moved with credentials of executions that have ended, under `/v1/owners/{owner}/transfers`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Response
+
+from storage_controller.routes.parameters import LedgerDep
+
+router = APIRouter(prefix="/v1/owners/{owner}/transfers")
+
+
+@router.get("")
+def ended(ledger: LedgerDep, owner: str) -> list[dict[str, Any]]:
+    """List what was moved with credentials that have ended."""
+    return [asdict(one) for one in ledger.ended_transfers(owner)]
+
+
+@router.delete("/{generation}", status_code=204)
+def forget(ledger: LedgerDep, owner: str, generation: Annotated[int, Path(ge=0, lt=2**63)]) -> Response:
+    """Forget what was moved with a credential."""
+    ledger.forget_transfers(owner, generation)
+    return Response(status_code=204)

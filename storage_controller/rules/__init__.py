@@ -1,0 +1,1 @@
+"""Rules: their language, where they are stored, what is checked, and the modules that they run."""

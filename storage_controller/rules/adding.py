@@ -1,0 +1,162 @@
+"""Rules on their way in: read from text, checked, stored, restored, and moved to another version of a module."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection
+
+from storage_bridge.model import BandwidthSlo
+from storage_controller.answers import Refused
+from storage_controller.database.supervision import Mode
+from storage_controller.promises.promisable import Promisable
+from storage_controller.rules.checks import check, check_modules, check_version, not_carried_out, promised
+from storage_controller.rules.dsl import RuleError, parse_rules
+from storage_controller.rules.ledger import RuleLedger
+from storage_controller.rules.module_ledger import content_of
+from storage_controller.rules.rule_modules import Ran, RuleModule
+from storage_controller.rules.verdicts import Idle
+from storage_controller.rules.words import expanded
+from storage_filters.module_filters import MODULE
+from storage_filters.placing import AT_OBJECT_SERVERS, SENTENCES, Moved
+from storage_filters.records import KINDS
+from storage_filters.rule_documents import SHARED
+from storage_filters.rules import ModuleVersion, Rule, TargetKind, metrics_of
+
+TEXT_BYTES_MAX = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Rules that were stored: their numbers, and what has to be known of them."""
+
+    ids: list[int]
+    caveats: list[str]
+
+
+def keep(
+    rules: RuleLedger,
+    promisable: Promisable,
+    wanted: Sequence[Rule],
+    author: str | None,
+    mode: Mode = Mode.ON,
+    twins: bool = True,
+    ran: Collection[Ran] | None = None,
+) -> Added:
+    """Check and store rules. ran: the versions of modules that they run, in place of the newest. Refused."""
+    rates = [promised(rule) for rule in wanted]
+    in_full(rules, wanted)
+    caveats: list[str] = []
+    if mode is Mode.DRY and not all(map(metrics_of, wanted)):
+        raise Refused(400, "a dry run shows when a metric would switch a rule: this rule has none; try it instead")
+    for rule, rate in zip(wanted, rates, strict=True):
+        if rate is not None:
+            promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
+            caveats += promisable.caveats(BandwidthSlo(rate, rate))
+    ids = rules.add(list(zip(wanted, rates, strict=True)), author, mode, twins, ran)
+    return Added(ids, [*_caveats(wanted, idle_by(rules), rules.hosted()), *sorted(set(caveats))])
+
+
+def restore(rules: RuleLedger, promisable: Promisable, number: int, author: str | None) -> Added:
+    """Store a removed rule again; one that was not on is judged only. Refused."""
+    found = next((one for one in rules.history() if one.id == number), None)
+    if found is None:
+        raise Refused(404, f"no removed rule has the number {number}; see zoe storage policy ls --removed")
+    if found.rule is None:
+        raise Refused(409, f"this version does not understand rule {number}: add it in other words")
+    rule = expanded(found.rule, rules.words())
+    if found.ran is None and any(action.verb == "SET" and action.kind not in KINDS for action in rule.actions):
+        raise Refused(
+            409,
+            f"rule {number} was removed before the versions of its filters were recorded: add it with the newest ones "
+            "(zoe storage policy add)",
+        )
+    mode = Mode.ON if found.mode is Mode.ON else Mode.DRY
+    return keep(rules, promisable, [replace(found.rule, id=0)], author, mode, False, found.ran or ())
+
+
+def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> Sequence[RuleModule]:
+    """Let a rule run another version of a module, after a trial with its parameters; return what it ran. Refused."""
+    kept = next((one.rule for one in rules.rules() if one.id == number and one.rule is not None), None)
+    if kept is None:
+        raise Refused(404, f"there is no rule {number}")
+    rule = expanded(kept, rules.words())
+    contents: dict[str, bytes] = {}
+
+    def found(connection: Connection, tenant: str) -> ModuleVersion:
+        version, contents[version.sha256] = content_of(connection, tenant, name.lower(), sha256)
+        return version
+
+    with rules.begin() as connection:
+        for one in rules.rule_modules().get(number, ()):
+            if one.version.name == name.lower():
+                found(connection, one.tenant)
+    for content in contents.values():  # outside of the transaction: each is compiled in a process of its own
+        check_version(rule, name.upper(), content)
+
+    def tried_one(connection: Connection, tenant: str) -> ModuleVersion:
+        tried = set(contents)
+        version = found(connection, tenant)
+        if version.sha256 not in tried:
+            raise Refused(409, f"a newer version of {name} came at this moment: try again")
+        return version
+
+    return rules.move(number, name, tried_one)
+
+
+def in_full(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
+    """Return the rules with what their words stand for. Refused."""
+    types, groups, added, words = rules.object_types(), rules.groups(), rules.metric_names(), rules.words()
+    found = [expanded(rule, words) for rule in wanted]
+    for rule in found:
+        check(rule, types, groups, added)
+    check_modules(found, groups, rules.module_file)
+    return found
+
+
+def parsed(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule]:
+    """Return the rules of a text. Refused with the line and the place of an error."""
+    if len(body) > TEXT_BYTES_MAX:
+        raise Refused(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
+    try:
+        rules = list(parse_rules(body.decode(), caller))
+    except (RuleError, UnicodeDecodeError) as error:
+        raise Refused(400, str(error)) from None
+    if not rules:
+        raise Refused(400, "the text contains no rule")
+    return [in_dialect(rule, appendix) for rule in rules]
+
+
+def in_dialect(rule: Rule, appendix: bool) -> Rule:
+    """Return a rule with what it leaves to its dialect. Nothing is less specific than a tenant."""
+    if rule.replaces_all is not None or rule.target.kind is TargetKind.TENANT or not appendix:
+        return rule
+    return replace(rule, replaces_all=True)
+
+
+def idle_by(rules: RuleLedger) -> Idle:
+    """Return which filters of a rule are kept only, as proxies and modules are now."""
+    hosted = frozenset(rules.hosted())
+    known, of_rules = (rules.module_kinds(), rules.rule_modules()) if MODULE in hosted else ({}, {})
+    words = rules.words()
+
+    def idle(rule: Rule) -> Sequence[str]:
+        own = {*known.get(SHARED, ()), *known.get(rule.target.tenant, ())}
+        if rule.target.kind is TargetKind.GROUP:
+            own = {kind for kinds in known.values() for kind in kinds}
+        if rule.id:  # it is kept, with the versions that it runs
+            own = {one.kind for one in of_rules.get(rule.id, ())}
+        return not_carried_out(expanded(rule, words).actions, (hosted | own) - {MODULE})
+
+    return idle
+
+
+def _caveats(rules: Sequence[Rule], idle: Idle, hosted: Collection[str]) -> list[str]:
+    found = []
+    if names := sorted({name for rule in rules for name in idle(rule)}):
+        found.append(f"stored, but not enforced: {', '.join(names)}")
+    asked = any(action.server == "OBJECT" for rule in rules for action in rule.actions)
+    if asked and AT_OBJECT_SERVERS not in hosted:
+        found.append(f"filters ON OBJECT run at the proxy, after those ON PROXY: {SENTENCES[Moved.NO_SERVERS]}")
+    return found

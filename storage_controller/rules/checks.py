@@ -1,0 +1,177 @@
+"""Which rules can be carried out: a rule that cannot is refused with a sentence, or kept with a warning if it sets a
+filter that proxies do not have.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+
+from storage_controller.answers import Refused
+from storage_controller.rules.dsl import bandwidth_of
+from storage_controller.rules.module_check import wrong_parameter
+from storage_filters.rule_metrics import COMPRESSIBILITY, METRICS
+from storage_filters.rules import (
+    BANDWIDTH,
+    CACHING,
+    OBJECT_SIZE,
+    OBJECT_TYPE,
+    Action,
+    Rule,
+    TargetKind,
+    comparisons,
+    metrics_of,
+    number_of,
+)
+
+PARAMETERS_BYTES_MAX = 512
+ACTIONS_MAX = 16
+TRIALS_MAX = 20
+"""Modules that are tried for one request: each is compiled in a process of its own."""
+ModuleFile = Callable[[str, str], bytes | None]
+"""The file of a tenant's module by its name in capitals."""
+_TYPES = ("ZSTD", "LZ4", "GZIP")
+_LEVELS = {"ZSTD": 19, "LZ4": 12, "GZIP": 9}
+
+
+def promised(rule: Rule) -> int | None:
+    """Return the bytes per second that a rule promises its tenant, both ways; None without a promise. Refused."""
+    rates = [rate for action in rule.actions if (rate := bandwidth_of(action)) is not None]
+    if rates and rule.target.kind is not TargetKind.TENANT:
+        raise Refused(400, f"bandwidth can be promised to tenants only, not to {rule.target}")
+    if rates and (rule.condition is not None or any(a.only for a in rule.actions if a.kind == BANDWIDTH)):
+        raise Refused(400, "a promise of bandwidth always holds: write it as a rule of its own, without a condition")
+    if any(action.verb == "DELETE" and action.kind == BANDWIDTH for action in rule.actions):
+        raise Refused(400, "no rule displaces BANDWIDTH: remove the rule that promises it")
+    return max(rates, default=None)
+
+
+def check(rule: Rule, types: Collection[str], groups: Collection[str], added: Collection[str] = ()) -> None:
+    """Refuse a rule with words that are not known, or with parameters that its filters do not have. added: the names of
+    metrics that were added, in capitals.
+    """
+    if len(rule.actions) > ACTIONS_MAX:
+        raise Refused(400, f"a rule has at most {ACTIONS_MAX} actions, not {len(rule.actions)}")
+    if rule.target.kind is TargetKind.GROUP and rule.target.tenant not in groups:
+        raise Refused(400, f"the group {rule.target.tenant} is not registered; known: {_listed(groups)}")
+    terms = (*comparisons(rule.condition), *(term for action in rule.actions for term in action.only))
+    known = {name.upper() for name in types}
+    for term in terms:
+        if term.name.upper() == OBJECT_TYPE and term.value.upper() not in known:
+            raise Refused(400, f"the object type {term.value} is not registered; known: {_listed(known)}")
+        if term.name.upper() == OBJECT_SIZE and not float(number_of(term.value) or 0).is_integer():
+            raise Refused(400, f"OBJECT_SIZE is compared with whole bytes, not with {term.value}")
+    _check_metrics(rule, added)
+    kinds = {verb: {action.kind for action in rule.actions if action.verb == verb} for verb in ("SET", "DELETE")}
+    if both := sorted(kinds["SET"] & kinds["DELETE"]):
+        raise Refused(400, f"it sets and deletes {both[0]}: leave one of them out")
+    for action in rule.actions:
+        if action.server == "OBJECT" and (why := _AT_PROXIES.get(action.kind)) is not None:
+            raise Refused(400, f"{action.filter} cannot run ON OBJECT: {why}")
+        if action.verb == "SET" and action.kind not in _FILTERS:
+            _module(action)
+        if (of := _FILTERS.get(action.kind)) is not None and action.verb == "SET":
+            of(action, {name.upper(): value for name, value in action.parameters})
+
+
+def not_carried_out(actions: Collection[Action], hosted: Collection[str]) -> list[str]:
+    """Return the names of filters that are kept only, since proxies do not have them."""
+    return sorted({action.filter for action in actions if action.kind not in (BANDWIDTH, *hosted)})
+
+
+def _check_metrics(rule: Rule, added: Collection[str]) -> None:
+    measured = (*METRICS, *sorted(added))
+    if missing := [name for name in metrics_of(rule) if name not in measured]:
+        raise Refused(400, f"the metric {missing[0]} is not measured; measured are {', '.join(measured)}")
+    if rule.target.kind is TargetKind.OBJECT and COMPRESSIBILITY in metrics_of(rule):
+        raise Refused(400, f"{COMPRESSIBILITY} is measured for containers, not for one object: name its container")
+    if metrics_of(rule) and any(action.duration == "PERSISTENT" for action in rule.actions):
+        raise Refused(400, "what a metric sets holds while the condition does: leave PERSISTENT out")
+
+
+def check_modules(rules: Collection[Rule], groups: Mapping[str, Collection[str]], file: ModuleFile) -> None:
+    """Refuse rules that lack a parameter without which their module stores, or shows, no object."""
+    trials = {
+        (tenant, action.kind, tuple(sorted((name.lower(), value) for name, value in action.parameters)))
+        for rule in rules
+        for action in rule.actions
+        if action.verb == "SET" and action.kind not in _FILTERS
+        for tenant in _tenants(rule, groups)
+    }
+    files = {(tenant, kind): file(tenant, kind) for tenant, kind, _ in trials}
+    runs = {
+        (content, kind, parameters)
+        for tenant, kind, parameters in trials
+        if (content := files[tenant, kind]) is not None
+    }
+    if len(runs) > TRIALS_MAX:
+        raise Refused(400, f"at most {TRIALS_MAX} modules, each with its parameters, can be set at a time")
+    for content, kind, parameters in sorted(runs):
+        _try(content, kind, dict(parameters))
+
+
+def check_version(rule: Rule, kind: str, content: bytes) -> None:
+    """Refuse a version of a module that a rule's parameters do not fit."""
+    for action in rule.actions:
+        if action.verb == "SET" and action.kind == kind:
+            _try(content, kind, {name.lower(): value for name, value in action.parameters})
+
+
+def _try(content: bytes, kind: str, parameters: Mapping[str, str]) -> None:
+    if (wrong := wrong_parameter(content, parameters)) is not None:
+        name, said = wrong
+        given = "does not take" if name in parameters else "needs"
+        raise Refused(400, f"{kind.lower()} {given} the parameter {name}: {said}")
+
+
+def _tenants(rule: Rule, groups: Mapping[str, Collection[str]]) -> set[str]:
+    """Return the tenants whose modules a rule may set; the empty one stands for shared modules."""
+    if rule.target.kind is TargetKind.GROUP:
+        return {"", *(member.partition("/")[0] for member in groups.get(rule.target.tenant, ()))}
+    return {rule.target.tenant}
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _module(action: Action) -> None:
+    """Check the parameters of a filter that may be a module, which are kept with each object."""
+    if len(json.dumps(dict(action.parameters))) > PARAMETERS_BYTES_MAX:
+        raise Refused(400, f"{action.filter}: its parameters take more than {PARAMETERS_BYTES_MAX} bytes")
+
+
+def _compression(action: Action, given: Mapping[str, str]) -> None:
+    _only(action, given, ("TYPE", "LEVEL"))
+    kind = given.get("TYPE", "ZSTD").upper()
+    if kind not in _TYPES:
+        raise Refused(400, f"{action.filter}: TYPE is one of {', '.join(_TYPES)}, not {given['TYPE']}")
+    level = given.get("LEVEL", "1")
+    if not (level.isascii() and level.isdecimal() and 1 <= int(level) <= _LEVELS[kind]):
+        raise Refused(400, f"{action.filter}: LEVEL of {kind} is from 1 to {_LEVELS[kind]}, not {level}")
+
+
+def _plain(action: Action, given: Mapping[str, str]) -> None:
+    _only(action, given, ())
+
+
+def _bandwidth(action: Action, _given: Mapping[str, str]) -> None:
+    bandwidth_of(action)
+
+
+def _only(action: Action, given: Mapping[str, str], known: Collection[str]) -> None:
+    if unknown := sorted(set(given) - set(known)):
+        raise Refused(400, f"{action.filter} has no parameter {unknown[0]}; known: {', '.join(known) or 'none'}")
+
+
+_AT_PROXIES = {
+    CACHING: "it saves the way to the object servers, so it is at the proxy",
+    BANDWIDTH: "a promise holds for all requests of a tenant, whichever servers hold it",
+}
+_FILTERS: Mapping[str, Callable[[Action, Mapping[str, str]], None]] = {
+    CACHING: _plain,
+    "COMPRESSION": _compression,
+    "ENCRYPTION": _plain,
+    "NOOP": _plain,
+    BANDWIDTH: _bandwidth,
+}

@@ -1,0 +1,153 @@
+"""Which version of a module each rule runs, in PostgreSQL: the newest one when the rule was added, until an admin moves
+the rule. So an upload changes nothing of what an admin wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from storage_controller.answers import Refused
+from storage_controller.database.tables import module_contents, module_versions, modules, rule_modules
+from storage_controller.rules.module_ledger import versions
+from storage_filters.records import KINDS
+from storage_filters.rule_documents import SHARED
+from storage_filters.rules import Action, ModuleVersion, Rule, TargetKind
+
+Groups = Mapping[str, Collection[str]]
+Named = tuple[str, str]
+"""Tenant and name of a module."""
+Ran = tuple[str, str, str]
+"""Tenant and name of a module, and the SHA-256 of the version that a rule ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleModule:
+    """A version that a rule runs, of a tenant's module or a shared one (an empty tenant). newest: there is no newer.
+    only_here: the version is removed when this rule no longer runs it.
+    """
+
+    rule: int
+    tenant: str
+    version: ModuleVersion
+    newest: bool
+    only_here: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of filter."""
+        return self.version.name.upper()
+
+
+def read_rule_modules(connection: sa.Connection) -> Mapping[int, Sequence[RuleModule]]:
+    """Return the versions that rules run, by rule."""
+    pins, names = rule_modules.c, modules.c
+    same = sa.and_(names.tenant == pins.tenant, names.name == pins.name)
+    content, others = module_contents.c, rule_modules.alias().c
+    further = sa.select(others.rule).where(
+        others.tenant == pins.tenant, others.name == pins.name, others.sha256 == pins.sha256, others.rule != pins.rule
+    )
+    # As `drop_unneeded` judges.
+    needed = sa.or_(further.exists(), sa.and_(content.sent, sa.not_(content.reads))).label("needed")
+    newest = sa.func.coalesce(names.sha256 == pins.sha256, sa.false()).label("newest")
+    found = (
+        sa.select(rule_modules, content.reads, newest, needed)
+        .join(module_contents, module_contents.c.sha256 == pins.sha256)
+        .outerjoin(modules, same)
+        .order_by(pins.rule, pins.tenant, pins.name)
+    )
+    made: dict[int, list[RuleModule]] = {}
+    for row in connection.execute(found):
+        version = ModuleVersion(row.name, row.sha256, row.reads)
+        only_here = not (row.newest or row.needed)
+        made.setdefault(row.rule, []).append(RuleModule(row.rule, row.tenant, version, row.newest, only_here))
+    return made
+
+
+def pinned(rule: Rule, known: Sequence[RuleModule]) -> Rule:
+    """Return a rule, without words, with the versions of its filters."""
+    return replace(rule, actions=tuple(_pinned(action, known) for action in rule.actions)) if known else rule
+
+
+def newest_of(connection: sa.Connection, rule: Rule, groups: Groups) -> Sequence[RuleModule]:
+    """Return the versions that a rule, without words, would run if it were added now."""
+    kinds = {action.kind for action in rule.actions if action.verb == "SET"}.difference(KINDS)
+    there = versions(connection, kinds) if kinds else {}
+    found = []
+    for kind in sorted(kinds):
+        # A shared one comes first, whatever tenants upload later.
+        owners = [SHARED] if kind in there.get(SHARED, {}) else sorted(tenants_of(rule, groups))
+        known = ((owner, there.get(owner, {}).get(kind)) for owner in owners)
+        found += [RuleModule(rule.id, owner, version, newest=True) for owner, version in known if version is not None]
+    return found
+
+
+def pin(connection: sa.Connection, rules: Collection[Rule], groups: Groups, only: Named | None = None) -> None:
+    """Let rules, without words, run the newest versions of modules, or of this one, of which they run none so far."""
+    known = read_rule_modules(connection)
+    rows: list[dict[str, Any]] = []
+    for rule in rules:
+        there = {(one.tenant, one.kind) for one in known.get(rule.id, ())}
+        shared = {kind for tenant, kind in there if tenant == SHARED}
+        rows += [
+            {"rule": rule.id, "tenant": one.tenant, "name": one.version.name, "sha256": one.version.sha256}
+            for one in newest_of(connection, rule, groups)
+            if only in (None, (one.tenant, one.version.name))
+            and (one.tenant, one.kind) not in there
+            and one.kind not in shared
+            and not _displaces(one, there)
+        ]
+    if rows:
+        connection.execute(insert(rule_modules).on_conflict_do_nothing(), rows)
+        _in_use(connection)
+
+
+def _in_use(connection: sa.Connection) -> None:
+    """Note that versions which rules run are not idle."""
+    kept = module_versions.c
+    run = sa.select(rule_modules.c.rule).where(
+        rule_modules.c.tenant == kept.tenant, rule_modules.c.name == kept.name, rule_modules.c.sha256 == kept.sha256
+    )
+    connection.execute(sa.update(module_versions).where(run.exists()).values(idle_since_s=None))
+
+
+def pin_again(connection: sa.Connection, rule: Rule, ran: Collection[Ran]) -> None:
+    """Let a rule, without words, run these versions of modules. Refused if one was removed."""
+    if not ran:
+        return
+    kept = module_versions.c
+    there = {
+        tuple(row) for row in connection.execute(sa.select(kept.tenant, kept.name, kept.sha256)) if tuple(row) in ran
+    }
+    for tenant, name, sha256 in sorted(set(ran) - there):
+        whose = f" of {tenant}" if tenant else ""
+        raise Refused(
+            409,
+            f"the rule ran version {sha256[:12]} of {name}{whose}, which was removed: upload that file again, or add "
+            "the rule with the newest version (zoe storage policy add)",
+        )
+    rows = [{"rule": rule.id, "tenant": tenant, "name": name, "sha256": sha256} for tenant, name, sha256 in ran]
+    connection.execute(insert(rule_modules), rows)
+    _in_use(connection)
+
+
+def tenants_of(rule: Rule, groups: Groups) -> set[str]:
+    """Return the tenants whose modules a rule may set."""
+    if rule.target.kind is TargetKind.GROUP:
+        return {member.partition("/")[0] for member in groups.get(rule.target.tenant, ())}
+    return {rule.target.tenant}
+
+
+def _displaces(one: RuleModule, there: Collection[tuple[str, str]]) -> bool:
+    """Return whether a shared module would take the place of a tenant's, which the rule runs."""
+    return one.tenant == SHARED and any(kind == one.kind for _, kind in there)
+
+
+def _pinned(action: Action, known: Sequence[RuleModule]) -> Action:
+    if action.verb != "SET":
+        return action
+    return replace(action, versions=tuple((one.tenant, one.version) for one in known if one.kind == action.kind))

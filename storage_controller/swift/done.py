@@ -1,0 +1,60 @@
+"""What filters did with an object, as the proxies tell who asks: by its metadata, whatever the rules are by then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from storage_bridge.model import WHY_HEADER
+from storage_controller.answers import Refused
+from storage_controller.swift.http import SwiftHttp
+from storage_filters.placing import SENTENCES, Moved
+
+_NOT_FOUND = 404
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object as it is stored. filters: what it went through; size and tags: of what was put, None if not told."""
+
+    filters: Sequence[Mapping[str, Any]]
+    size: int | None = None
+    tags: Sequence[str] = ()
+
+
+Done = Callable[[str, str, str], StoredObject | None]
+"""What the store did with an object: of tenant, container and object; None if there is no such object."""
+
+
+def done_at(line: SwiftHttp) -> Done:
+    """Return how to ask Swift for the filters of an object, as a reseller admin."""
+
+    def done(tenant: str, container: str, name: str) -> StoredObject | None:
+        path = f"{quote(container, safe='')}/{quote(name)}"
+        answer = line.ask("HEAD", line.account_of(tenant), path, {WHY_HEADER: "yes"})
+        answer.close()
+        if answer.status_code == _NOT_FOUND:
+            return None
+        if not answer.is_success:
+            raise Refused(503, f"Swift answers {answer.status_code} to a look at {tenant}/{container}/{name}")
+        try:
+            found = [_in_words(one) for one in json.loads(answer.headers.get(WHY_HEADER, "[]"))]
+        except (ValueError, AttributeError):
+            raise Refused(503, f"the filters of {tenant}/{container}/{name} are not known") from None
+        length, tags = answer.headers.get("Content-Length", ""), answer.headers.get("X-Object-Meta-Tag", "")
+        return StoredObject(
+            found,
+            int(length) if length.isdecimal() else None,
+            [tag for one in tags.split(",") if (tag := one.strip())],
+        )
+
+    return done
+
+
+def _in_words(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is told of a filter, with the sentence for why it did not run where its rule says."""
+    moved = record.get("moved")
+    return record if moved not in SENTENCES else {**record, "moved": SENTENCES[Moved(moved)]}

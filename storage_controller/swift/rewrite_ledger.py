@@ -1,0 +1,158 @@
+"""Jobs that store objects again, in PostgreSQL, so that another controller goes on where one ended. One runs at a time.
+Every call is one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from storage_controller.answers import Refused
+from storage_controller.database.ledger import Ledger
+from storage_controller.database.tables import rewrites
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+
+KEPT_MAX = 50
+"""Jobs that are listed; older ones are forgotten."""
+SENTENCE_MAX = 500
+_LOCK = 0x5A6F6557  # the lock of who begins a job
+_RUNS = rewrites.c.ended_s.is_(None)
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteJob:
+    """What is to be stored again. container: empty for all of the tenant's. plain: as it was put, without filters."""
+
+    tenant: str
+    container: str
+    plain: bool
+    dry_run: bool
+    bytes_per_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A job that runs, and how far it is: all objects up to this one have been looked at."""
+
+    id: int
+    job: RewriteJob
+    at_container: str
+    at_object: str
+    expected: int
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was done since the last call. failed: they stay as they are. bytes: as they were put."""
+
+    looked: int = 0
+    changed: int = 0
+    kept: int = 0
+    failed: int = 0
+    bytes: int = 0
+    changed_bytes: int = 0
+
+
+class RewriteLedger:
+    """The jobs."""
+
+    def __init__(self, ledger: Ledger, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._begin = ledger.begin
+        self._clock = clock
+
+    def jobs(self) -> list[Mapping[str, Any]]:
+        """Return the last jobs, the newest first."""
+        with self._begin() as connection:
+            found = connection.execute(sa.select(rewrites).order_by(rewrites.c.id.desc()).limit(KEPT_MAX))
+            return [dict(row) for row in found.mappings()]
+
+    def begin(self, job: RewriteJob, author: str | None) -> Mapping[str, Any]:
+        """Begin a job. Refused with 409 while another one runs."""
+        with self._begin() as connection:
+            _alone(connection)
+            values = {
+                "tenant": job.tenant,
+                "container": job.container,
+                "plain": job.plain,
+                "dry_run": job.dry_run,
+                "bytes_per_s": job.bytes_per_s,
+                "author": author,
+                "created_s": self._clock.now_s(),
+            }
+            row = connection.execute(sa.insert(rewrites).values(values).returning(rewrites)).mappings().one()
+            connection.execute(sa.delete(rewrites).where(rewrites.c.id <= row["id"] - KEPT_MAX))
+            return dict(row)
+
+    def resume(self, number: int) -> Mapping[str, Any] | None:
+        """Let a job go on that was cancelled or gave up, from where it ended; return it, or None if there is no such
+        one. Refused with 409 while another one runs.
+        """
+        ended = sa.and_(rewrites.c.id == number, sa.not_(_RUNS), sa.or_(rewrites.c.cancelled, rewrites.c.waits != ""))
+        again = {"ended_s": None, "cancelled": False, "waits": "", "waits_since_s": None}
+        with self._begin() as connection:
+            if connection.execute(sa.select(rewrites.c.id).where(ended)).first() is None:
+                return None
+            _alone(connection)
+            row = connection.execute(sa.update(rewrites).where(ended).values(again).returning(rewrites)).mappings()
+            found = row.first()
+            return None if found is None else dict(found)
+
+    def give_up(self, number: int, patience_s: float) -> bool:
+        """End a job that has waited for so long; return whether it ended. Its `waits` says for what."""
+        late = sa.and_(rewrites.c.id == number, _RUNS, rewrites.c.waits_since_s <= self._clock.now_s() - patience_s)
+        with self._begin() as connection:
+            return bool(
+                connection.execute(sa.update(rewrites).where(late).values(ended_s=self._clock.now_s())).rowcount
+            )
+
+    def cancel(self, number: int) -> bool:
+        """End a job; return whether it ran. What was stored again stays so."""
+        wanted = sa.and_(rewrites.c.id == number, _RUNS)
+        with self._begin() as connection:
+            ended = sa.update(rewrites).where(wanted).values(ended_s=self._clock.now_s(), cancelled=True)
+            return bool(connection.execute(ended).rowcount)
+
+    def running(self) -> Running | None:
+        """Return the job that runs."""
+        with self._begin() as connection:
+            row = connection.execute(sa.select(rewrites).where(_RUNS).order_by(rewrites.c.id)).first()
+        if row is None:
+            return None
+        job = RewriteJob(row.tenant, row.container, row.plain, row.dry_run, row.bytes_per_s)
+        return Running(row.id, job, row.at_container, row.at_object, row.expected)
+
+    def expect(self, number: int, objects: int) -> None:
+        """Note how many objects there are."""
+        with self._begin() as connection:
+            connection.execute(sa.update(rewrites).where(rewrites.c.id == number).values(expected=objects))
+
+    def note(
+        self, number: int, container: str, name: str, counts: Counts, waits: str = "", sentence: str | None = None
+    ) -> bool:
+        """Note what was done, up to an object; return whether the job still runs. waits: for what, if it does.
+        sentence: what went wrong last with an object; None to keep what is noted.
+        """
+        added = {one: rewrites.c[one] + getattr(counts, one) for one in Counts.__dataclass_fields__}
+        values: dict[str, Any] = {**added, "at_container": container, "at_object": name, "waits": waits[:SENTENCE_MAX]}
+        values["waits_since_s"] = sa.func.coalesce(rewrites.c.waits_since_s, self._clock.now_s()) if waits else None
+        if sentence is not None:
+            values["sentence"] = sentence[:SENTENCE_MAX]
+        with self._begin() as connection:
+            connection.execute(sa.update(rewrites).where(rewrites.c.id == number).values(values))
+            return connection.execute(sa.select(_RUNS).where(rewrites.c.id == number)).scalar() or False
+
+    def end(self, number: int) -> None:
+        """Note that all is done."""
+        wanted = sa.and_(rewrites.c.id == number, _RUNS)
+        with self._begin() as connection:
+            connection.execute(sa.update(rewrites).where(wanted).values(ended_s=self._clock.now_s()))
+
+
+def _alone(connection: sa.Connection) -> None:
+    """Refuse while a job runs; nobody else begins one before the transaction ends."""
+    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+    if (other := connection.execute(sa.select(rewrites.c.id).where(_RUNS)).scalar()) is not None:
+        raise Refused(409, f"job {other} runs, and one does at a time: wait for it, or cancel it")

@@ -1,0 +1,88 @@
+"""Storage policies of Swift: those that it tells, and new ones, which the program of the settings makes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Sequence
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from storage_controller.answers import Refused
+from storage_controller.nodes.command import run
+from storage_controller.nodes.restarts import Run
+
+_log = logging.getLogger(__name__)
+_PARTITIONS_MAX = 2**22
+Device = Annotated[str, StringConstraints(max_length=300, pattern=r"^r\d+z\d+-[^\s/]+:\d+/[^\s/]+$")]
+Weight = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+
+
+class NewStoragePolicy(BaseModel):
+    """A policy, as Crystal's clients ask for it: numbers may be strings of digits.
+
+    storage_node: weights by device. partitions: of its ring, a power of two. replicas: of an erasure code, all its
+    fragments. time: hours between two moves of a partition. ec_object_segment_size: bytes.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    storage_node: Annotated[dict[Device, Weight], Field(min_length=1, max_length=1000)]
+    policy_id: Annotated[int, Field(ge=1, le=10_000)]
+    name: Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9-]+$")]
+    partitions: Annotated[int, Field(ge=1, le=_PARTITIONS_MAX)]
+    replicas: Annotated[int, Field(ge=1, le=100)]
+    time: Annotated[int, Field(ge=0, le=255)]
+    ec_type: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_]+$")] | None = None
+    ec_num_data_fragments: Annotated[int, Field(ge=1, le=100)] | None = None
+    ec_num_parity_fragments: Annotated[int, Field(ge=1, le=100)] | None = None
+    ec_object_segment_size: Annotated[int, Field(ge=1, le=2**30)] | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if self.partitions & (self.partitions - 1):
+            raise ValueError("partitions is a power of two")
+        fragments = self.ec_num_data_fragments, self.ec_num_parity_fragments
+        if self.ec_type is None:
+            if any((*fragments, self.ec_object_segment_size)):
+                raise ValueError("an erasure code has an ec_type")
+        elif None in fragments or self.replicas != sum(one or 0 for one in fragments):
+            raise ValueError("replicas is the sum of ec_num_data_fragments and ec_num_parity_fragments")
+        return self
+
+    def document(self) -> str:
+        """Return what the program gets, as JSON: see `storage_filters/storage_policy.py`."""
+        found = self.model_dump(exclude_none=True)
+        names = {"storage_node": "devices", "policy_id": "index", "time": "hours"}
+        return json.dumps({names.get(name, name): one for name, one in found.items()})
+
+
+class PolicyMaker:
+    """Runs the program, one at a time. command: empty if there is none; seconds: how long it may take."""
+
+    def __init__(self, command: Sequence[str], seconds: float, run_it: Run = run) -> None:
+        self._command = command
+        self._seconds = seconds
+        self._run_it = run_it
+        self._running = threading.Lock()
+
+    def make(self, wanted: NewStoragePolicy) -> str:
+        """Make a policy and return what the program says. Refused."""
+        if not self._command:
+            raise Refused(
+                409,
+                "a storage policy is made in Swift's rings and swift.conf: set swift_policy_command of zoe-storage to "
+                "a program that does so, or do it yourself; then it is listed here",
+            )
+        if not self._running.acquire(blocking=False):
+            raise Refused(409, "another storage policy is being made")
+        try:
+            code, output = self._run_it([*self._command, wanted.document()], self._seconds)
+        finally:
+            self._running.release()
+        _log.warning("making the storage policy %s (%d) ended with %s", wanted.name, wanted.policy_id, code)
+        if code != 0:
+            raise Refused(409, f"the storage policy {wanted.name} was not made: {output or f'exit code {code}'}")
+        return output

@@ -1,0 +1,1 @@
+"""What proxies and object servers report of requests."""

@@ -1,0 +1,48 @@
+"""Where a rule's filters would run, as a dry run tells it, and what cannot run at object servers."""
+
+from __future__ import annotations
+
+import pytest
+
+from storage_controller.answers import Refused
+from storage_controller.rules.checks import check
+from storage_controller.rules.dsl import parse_rule
+from storage_controller.rules.verdicts import told
+from storage_filters.chains import ObjectRequest
+from storage_filters.placing import AT_OBJECT_SERVERS
+from storage_filters.rule_documents import RuleBook
+
+A = ObjectRequest("acme", "c", "a", 1000)
+
+
+def sentences(text: str, *hosted: str) -> list[str]:
+    found = told(RuleBook((parse_rule(text),)), A, lambda _: (), hosted)
+    return [one["sentence"].partition("; it runs ")[2] for one in found["verdicts"]]
+
+
+def test_a_dry_run_says_where_a_filter_on_object_would_run() -> None:
+    rule = "FOR TENANT acme DO SET COMPRESSION, SET NOOP ON OBJECT, SET ENCRYPTION ON OBJECT"
+    there = "at the object servers, or at the proxy where they have fragments by an erasure code"
+    assert sentences(rule, AT_OBJECT_SERVERS) == ["", there, there]
+    here = "at the proxy, though ON OBJECT: not every proxy has object servers that run filters"
+    assert sentences(rule) == ["", here, here]
+
+
+def test_what_stays_at_the_proxy_takes_along_what_runs_before_it() -> None:
+    rule = "FOR TENANT acme DO SET NOOP ON OBJECT, SET FLIPPING ON OBJECT, SET ENCRYPTION ON OBJECT"
+    order, module, there = sentences(rule, AT_OBJECT_SERVERS)
+    assert order == "at the proxy, though ON OBJECT: a filter after it runs at the proxy"
+    assert module == "at the proxy, though ON OBJECT: object servers run no modules"
+    assert there.startswith("at the object servers")
+
+
+@pytest.mark.parametrize(
+    ("action", "sentence"),
+    [
+        ("CACHING", "CACHING cannot run ON OBJECT: it saves the way to the object servers, so it is at the proxy"),
+        ("BANDWIDTH WITH MIN_BW=1MBps", "BANDWIDTH cannot run ON OBJECT: a promise holds for all requests of a tenant"),
+    ],
+)
+def test_what_cannot_run_at_object_servers_is_refused_with_a_sentence(action: str, sentence: str) -> None:
+    with pytest.raises(Refused, match=sentence):
+        check(parse_rule(f"FOR TENANT acme DO SET {action} ON OBJECT"), (), ())
