@@ -67,7 +67,7 @@ def main() -> int:
 
 def folders(package: str) -> Iterator[Folder]:
     """Yield each folder of a package that has rooms, the package first."""
-    graph = grimp.build_graph(package, include_external_packages=False)
+    graph = grimp.build_graph(package, cache_dir=".import_linter_cache")
     modules = graph.modules
     imports = [(one, other) for one in modules for other in graph.find_modules_directly_imported_by(one)]
     for name in sorted(modules):
