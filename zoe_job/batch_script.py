@@ -70,8 +70,13 @@ def judge(title: str, lines: ScriptLines, found: Sequence[Finding]) -> Verdict:
     """Return what is not understood, and what has no effect, with line numbers."""
     wrong = [(line, f"{text}: {why}") for line, text, why in lines.refused]
     wrong += [(one.given.line, f"{_written(one)}: {one.why}") for one in found if not one.harmless]
-    harmless = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless]
-    texts = [*listed(f"{title}: not understood", wrong), *listed(f"{title}: without effect", harmless)]
+    without = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless and not one.partly]
+    other = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless and one.partly]
+    texts = [
+        *listed(f"{title}: not understood", wrong),
+        *listed(f"{title}: without effect", without),
+        *listed(f"{title}: other than in Slurm", other),
+    ]
     if lines.late:
         texts.append(f"{title}: #SBATCH lines after the first command are not read: {_numbers(lines.late)}")
     when = any(not one.harmless and one.given.name in _WHEN for one in found)
