@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 
 from zoe_job.job_records import SHORT, JobRecord
 from zoe_job.patterns import fill
+from zoe_job.slurm_options import BadOptionError
 
 _DAY_S = 86_400
 
@@ -80,6 +82,15 @@ def _memories(job: JobRecord) -> list[str]:
     if len(job.groups) < 2:
         return [f"MinMemoryNode={job.memory_mib}M"]
     return [f"HetJobOffset={n} NumNodes={nodes} MinMemoryNode={mib}M" for n, (nodes, mib) in enumerate(job.groups)]
+
+
+def states_of(words: Sequence[str]) -> frozenset[str]:
+    """Return the states that long or short names mean; BadOptionError for others, as in Slurm."""
+    by_short = {short: name for name, short in SHORT.items()}
+    found = [by_short.get(one.upper(), one.upper()) for one in words]
+    if strange := next((one for one in found if one not in SHORT), None):
+        raise BadOptionError(f"Invalid job state specified: {strange}\nValid job states include: {','.join(SHORT)}")
+    return frozenset(found)
 
 
 def short_state(job: JobRecord) -> str:

@@ -42,6 +42,18 @@ def listed(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -
     return sorted([*records, *waiting], key=lambda one: (one.submitted_s, one.id))
 
 
+def array_of_waiting(api: Api, job_id: str) -> Any | None:
+    """Return the array of an index that has not begun, and so has no execution; None for all other ids."""
+    array_id, _, index = job_id.partition("_")
+    if not (is_array(array_id) and index.isascii() and index.isdecimal()):
+        return None
+    after = int(index) - 1 if int(index) else None
+    found = api.get(f"{path_of(array_id)}/indices", after=after, limit=1)["indices"]
+    if not any(one["index"] == int(index) and one["state"] == "waiting" for one in found):
+        return None
+    return api.get(path_of(array_id))
+
+
 def _pages(api: Api, path: str, name: str, **query: Any) -> Iterator[Any]:
     cursor = None
     for _ in range(_PAGES_MAX):
@@ -55,7 +67,12 @@ def _whole(api: Api, job_id: str) -> list[JobRecord]:
     if "[" in job_id:
         job_id = job_id.partition("_")[0]
     if not is_array(job_id):
-        return [record_of(api.get(path_of(job_id)))]
+        try:
+            return [record_of(api.get(path_of(job_id)))]
+        except RefusedError as error:
+            if error.code != "not_found" or (array := array_of_waiting(api, job_id)) is None:
+                raise
+            return [waiting_record(array, job_id.rpartition("_")[2], alone=True)]
     array = api.get(path_of(job_id))
     made = [record_of(view, array["description"]) for view in _pages(api, "/executions", "executions", array=job_id)]
     return [*reversed(made), *_waiting(api, array)]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zoe_job.job import NAME
+from zoe_job.job import NAME, shown_name
 
 SHORT = {
     "PENDING": "PD",
@@ -92,6 +92,10 @@ class JobRecord:
         """Return how often it was run again."""
         return self.attempt - 1
 
+    def is_named(self, names: Sequence[str]) -> bool:
+        """Return whether it has one of these names, as they were submitted or as lists show them."""
+        return self.name in names or self.name in map(shown_name, names)
+
     def ran_s(self, now_s: float | None = None) -> float:
         """Return for how many seconds its present or last attempt ran."""
         if self.started_s is None:
@@ -125,10 +129,10 @@ def record_of(view: Mapping[str, Any], description: Mapping[str, Any] | None = N
     )
 
 
-def waiting_record(array: Mapping[str, Any], indices: str) -> JobRecord:
-    """Return the record of the indices of an array that have no execution yet."""
+def waiting_record(array: Mapping[str, Any], indices: str, *, alone: bool = False) -> JobRecord:
+    """Return the record of the indices of an array that have no execution yet; `alone`: of one that was asked for."""
     return JobRecord(
-        id=f"{array['id']}_[{indices}]",
+        id=f"{array['id']}_{indices}" if alone else f"{array['id']}_[{indices}]",
         name=array["name"],
         user=array["user"],
         state="PENDING",

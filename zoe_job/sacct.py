@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from zoe_job.api import Api
 from zoe_job.call_options import SACCT
 from zoe_job.calling import NotHereError, job_ids, run_program
-from zoe_job.job_fields import directory_of, moment, span
+from zoe_job.job_fields import directory_of, moment, span, states_of
 from zoe_job.job_lists import listed
-from zoe_job.job_records import SHORT, JobRecord
+from zoe_job.job_records import JobRecord
 from zoe_job.slurm_options import BadOptionError, Given, read
 
 _DEFAULT = "jobid,jobname,partition,account,alloccpus,state,exitcode"
@@ -56,11 +56,10 @@ def _chosen(options: Mapping[str, Given]) -> list[JobRecord]:
     ids = list(job_ids(wanted.value or "")) if wanted is not None else None
     jobs = listed(Api(), ids, whole=True)
     if "state" in options:
-        by_short = {short: name for name, short in SHORT.items()}
-        states = {by_short.get(one, one) for one in (options["state"].value or "").upper().split(",")}
+        states = states_of((options["state"].value or "").split(","))
         jobs = [job for job in jobs if job.state in states]
     if "name" in options:
-        jobs = [job for job in jobs if job.name in (options["name"].value or "").split(",")]
+        jobs = [job for job in jobs if job.is_named((options["name"].value or "").split(","))]
     user = options.get("user") or options.get("uid")
     if user is not None:
         jobs = [job for job in jobs if job.user in (user.value or "").split(",")]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from zoe_job.api import Api, RefusedError
 from zoe_job.call_options import SQUEUE
 from zoe_job.calling import NotHereError, is_array, job_ids, run_program
-from zoe_job.job_fields import directory_of, moment, output_of, short_span, short_state
+from zoe_job.job_fields import directory_of, moment, output_of, short_span, short_state, states_of
 from zoe_job.job_lists import listed
 from zoe_job.job_records import SHORT, JobRecord
 from zoe_job.slurm_options import BadOptionError, Given, read
@@ -116,7 +116,7 @@ def _chosen(options: Mapping[str, Given], *, whole: bool) -> list[JobRecord]:
     found = [
         job
         for job in jobs
-        if job.state in states and (users is None or job.user in users) and (names is None or job.name in names)
+        if job.state in states and (users is None or job.user in users) and (names is None or job.is_named(names))
     ]
     if "array" in options or "array-unique" in options:
         found = [one for job in found for one in _single(job)]
@@ -134,11 +134,7 @@ def _states(options: Mapping[str, Given]) -> frozenset[str]:
         return frozenset(_LISTED)
     if any(one.lower() == "all" for one in given):
         return frozenset(SHORT)
-    by_short = {short: name for name, short in SHORT.items()}
-    found = [by_short.get(one.upper(), one.upper()) for one in given]
-    if strange := next((one for one in found if one not in SHORT), None):
-        raise BadOptionError(f"Invalid job state specified: {strange}\nValid job states include: {','.join(SHORT)}")
-    return frozenset(found)
+    return states_of(given)
 
 
 def _single(job: JobRecord) -> list[JobRecord]:

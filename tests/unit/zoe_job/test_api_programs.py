@@ -111,6 +111,9 @@ def test_sacct(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], lines
         ((f"{ARRAY}_[0-1]",), [f"/arrays/{ARRAY}/cancel?indices=0", f"/arrays/{ARRAY}/cancel?indices=1"]),
         (("-n", "many"), [f"/arrays/{ARRAY}/cancel"]),
         (("-u", "ada", "-t", "R"), [f"/arrays/{ARRAY}/cancel?indices=1", "/executions/x1/cancel"]),
+        (("-u", "ada", "-t", "PENDING"), ["/executions/x2/cancel", f"/arrays/{ARRAY}/cancel?indices=2-3"]),
+        (("-n", "sum/s", "x1"), []),
+        (("-n", "sums", "x1", "x2"), ["/executions/x2/cancel", "/executions/x1/cancel"]),
         (("-s", "KILL", "x2"), ["/executions/x2/cancel"]),
         (("--name=none",), []),
     ],
@@ -242,7 +245,8 @@ def test_a_job_without_a_token_fails(api: FakeApi, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("squeue", ("--bogus",)), ("squeue", ("-t", "FOO")), ("scancel", ()), ("scontrol", ("requeue",)),
+    [("squeue", ("--bogus",)), ("squeue", ("-t", "FOO")), ("scancel", ()), ("scancel", ("-t", "FOO")),
+     ("scancel", ("-t", "COMPLETED")), ("sacct", ("-s", "FOO")), ("scontrol", ("requeue",)),
      ("scontrol", ("update", "TimeLimit=1")), ("scontrol", ("update", "JobId=x1")), ("scontrol", ("hold", "x1;rm")),
      ("scontrol", ("update", "JobId=x1", "TimeLimit=soon")), ("sattach", ()), ("sattach", (ARRAY,)),
      ("sbatch", ("--bogus",)), ("sbatch", ("absent.sh",)), ("sacct", ("word",))]
@@ -269,6 +273,59 @@ def test_a_requeue_of_an_array_says_which_indices_do_not_run_again(
     del api.executions[f"{ARRAY}_1"]
     assert run("scontrol", "requeue", ARRAY) == 1
     assert f"no index of array {ARRAY} is running" in capsys.readouterr().err
+
+
+WAITS, GONE = f"{ARRAY}_2", f"{ARRAY}_9"
+
+
+@pytest.mark.usefixtures("api")
+def test_an_index_that_has_not_begun_is_shown_as_slurm_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("squeue", "-h", "-j", WAITS, "-o", "%i %K %F %t") == 0
+    assert run("sacct", "-nP", "-j", WAITS, "-o", "jobid,state") == 0
+    assert run("scontrol", "show", "job", WAITS) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{WAITS} 2 {ARRAY} PD\n{WAITS}|PENDING\nJobId={WAITS} ArrayJobId={ARRAY} ArrayTaskId=2 ")
+    assert run("scontrol", "show", "job", GONE) == 1
+
+
+@pytest.mark.parametrize("words", [("hold",), ("release",), ("update", "TimeLimit=5")])
+@pytest.mark.parametrize("job", [WAITS, f"x2,{ARRAY}_[1-2]"])
+def test_an_index_that_has_not_begun_is_not_changed_alone(api: FakeApi, words: tuple[str, ...], job: str) -> None:
+    command, *changes = words
+    name = f"JobId={job}" if changes else job
+    with pytest.raises(NotHereError, match=rf"{WAITS} has not begun.*`scontrol {command} (JobId=)?{ARRAY}` is for all"):
+        run("scontrol", command, name, *changes)
+    assert api.calls == []
+
+
+@pytest.mark.usefixtures("api")
+def test_a_requeue_of_an_index_that_has_not_begun_is_an_error_as_in_slurm(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("scontrol", "requeue", WAITS) == 1
+    assert f"{WAITS}: Job is pending execution" in capsys.readouterr().err
+    assert run("scontrol", "requeue", GONE) == 1
+    assert "Invalid job id specified" in capsys.readouterr().err
+
+
+def test_priority_0_holds_as_in_slurm(api: FakeApi) -> None:
+    assert run("scontrol", "update", "JobId=x2", "Priority=0", "TimeLimit=5") == 0
+    assert api.calls == [("/executions/x2", {"time_limit_s": 300.0}), ("/executions/x2/hold", None)]
+
+
+def test_scancel_goes_on_until_no_job_is_left_that_another_has_submitted(
+    api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = api.post
+
+    def submitting(path: str, body: Any = None, key: str | None = None) -> Any:
+        found = post(path, body, key)
+        if path == "/executions/x5/cancel":  # it was faster
+            api.executions["x6"] = view("x6", name="loop/1")
+        return found
+
+    monkeypatch.setattr(api, "post", submitting)
+    api.executions["x5"] = view("x5", name="loop-1")
+    assert run("scancel", "-n", "loop/1") == 0
+    assert [path for path, _ in api.calls] == ["/executions/x5/cancel", "/executions/x6/cancel"]
 
 
 def test_ids_may_be_ranges_and_steps() -> None:
