@@ -17,6 +17,7 @@ ROUTES = frozenset(
         "submit_execution",
         "list_executions",
         "show_execution",
+        "execution_usage",
         "read_logs",
         "cancel_execution",
         "hold_execution",

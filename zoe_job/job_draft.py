@@ -48,6 +48,7 @@ _OF_FIRST_NODE = frozenset(
         "job_lists",
         "job_records",
         "job_request",
+        "job_use",
         "option_conflicts",
         "option_losses",
         "option_values",

@@ -37,7 +37,9 @@ def listed(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -
             raise next(iter(refused.values()))
         return found
     views = list(_pages(api, "/executions", "executions"))
-    records = [record for view in views for record in (_whole(api, view["id"]) if whole else [record_of(view)])]
+    # Whether one of several nodes is heterogeneous is known of it by itself only.
+    each = (_whole(api, view["id"]) if whole or view["core_total"] > 1 else [record_of(view)] for view in views)
+    records = [record for found in each for record in found]
     waiting = [record for array in _pages(api, "/arrays", "arrays", open="true") for record in _waiting(api, array)]
     return sorted([*records, *waiting], key=lambda one: (one.submitted_s, one.id))
 

@@ -41,9 +41,9 @@ def scontrol(words: Sequence[str]) -> int:
 
 
 def _show(words: Sequence[str], one_line: bool) -> int:
-    wanted = [one for word in words for one in job_ids(_value(word))]
+    wanted = [one for word in words for one in job_ids(_value(word), shown=True)]
     jobs, code = jobs_of(Api(), wanted or None)
-    texts = [show_job(job) for job in jobs]
+    texts = [show_job(one) for job in jobs for one in job.components()]
     if one_line:
         texts = [" ".join(text.split()) for text in texts]
     if texts:
@@ -54,7 +54,7 @@ def _show(words: Sequence[str], one_line: bool) -> int:
 
 
 def _change(command: str, words: Sequence[str]) -> int:
-    wanted = [one for word in words for one in job_ids(_value(word))]
+    wanted = _whole_jobs(" ".join(words), [one for word in words for one in job_ids(_value(word), shown=True)])
     if not wanted:
         raise BadOptionError(f"too few arguments for keyword:{command}")
     api = Api()
@@ -64,6 +64,13 @@ def _change(command: str, words: Sequence[str]) -> int:
     else:
         _refuse_waiting(api, wanted, f"{command} ")
     return max(code, _each(api, wanted, lambda job_id: api.post(path_of(job_id) + _CHANGES[command])))
+
+
+def _whole_jobs(text: str, ids: list[str]) -> list[str]:
+    """Return the ids, unless one is of a component of a heterogeneous job; NotHereError."""
+    if "+" in text:
+        raise NotHereError(f"a component of a heterogeneous job is changed with its job: name {ids[0]}")
+    return ids
 
 
 def _refuse_waiting(api: Api, ids: Sequence[str], command: str) -> None:
@@ -106,7 +113,7 @@ def _update(words: Sequence[str]) -> int:
     named = given.pop("jobid", "") or given.pop("job", "")
     if not named:
         raise BadOptionError("No valid entity in update command: give JobId=")
-    wanted = list(job_ids(named))
+    wanted = _whole_jobs(named, list(job_ids(named, shown=True)))
     if unknown := missing_update(words):
         raise NotHereError(f"`scontrol update {unknown}=` does not exist in a job of Zoe")
     if not given:

@@ -65,6 +65,7 @@ class FakeApi:
         self.executions = {one["id"]: one for one in executions}
         self.arrays = {one["id"]: one for one in arrays or []}
         self.calls: list[tuple[str, Any]] = []
+        self.usage: list[dict[str, Any]] = []
         self.refusals: dict[str, RefusedError] = {}
 
     def get(self, path: str, **query: Any) -> Any:
@@ -76,6 +77,9 @@ class FakeApi:
         if path == "/arrays":
             light = [{name: one[name] for name in one if name != "description"} for one in self.arrays.values()]
             return {"arrays": light, "next_cursor": None}
+        if path.endswith("/usage"):
+            job = path.split("/")[2]
+            return {"usage": [one for one in self.usage if one["service_id"].startswith(f"{job}.")]}
         if path.endswith("/indices"):
             of_array = path.split("/")[2]
             self._one(f"/arrays/{of_array}")
