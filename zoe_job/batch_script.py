@@ -79,6 +79,8 @@ def judge(title: str, lines: ScriptLines, found: Sequence[Finding]) -> Verdict:
     ]
     if lines.late:
         texts.append(f"{title}: #SBATCH lines after the first command are not read: {_numbers(lines.late)}")
+    if unread := sorted(name for name in os.environ if name.startswith("SBATCH_")):
+        texts.append(f"{title}: variables of sbatch are not read, use options: {', '.join(unread[:20])}")
     if lines.indented:
         texts.append(f"{title}: #SBATCH lines that do not begin with # are not read: {_numbers(lines.indented)}")
     when = any(not one.harmless and one.given.name in _WHEN for one in found)

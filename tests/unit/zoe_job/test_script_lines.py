@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from zoe_job.batch_script import judge
 from zoe_job.missing import API_PROGRAMS
 from zoe_job.script_lines import read_lines
 
@@ -63,6 +64,13 @@ def test_which_lines_are_options_as_in_slurm(
     found = read_lines(f"#!/bin/sh\n{script}\n")
     assert [one.name for one in found.given] == names
     assert (found.late, found.indented, [number for number, _, _ in found.refused]) == (late, indented, refused)
+
+
+def test_variables_that_sbatch_would_read_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judge("job.sh", read_lines("#!/bin/sh\n"), []).texts == []
+    monkeypatch.setenv("SBATCH_TIMELIMIT", "5")
+    told = "job.sh: variables of sbatch are not read, use options: SBATCH_TIMELIMIT"
+    assert judge("job.sh", read_lines("#!/bin/sh\n"), []).texts == [told]
 
 
 CALLS = [
