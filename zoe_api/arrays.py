@@ -15,6 +15,7 @@ from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of, visible_array
 from zoe_api.controlling import held, released
 from zoe_api.dependencies import Services
+from zoe_api.job_submissions import refused_after, was_stopped
 from zoe_api.problems import ApiProblem, as_problems
 from zoe_api.request_context import PREFIX
 from zoe_api.submission import checked
@@ -195,7 +196,7 @@ def release(services: Services, principal: Principal, array_id: str, request: Re
 
 def requeue(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
     """Return the array after its failed and cancelled indices were set to run again; unchanged if there are none. 403
-    if a budget of its owner that refuses is spent.
+    if a budget of its owner that refuses is spent, or it is asked by a job that was cancelled with its descendants.
     """
     seen = seen_array(array_id, services, principal, request)
     check_budget(services, replace(principal, tenant=seen.tenant, user=seen.user))
@@ -206,7 +207,13 @@ def requeue(services: Services, principal: Principal, array_id: str, request: Re
         after = domain.again(array, states)
         return None if after is array else ArrayChange(after, ArrayEventKind.AGAIN, {"user": principal.user})
 
-    return change_array(services, principal, array_id, request, decide)
+    if principal.job is None:
+        services.accounts.resume_job(array_id)
+    after = change_array(services, principal, array_id, request, decide)
+    if was_stopped(services, principal):
+        cancel(services, principal, array_id, request)
+        raise refused_after(principal)
+    return after
 
 
 def change_array(

@@ -17,6 +17,7 @@ ROUTES = frozenset(
         "submit_execution",
         "list_executions",
         "show_execution",
+        "execution_usage",
         "read_logs",
         "cancel_execution",
         "hold_execution",
@@ -36,18 +37,22 @@ ROUTES = frozenset(
 )
 """What jobs may call. Of an execution or array in the path, it must be the job's own or a descendant."""
 _BURST_S = 2.0
+_REFUSED_S, _REFUSED_MAX_S = 1.0, 15.0
 _ROUNDING_S = 1e-6
 _JOBS_MAX = 10_000
 
 
 class CallRates:
-    """Count the calls of each job: so many per second, and those of two seconds at once. Thread-safe."""
+    """Count the calls of each job: so many per second, and those of two seconds at once; and space its refusals, of
+    which as many are sent per second. Thread-safe.
+    """
 
     def __init__(self, per_s_max: float, clock: Clock = SYSTEM_CLOCK) -> None:
         self._per_s_max = per_s_max
         self._clock = clock
         self._lock = threading.Lock()
         self._free_at_s: OrderedDict[str, float] = OrderedDict()
+        self._refused_at_s: OrderedDict[str, float] = OrderedDict()
 
     def take(self, execution_id: str) -> None:
         """Count one call; ApiProblem (429) if the job calls too often."""
@@ -55,13 +60,26 @@ class CallRates:
         with self._lock:
             free_s = max(self._free_at_s.get(execution_id, now_s), now_s) + each_s
             if free_s <= now_s + _BURST_S + _ROUNDING_S:
-                self._free_at_s[execution_id] = free_s
-                self._free_at_s.move_to_end(execution_id)
-                while len(self._free_at_s) > _JOBS_MAX:
-                    self._free_at_s.popitem(last=False)
+                _put(self._free_at_s, execution_id, free_s)
                 return
         why = f"job {execution_id} may call {self._per_s_max:g} times per second"
         raise later(Code.JOB_CALLS_TOO_OFTEN, why, 1.0)
+
+    def refusal_in_s(self, execution_id: str) -> float:
+        """Return after how many seconds a refusal of the job is to be sent: one, and more behind others, 15 at most."""
+        now_s = self._clock.monotonic_s()
+        with self._lock:
+            next_s = self._refused_at_s.get(execution_id, 0.0) + 1 / self._per_s_max
+            at_s = min(max(next_s, now_s + _REFUSED_S), now_s + _REFUSED_MAX_S)
+            _put(self._refused_at_s, execution_id, at_s)
+        return at_s - now_s
+
+
+def _put(times: OrderedDict[str, float], execution_id: str, at_s: float) -> None:
+    times[execution_id] = at_s
+    times.move_to_end(execution_id)
+    while len(times) > _JOBS_MAX:
+        times.popitem(last=False)
 
 
 def later(code: Code, why: str, after_s: float) -> ApiProblem:

@@ -1,7 +1,8 @@
 """Refuse calls of jobs that come too often, before they cost a thread or a connection to the database.
 
-A refusal is held back for as long as it says to wait. So a job that never waits gets one answer a second on each of its
-connections, of which an address has a bounded number, and requests of others find the API free.
+A refusal costs as much as a short answer, so refusals are spaced, too: a job gets as many per second as it may call. A
+connection has one request at a time, so those that are sent behind it wait in the kernel's buffer, and 250 connections
+of a job, as many as an address may have, cost no more than one that never waits.
 """
 
 from __future__ import annotations
@@ -20,16 +21,12 @@ _SHORT_BYTES = 65_536
 
 
 class JobDoor:
-    """ASGI middleware: forward requests, and those of a job as often as it may call.
+    """ASGI middleware: forward requests, and those of a job as often as it may call."""
 
-    hold_s: for how long a refusal is held back at most.
-    """
-
-    def __init__(self, app: ASGIApp, tokens: JobTokens, rates: CallRates, hold_s: float = 1.0) -> None:
+    def __init__(self, app: ASGIApp, tokens: JobTokens, rates: CallRates) -> None:
         self._app = app
         self._tokens = tokens
         self._rates = rates
-        self._hold_s = hold_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request or WebSocket."""
@@ -37,25 +34,29 @@ class JobDoor:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refused = self._refusal(headers.get("authorization", ""))
-        if refused is None:
+        found = self._refusal(headers.get("authorization", ""))
+        if found is None:
             await self._app(scope, receive, send)
             return
-        await sleep(min(refused.problem.retry_after_s or 0.0, self._hold_s))
+        refused, after_s = found
+        await sleep(after_s)
         if _is_short(headers):  # a new connection would cost more than what is on this one
             await problem_response(refused.at(scope["path"]))(scope, receive, send)
         else:
             await refuse_unread(refused.at(scope["path"]), scope, receive, send)
 
-    def _refusal(self, authorization: str) -> ApiProblem | None:
-        """Return why a call must not go on; a token that is none is refused where all others are."""
+    def _refusal(self, authorization: str) -> tuple[ApiProblem, float] | None:
+        """Return why a call must not go on, and after how many seconds to say so; a token that is none is refused where
+        all others are.
+        """
         text = authorization[len(_BEARER) :].strip() if authorization.lower().startswith(_BEARER) else ""
         token = self._tokens.read(text) if is_job_token(text) else None
+        if token is None:
+            return None
         try:
-            if token is not None:
-                self._rates.take(token.execution_id)
+            self._rates.take(token.execution_id)
         except ApiProblem as refused:
-            return refused
+            return refused, self._rates.refusal_in_s(token.execution_id)
         return None
 
 

@@ -12,7 +12,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_api.request_context import PREFIX
-from zoe_lib.domain.arrays import is_array
+from zoe_lib.domain.arrays import is_array, member_of
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.sharing import ShareLevel
@@ -25,6 +25,9 @@ LOOK = "look"
 
 def _other_kind(text: str) -> str:
     """Return the end of a sentence about an id that is none of an execution."""
+    if member := member_of(text):
+        how = f"`zoe array show {member.array_id}`; it is held, released and modified with its array"
+        return f" (an index of an array has an execution once it has begun: {how})"
     if is_array(text):
         return f" (ids of arrays begin with a: `zoe array show {text}`)"
     if text.startswith("w") and is_array(f"a{text[1:]}"):

@@ -32,7 +32,7 @@ MODULES = {
     "dispatch": "dispatching",
     "schedule": "scheduling",
     "wait": "ending",
-    "cancel": "controlling",
+    "cancel": "cancelling",
     "hold": "controlling",
     "release": "controlling",
     "modify": "controlling",

@@ -113,6 +113,11 @@ class Calls(StorageCalls):
         """Cancel an execution."""
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/cancel", again=True)
 
+    def cancel_descendants(self, unit_id: str) -> wire.CancelledFamily:
+        """Cancel an execution or array, and all that it and its descendants submitted."""
+        path = f"/executions/{path_part(unit_id)}/cancel-descendants"
+        return self.call(wire.CancelledFamily, "POST", path, again=True)
+
     def hold(self, execution_id: str) -> wire.ExecutionView:
         """Keep an execution that waits out of the queue until it is released."""
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/hold", again=True)

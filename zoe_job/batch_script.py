@@ -70,10 +70,19 @@ def judge(title: str, lines: ScriptLines, found: Sequence[Finding]) -> Verdict:
     """Return what is not understood, and what has no effect, with line numbers."""
     wrong = [(line, f"{text}: {why}") for line, text, why in lines.refused]
     wrong += [(one.given.line, f"{_written(one)}: {one.why}") for one in found if not one.harmless]
-    harmless = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless]
-    texts = [*listed(f"{title}: not understood", wrong), *listed(f"{title}: without effect", harmless)]
+    without = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless and not one.partly]
+    other = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless and one.partly]
+    texts = [
+        *listed(f"{title}: not understood", wrong),
+        *listed(f"{title}: without effect", without),
+        *listed(f"{title}: other than in Slurm", other),
+    ]
     if lines.late:
         texts.append(f"{title}: #SBATCH lines after the first command are not read: {_numbers(lines.late)}")
+    if unread := sorted(name for name in os.environ if name.startswith("SBATCH_")):
+        texts.append(f"{title}: variables of sbatch are not read, use options: {', '.join(unread[:20])}")
+    if lines.indented:
+        texts.append(f"{title}: #SBATCH lines that do not begin with # are not read: {_numbers(lines.indented)}")
     when = any(not one.harmless and one.given.name in _WHEN for one in found)
     return Verdict(texts, bool(wrong), when)
 

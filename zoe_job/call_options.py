@@ -38,23 +38,25 @@ SQUEUE = CallOptions.of(
     partition p= priority P. qos q= reservation R= sibling . sort S= start . state t= states t= step s? steps s?
     usage . user u= users u= verbose v. version V. yaml .
     """,
-    "account clusters iterate json licenses node nodelist partition qos reservation sort start step steps version yaml",
+    "account clusters help iterate json licenses node nodelist partition qos reservation sort start step steps usage "
+    "version yaml",
 )
 SCANCEL = CallOptions.of(
     """
     account A= batch b. clusters M= ctld . cron . full f. help . hurry H. interactive i. jobname n= name n= nodelist w=
     partition p= qos q= quiet Q. reservation R= sibling . signal s= state t= user u= me . verbose v. version V. wckey =
     """,
-    "account batch clusters cron full interactive nodelist partition qos reservation version wckey",
+    "account batch clusters cron full help interactive nodelist partition qos reservation version wckey",
 )
 SACCT = CallOptions.of(
     """
     accounts A= allclusters L. allocations X. allusers a. brief b. completion c. delimiter = duplicates D. endtime E=
-    format o= fields o= group g= helpformat e. jobs j= job j= long l. name = noconvert . nodelist N= noheader n.
+    format o= fields o= group g= help h. helpformat e. jobs j= job j= long l. name = noconvert . nodelist N= noheader n.
     parsable p. parsable2 P. partition r= qos q= starttime S= state s= truncate T. uid u= user u= units = verbose v.
-    wckeys W= json . yaml .
+    version V. wckeys W= json . yaml .
     """,
-    "accounts completion endtime group helpformat json long nodelist partition qos starttime truncate wckeys yaml",
+    "accounts completion duplicates endtime group help helpformat json long nodelist partition qos starttime truncate "
+    "version wckeys yaml",
 )
 SATTACH = CallOptions.of(
     "error-filter = input-filter = label l. layout . output-filter = pty . quiet Q. verbose v. version V.",

@@ -49,10 +49,18 @@ def is_array(job_id: str) -> bool:
     return _ARRAY.fullmatch(job_id) is not None
 
 
-def job_ids(text: str) -> Iterator[str]:
-    """Yield the ids in a list with commas; `ARRAY_[1-3,7]` is that of each index. BadOptionError."""
+def job_ids(text: str, *, shown: bool = False) -> Iterator[str]:
+    """Yield the ids in a list with commas; `ARRAY_[1-3,7]` is that of each index. A component `ID+N` of a heterogeneous
+    job is that of the job if it is only `shown`, or the first. BadOptionError.
+    """
     for part in re.split(r",(?![^\[]*\])", text):
-        one = part.strip().split(".")[0]  # a step is a part of its job
+        one, plus, component = part.strip().split(".")[0].partition("+")  # a step is a part of its job
+        if plus and not component.isdecimal():
+            raise BadOptionError(f"Invalid job id specified: {part.strip()[:64]!r}")
+        if plus and not shown and int(component):
+            raise BadOptionError(
+                f"Operation not permitted on individual component of heterogeneous job: {part.strip()}"
+            )
         found = _RANGE.fullmatch(one)
         if found is None:
             if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", one):

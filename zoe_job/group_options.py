@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from zoe_job import option_values
-from zoe_job.job_request import Finding, JobRequest, request_of
+from zoe_job.job_request import Finding, JobRequest
+from zoe_job.option_conflicts import whole_request
 from zoe_job.slurm_options import SBATCH, Given, read
 
 # Each group has its own. What else an option says holds for the job as a whole, and is the first group's to say.
@@ -55,7 +56,7 @@ def other_groups(
         own = [*of_lines, *of_words]
         has_memory = any(one.name in _MEMORY for one in own)
         inherited = [one for one in last if one.name in _INHERITED and not (one.name == "mem" and has_memory)]
-        request, findings = request_of([*inherited, *own])
+        request, findings = whole_request([*inherited, *own])
         requests.append(request)
         found += [one for one in findings if one.given in own]
         found += [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from zoe_job.groups import group_variables
 
 NAME = "zoe-job.json"
+_TITLE_MAX = 128
 _NO_LIMIT_S = 365 * 24 * 3600
 """After how many seconds a job without a time limit ends in `SLURM_JOB_END_TIME`, as Slurm has it."""
 
@@ -58,6 +60,11 @@ class Job:
     def tasks_on_each(self) -> int:
         """Most tasks of one node."""
         return -(-self.ntasks // self.nodes)
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a job as descriptions and lists have it."""
+    return re.sub(r"[^A-Za-z0-9 ._@+-]+", "-", name)[:_TITLE_MAX].strip(" ._@+-") or "job"
 
 
 def read_job(directory: Path) -> Job:

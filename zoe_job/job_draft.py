@@ -11,16 +11,15 @@ from dataclasses import asdict, replace
 from importlib.resources import files
 from typing import Any
 
-from zoe_job.job import NAME, Job
+from zoe_job.job import NAME, Job, shown_name
 from zoe_job.job_request import JobRequest
 from zoe_job.missing import API_PROGRAMS, PROGRAMS
+from zoe_job.option_conflicts import MEMORY_LEAST_MIB, gpus_of, shape_of
 from zoe_job.packed import packed
 from zoe_job.script import SCRIPT
 from zoe_job.script_lines import ScriptLines
 
 IMAGE, MEMORY_MIB = "zoe/python", 1024
-MEMORY_LEAST_MIB = 64
-"""What the program that runs the script needs, and a shell beside it; in Slurm, they do not count."""
 _RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from zoe_job.script import main; main()"
 # Scripts put other Pythons in front of PATH, by modules or conda; PYTHONHOME and PYTHONPATH are then for those.
 _PROGRAM = """\
@@ -49,6 +48,9 @@ _OF_FIRST_NODE = frozenset(
         "job_lists",
         "job_records",
         "job_request",
+        "job_use",
+        "option_conflicts",
+        "option_losses",
         "option_values",
         "sacct",
         "sattach",
@@ -72,13 +74,10 @@ def job_of(request: JobRequest, lines: ScriptLines, title: str, others: Sequence
 
 
 def _allocation(request: JobRequest, lines: ScriptLines, title: str) -> Job:
-    each, nodes = request.ntasks_per_node, request.nodes
-    if nodes is None:
-        nodes = -(-request.ntasks // each) if request.ntasks and each else 1
-    ntasks = request.ntasks or nodes * (each or 1)
-    nodes = min(nodes, ntasks)
+    each = request.ntasks_per_node
+    nodes, ntasks = shape_of(request)
     cores = -(-ntasks // nodes) * (request.cpus_per_task or 1)
-    gpus = _gpus(request, nodes, ntasks)
+    gpus = next(iter(gpus_of(request).values()), 0)
     memory = request.mem or (request.mem_per_cpu or 0) * cores or (request.mem_per_gpu or 0) * gpus or MEMORY_MIB
     number, before_s, to_shell = request.signal or (None, 60.0, False)
     return Job(
@@ -109,14 +108,6 @@ def _allocation(request: JobRequest, lines: ScriptLines, title: str) -> Job:
     )
 
 
-def _gpus(request: JobRequest, nodes: int, ntasks: int) -> int:
-    """Return the GPUs of each node."""
-    if request.gpus_per_task is not None:
-        return request.gpus_per_task * -(-ntasks // nodes)
-    on_each = request.gres or request.gpus_per_node
-    return on_each if on_each is not None else -(-(request.gpus or 0) // nodes)
-
-
 def job_draft(
     script: str, arguments: Sequence[str], job: Job, request: JobRequest, image: str | None = None
 ) -> dict[str, Any]:
@@ -143,11 +134,11 @@ def job_draft(
     if further:
         first["environment"]["ZOE_JOB_NODES"] = ",".join(f"{{addresses:{one['name']}.srun}}" for one in further)
     components = [first, *further]
-    document: dict[str, Any] = {"version": 4, "name": _title(job.name), "components": components}
+    document: dict[str, Any] = {"version": 4, "name": shown_name(job.name), "components": components}
     if request.time is not None:
         document["time_limit_s"] = request.time
     if request.comment:
-        document["description"] = request.comment[:4096]
+        document["description"] = request.comment
     if request.notify:
         document["notify"] = list(request.notify)
     if results := _results(request):
@@ -214,8 +205,3 @@ def _inside(path: str) -> bool:
 
 def _literal(word: str) -> str:
     return word.replace("{", "{{").replace("}", "}}")
-
-
-def _title(name: str) -> str:
-    """Return a name that a description may have."""
-    return re.sub(r"[^A-Za-z0-9 ._@+-]+", "-", name)[:128].strip(" ._@+-") or "job"

@@ -37,9 +37,23 @@ def listed(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -
             raise next(iter(refused.values()))
         return found
     views = list(_pages(api, "/executions", "executions"))
-    records = [record for view in views for record in (_whole(api, view["id"]) if whole else [record_of(view)])]
+    # Whether one of several nodes is heterogeneous is known of it by itself only.
+    each = (_whole(api, view["id"]) if whole or view["core_total"] > 1 else [record_of(view)] for view in views)
+    records = [record for found in each for record in found]
     waiting = [record for array in _pages(api, "/arrays", "arrays", open="true") for record in _waiting(api, array)]
     return sorted([*records, *waiting], key=lambda one: (one.submitted_s, one.id))
+
+
+def array_of_waiting(api: Api, job_id: str) -> Any | None:
+    """Return the array of an index that has not begun, and so has no execution; None for all other ids."""
+    array_id, _, index = job_id.partition("_")
+    if not (is_array(array_id) and index.isascii() and index.isdecimal()):
+        return None
+    after = int(index) - 1 if int(index) else None
+    found = api.get(f"{path_of(array_id)}/indices", after=after, limit=1)["indices"]
+    if not any(one["index"] == int(index) and one["state"] == "waiting" for one in found):
+        return None
+    return api.get(path_of(array_id))
 
 
 def _pages(api: Api, path: str, name: str, **query: Any) -> Iterator[Any]:
@@ -55,7 +69,12 @@ def _whole(api: Api, job_id: str) -> list[JobRecord]:
     if "[" in job_id:
         job_id = job_id.partition("_")[0]
     if not is_array(job_id):
-        return [record_of(api.get(path_of(job_id)))]
+        try:
+            return [record_of(api.get(path_of(job_id)))]
+        except RefusedError as error:
+            if error.code != "not_found" or (array := array_of_waiting(api, job_id)) is None:
+                raise
+            return [waiting_record(array, job_id.rpartition("_")[2], alone=True)]
     array = api.get(path_of(job_id))
     made = [record_of(view, array["description"]) for view in _pages(api, "/executions", "executions", array=job_id)]
     return [*reversed(made), *_waiting(api, array)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from zoe_job.job import NAME
+from zoe_job.job import NAME, shown_name
 
 SHORT = {
     "PENDING": "PD",
@@ -54,6 +54,16 @@ _SIGNALS_FROM, _SIGNALS_TO = 128, 192
 
 
 @dataclass(frozen=True)
+class Group:
+    """A group of nodes of a job, with resources of its own; memory of each node in MiB, cores of all."""
+
+    nodes: int = 1
+    memory_mib: int = 0
+    cores: int = 1
+    name: str = ""
+
+
+@dataclass(frozen=True)
 class JobRecord:
     """One job, or the indices of an array that wait. Times in seconds since the epoch, None before they are known;
     memory in MiB. `nodes_named` and `first_service` are known of whole records only; `limit_s`, `cores`, `memory_mib`
@@ -77,8 +87,12 @@ class JobRecord:
     nodes_named: str = ""
     cores: int = 1
     memory_mib: int = 0
-    groups: tuple[tuple[int, int], ...] = ()
-    """Nodes of each group, and the memory of a node; one group unless the job is heterogeneous."""
+    groups: tuple[Group, ...] = ()
+    """One unless the job is heterogeneous."""
+    nodes_of_groups: tuple[str, ...] = ()
+    """Names of the nodes of each group, as far as they are known."""
+    offset: int | None = None
+    """Which group of a heterogeneous job it is, if it is one of them."""
     directory: str = ""
     output: str = ""
     comment: str = ""
@@ -92,12 +106,40 @@ class JobRecord:
         """Return how often it was run again."""
         return self.attempt - 1
 
+    def is_named(self, names: Sequence[str]) -> bool:
+        """Return whether it has one of these names, as they were submitted or as lists show them."""
+        return self.name in names or self.name in map(shown_name, names)
+
     def ran_s(self, now_s: float | None = None) -> float:
         """Return for how many seconds its present or last attempt ran."""
         if self.started_s is None:
             return 0.0
         until_s = self.ended_s if self.ended_s is not None else (time.time() if now_s is None else now_s)
         return max(until_s - self.started_s, 0.0)
+
+    @property
+    def job_id(self) -> str:
+        """Return the id of the job, also of one of its groups."""
+        return self.id.partition("+")[0]
+
+    def components(self) -> list[JobRecord]:
+        """Return a record for each group of a heterogeneous job, as Slurm lists them; itself if it is none."""
+        if len(self.groups) < 2:
+            return [self]
+        return [
+            replace(
+                self,
+                id=f"{self.id}+{offset}",
+                name=(group.name and shown_name(group.name)) or self.name,
+                nodes=group.nodes,
+                cores=group.cores,
+                memory_mib=group.memory_mib,
+                groups=(group,),
+                nodes_named=self.nodes_of_groups[offset] if offset < len(self.nodes_of_groups) else "",
+                offset=offset,
+            )
+            for offset, group in enumerate(self.groups)
+        ]
 
 
 def record_of(view: Mapping[str, Any], description: Mapping[str, Any] | None = None) -> JobRecord:
@@ -125,10 +167,10 @@ def record_of(view: Mapping[str, Any], description: Mapping[str, Any] | None = N
     )
 
 
-def waiting_record(array: Mapping[str, Any], indices: str) -> JobRecord:
-    """Return the record of the indices of an array that have no execution yet."""
+def waiting_record(array: Mapping[str, Any], indices: str, *, alone: bool = False) -> JobRecord:
+    """Return the record of the indices of an array that have no execution yet; `alone`: of one that was asked for."""
     return JobRecord(
-        id=f"{array['id']}_[{indices}]",
+        id=f"{array['id']}_{indices}" if alone else f"{array['id']}_[{indices}]",
         name=array["name"],
         user=array["user"],
         state="PENDING",
@@ -172,12 +214,17 @@ def _of_description(description: Mapping[str, Any] | None) -> dict[str, Any]:
         return {}
     each = [(one, one.get("total_count", 1)) for one in description["components"]]
     job = _job(description["components"][0])
+    groups = [job, *job.get("others", ())]
+    cores = [0.0] * len(groups)
+    for one, count in each:
+        cores[min(_group(one["name"]), len(groups) - 1)] += count * (one["resources"].get("cores") or 0)
     return {
         "limit_s": description.get("time_limit_s"),
-        "cores": round(sum(one["resources"].get("cores") or 0 for one, count in each for _ in range(count))),
+        "cores": round(sum(cores)),
         "memory_mib": int(job.get("memory_mib") or 0),
         "groups": tuple(
-            (int(one.get("nodes") or 1), int(one.get("memory_mib") or 0)) for one in (job, *job.get("others", ()))
+            Group(int(one.get("nodes") or 1), int(one.get("memory_mib") or 0), round(own), str(one.get("name") or ""))
+            for one, own in zip(groups, cores, strict=True)
         ),
         "directory": str(job.get("directory") or ""),
         "output": str(job.get("output") or ""),
@@ -189,8 +236,24 @@ def _of_services(services: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     newest = [one for one in services if one["attempt"] == max(other["attempt"] for other in services)]
     if not newest:
         return {}
-    nodes = dict.fromkeys(one["node"] for one in newest if one["node"])
-    return {"nodes_named": ",".join(nodes), "first_service": newest[0]["id"]}
+    placed = [(group_of(one["id"]), one["node"]) for one in newest if one["node"]]
+    groups = range(max((group for group, _ in placed), default=0) + 1)
+    return {
+        "nodes_named": ",".join(dict.fromkeys(node for _, node in placed)),
+        "nodes_of_groups": tuple(",".join(dict.fromkeys(node for own, node in placed if own == n)) for n in groups),
+        "first_service": newest[0]["id"],
+    }
+
+
+def group_of(service_id: str) -> int:
+    """Return of which group of its job a service is: `x1.group-2.0.1` is of 2."""
+    return _group(service_id.split(".")[1])
+
+
+def _group(component: str) -> int:
+    """Return of which group a component is, as `zoe_job/job_draft.py` names them."""
+    number = component.removeprefix("group-")
+    return int(number) if component.startswith("group-") and number.isdecimal() else 0
 
 
 def _of_conditions(conditions: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zoe_job import option_values as values
+from zoe_job.option_losses import lost_part
 from zoe_job.option_values import BadValueError
 from zoe_job.slurm_options import Given
 
-_PRIORITY_MAX = 1000
+_COMMENT_MAX = 4096
 
 
 @dataclass(slots=True)
@@ -44,6 +45,8 @@ class JobRequest:
     chdir: str | None = None
     notify: tuple[str, ...] = ()
     priority: int | None = None
+    nice: int | None = None
+    """The priority that it stands for; `--priority` wins over it."""
     export: dict[str, str] = field(default_factory=dict)
     export_all: bool = True
     comment: str | None = None
@@ -54,14 +57,20 @@ class JobRequest:
     wrap: str | None = None
     test_only: bool = False
 
+    @property
+    def wanted_priority(self) -> int | None:
+        """Return the priority that `--priority` says, or else `--nice`."""
+        return self.nice if self.priority is None else self.priority
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An option that has no effect here (`harmless`), or is not understood."""
+    """An option that has no effect here (`harmless`), or other than in Slurm (`partly`), or is not understood."""
 
     given: Given
     why: str
     harmless: bool = False
+    partly: bool = False
 
 
 def _text(text: str) -> str:
@@ -70,22 +79,10 @@ def _text(text: str) -> str:
     return text
 
 
-def _priority(text: str) -> int:
-    number = int(text) if text.lstrip("-").isdecimal() and len(text) < 12 else _PRIORITY_MAX + 1
-    if abs(number) > _PRIORITY_MAX:
-        raise BadValueError(f"priorities are from -{_PRIORITY_MAX} to {_PRIORITY_MAX}")
-    return number
-
-
-def _nice(text: str | None) -> int:
-    number = _signed(text or "100")
-    return max(-_PRIORITY_MAX, min(_PRIORITY_MAX, -number))
-
-
-def _signed(text: str) -> int:
-    if not (text.lstrip("+-").isdecimal() and len(text) < 12):
-        raise BadValueError("not a number")
-    return int(text)
+def _comment(text: str) -> str:
+    if len(text) > _COMMENT_MAX:
+        raise BadValueError(f"it has {len(text)} characters; {_COMMENT_MAX} are possible")
+    return _text(text)
 
 
 def _export(text: str) -> dict[str, str]:
@@ -102,12 +99,6 @@ def _export(text: str) -> dict[str, str]:
     return found
 
 
-def _appends(text: str) -> bool:
-    if text not in ("append", "a", "truncate", "t"):
-        raise BadValueError("use append or truncate")
-    return text.startswith("a")
-
-
 def _memory(text: str) -> int | None:
     """Return MiB; 0, all memory of a node, cannot be asked for."""
     mib = values.size_mib(text)
@@ -118,7 +109,7 @@ def _memory(text: str) -> int | None:
 
 _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "job-name": ("job_name", _text),
-    "nodes": ("nodes", values.count),
+    "nodes": ("nodes", values.node_count),
     "ntasks": ("ntasks", values.count),
     "ntasks-per-node": ("ntasks_per_node", values.count),
     "cpus-per-task": ("cpus_per_task", values.count),
@@ -132,20 +123,21 @@ _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "time": ("time", values.time_s),
     "array": ("array", _text),
     "dependency": ("dependency", values.dependencies),
-    "kill-on-invalid-dep": ("keep", lambda text: text == "no"),
+    "kill-on-invalid-dep": ("keep", values.keeps),
     "begin": ("begin", values.begin),
     "deadline": ("deadline", values.deadline),
     "output": ("output", _text),
     "error": ("error", _text),
     "input": ("input", _text),
-    "open-mode": ("append", _appends),
+    "open-mode": ("append", values.appends),
     "chdir": ("chdir", _text),
     "mail-type": ("notify", values.mail),
-    "priority": ("priority", _priority),
+    "priority": ("priority", values.priority),
     "export": ("export", _export),
-    "comment": ("comment", _text),
+    "comment": ("comment", _comment),
     "signal": ("signal", values.warning),
     "wrap": ("wrap", str),
+    "nice": ("nice", values.nice),
 }
 _SWITCHES = {
     "hold": "hold",
@@ -211,8 +203,8 @@ def _take(request: JobRequest, given: Given) -> Finding | None:
         setattr(request, field_name, reader(given.value or ""))
         if given.name == "export":
             request.export_all = "ALL" in [part.strip() for part in (given.value or "").split(",")]
-    elif given.name == "nice":
-        request.priority = _nice(given.value)
+        if lost := lost_part(given.name, given.value or ""):
+            return Finding(given, lost, harmless=True, partly=True)
     elif given.name in _SWITCHES:
         setattr(request, _SWITCHES[given.name], True)
     elif given.name in _HARMLESS:

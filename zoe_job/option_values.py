@@ -10,6 +10,7 @@ from zoe_job.times import seconds
 _UNITS_MIB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 _SIZE = re.compile(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _BEGIN = re.compile(r"now(?:\+(\d{1,7})\s*(seconds?|minutes?|hours?|days?|weeks?)?)?", re.IGNORECASE)
+_CLOCK = re.compile(r"(?:[01]?\d|2[0-3])(?::[0-5]\d){1,2}")
 _DATE = re.compile(r"(\d{2})/(\d{2})/(\d{2})(?:-(\d{2}:\d{2}(?::\d{2})?))?")  # month, day, year
 _CLOCKS = {
     "tomorrow": "00:00",
@@ -19,7 +20,13 @@ _CLOCKS = {
     "fika": "15:00",
     "teatime": "16:00",
 }
+PRIORITY_MAX = 1000
+_BEFORE_MAX_S = 65_535  # as in Slurm
 _KINDS = {"afterok": "ok", "afternotok": "fail", "afterany": "any", "aftercorr": "corr"}
+_GPUS = re.compile(
+    r"(?P<kind>gpu|gres/gpu)?(?:(?:^|:)(?P<model>[A-Za-z][\w.-]*))?(?:(?:^|:)(?P<number>[0-9]{1,5}))?(?:\([\w:,-]*\))?",
+    re.ASCII,
+)
 _MAIL: dict[str, tuple[str, ...]] = {
     "NONE": (),
     "BEGIN": ("started",),
@@ -37,8 +44,15 @@ class BadValueError(ValueError):
 
 
 def count(text: str) -> int:
-    """Return a number above 0, the lower end of a range such as 2-4; BadValueError."""
-    found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text.strip())
+    """Return a number above 0; BadValueError."""
+    if not re.fullmatch(r"[0-9]{1,6}", text.strip()) or int(text) == 0:
+        raise BadValueError("not a number above 0")
+    return int(text)
+
+
+def node_count(text: str) -> int:
+    """Return a number of nodes, the lower end of a range such as 2-4; BadValueError."""
+    found = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", text.strip())
     if found is None or int(found[1]) == 0:
         raise BadValueError("not a number above 0")
     if found[2] and int(found[2]) < int(found[1]):
@@ -71,8 +85,8 @@ def begin(text: str) -> str | None:
     if text.lower() == "today":
         return None
     text = _CLOCKS.get(text.lower(), text)
-    if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", text):
-        return ":".join(text.split(":")[:2])
+    if _CLOCK.fullmatch(text):
+        return text
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?)?", text):
         return text
     if found := _DATE.fullmatch(text):
@@ -114,24 +128,32 @@ def mail(text: str) -> tuple[str, ...]:
 
 
 def gpus(text: str) -> int:
-    """Return a number of GPUs: `2`, `a100:2`, `gpu:2`, `gpu:a100:2`; the model is not asked for. BadValueError."""
-    parts = text.strip().split(":")
-    if parts[0] in ("gpu", "gres/gpu"):
-        parts = parts[1:] or ["1"]
-    number = re.sub(r"\(.*\)", "", parts[-1])
-    if len(parts) > 2 or (not number.isdecimal() and len(parts) > 1):
-        raise BadValueError("not a number of GPUs")
-    return int(number) if number.isdecimal() and len(number) < 6 else 1
+    """Return a number of GPUs: `2`, `a100:2`, `gpu`, `gpu:2`, `gpu:a100`, `gpu:a100:2`; BadValueError."""
+    found = _GPUS.fullmatch(text.strip())
+    if found is None or not (found["kind"] or found["number"]):
+        raise BadValueError("not a number of GPUs; use 2 or a100:2")
+    return int(found["number"] or 1)
+
+
+def gpu_model(text: str) -> str:
+    """Return the model that a number of GPUs names, or nothing."""
+    found = _GPUS.fullmatch(text.strip())
+    return "" if found is None else found["model"] or ""
 
 
 def generic(text: str) -> int:
     """Return the GPUs of `--gres`; BadValueError names what else is asked for."""
     if text.strip().lower() == "none":
         return 0
-    parts = [part.removeprefix("gres/").removeprefix("gres:").replace("=", ":") for part in text.split(",")]
+    parts = generic_parts(text)
     if others := [part for part in parts if part.partition(":")[0] != "gpu"]:
         raise BadValueError(f"{others[0]} is no resource here; only gpu is")
     return sum(gpus(part) for part in parts)
+
+
+def generic_parts(text: str) -> list[str]:
+    """Return the resources in a list, each as `gpu:2`."""
+    return [part.removeprefix("gres/").removeprefix("gres:").replace("=", ":") for part in text.strip().split(",")]
 
 
 def warning(text: str) -> tuple[int, float, bool]:
@@ -142,6 +164,44 @@ def warning(text: str) -> tuple[int, float, bool]:
     name = "" if found is None else found[2].upper()
     known = {one.name.removeprefix("SIG"): int(one) for one in signal.Signals}
     number = int(name) if name.isdecimal() else known.get(name, 0)
-    if found is None or number not in known.values():
-        raise BadValueError("not a signal; use USR1@60")
+    if found is None or number not in known.values() or int(found[3] or 0) > _BEFORE_MAX_S:
+        raise BadValueError(f"not a signal with at most {_BEFORE_MAX_S} seconds; use USR1@60")
     return number, float(found[3] or 60), "B" in (found[1] or "")
+
+
+def keeps(text: str) -> bool:
+    """Return whether a job stays that cannot begin any more, which `no` says; BadValueError."""
+    if text.lower() not in ("yes", "no"):
+        raise BadValueError("use yes or no")
+    return text.lower() == "no"
+
+
+def appends(text: str) -> bool:
+    """Return whether output is added to files: `append`, `a`, `truncate` or `t`; BadValueError."""
+    if text not in ("append", "a", "truncate", "t"):
+        raise BadValueError("use append or truncate")
+    return text.startswith("a")
+
+
+def signed(text: str) -> int:
+    """Return a whole number; BadValueError."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,12}", text):
+        raise BadValueError("not a number")
+    return int(text)
+
+
+def priority(text: str) -> int:
+    """Return a priority; BadValueError."""
+    number = signed(text)
+    if abs(number) > PRIORITY_MAX:
+        raise BadValueError(f"priorities are from -{PRIORITY_MAX} to {PRIORITY_MAX}")
+    return number
+
+
+def nice(text: str) -> int:
+    """Return the priority of an adjustment, 100 if it says none: the higher it is, the later the job; BadValueError."""
+    number = signed(text or "100")
+    if abs(number) > PRIORITY_MAX:
+        why = f"priorities are from -{PRIORITY_MAX} to {PRIORITY_MAX}"
+        raise BadValueError(f"{why}; --nice={PRIORITY_MAX if number > 0 else -PRIORITY_MAX} is the end of them")
+    return -number

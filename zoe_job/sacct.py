@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from zoe_job.api import Api
 from zoe_job.call_options import SACCT
 from zoe_job.calling import NotHereError, job_ids, run_program
-from zoe_job.job_fields import directory_of, moment, span
+from zoe_job.job_fields import directory_of, memory, memory_of, moment, span, states_of
 from zoe_job.job_lists import listed
-from zoe_job.job_records import SHORT, JobRecord
+from zoe_job.job_records import JobRecord
+from zoe_job.job_use import JobUse, use_of
 from zoe_job.slurm_options import BadOptionError, Given, read
 
 _DEFAULT = "jobid,jobname,partition,account,alloccpus,state,exitcode"
+_HOUR_S = 3600
 _BRIEF = "jobid,state,exitcode"
 
 
@@ -30,11 +32,36 @@ def sacct(words: Sequence[str]) -> int:
     options = {one.name: one for one in given}
     if gone := SACCT.lacks(given):
         raise NotHereError(f"sacct --{gone} does not exist in a job of Zoe")
-    fields = _fields(options)
-    rows = [[_VALUES[name](job) for name, _ in fields] for job in _chosen(options)]
+    fields, unit = _fields(options), _unit(options)
+    api = Api()
+    jobs = _chosen(api, options)
+    used = any(name in _OF_USE for name, _ in fields)
+    rows = [_row(job, use_of(api, job) if used else None, fields, unit) for job in jobs]
     for line in _lines(options, fields, rows):
         print(line)
     return 0
+
+
+def _unit(options: Mapping[str, Given]) -> str | None:
+    """Return the unit in which sizes are printed; BadOptionError."""
+    if "units" not in options:
+        return None
+    unit = (options["units"].value or "").upper()
+    if unit not in ("K", "M", "G", "T"):
+        raise BadOptionError(f"Invalid units: {unit}; use K, M, G or T")
+    return unit
+
+
+def _row(job: JobRecord, use: JobUse | None, fields: Sequence[tuple[str, int]], unit: str | None) -> list[str]:
+    found = []
+    for name, _ in fields:
+        if name == "reqmem" and unit is not None:
+            found.append(memory(job.memory_mib * 1024, unit))
+        elif name in _OF_USE:
+            found.append("" if use is None else _OF_USE[name](use, unit))
+        else:
+            found.append(_VALUES[name](job))
+    return found
 
 
 def _fields(options: Mapping[str, Given]) -> list[tuple[str, int]]:
@@ -45,22 +72,21 @@ def _fields(options: Mapping[str, Given]) -> list[tuple[str, int]]:
     for part in ((asked.value or "") if asked is not None else default).split(","):
         name, _, width = part.strip().partition("%")
         key = name.lower()
-        if key not in _VALUES or not (width.lstrip("-").isdecimal() or not width):
+        if key not in _HEADS or not (width.lstrip("-").isdecimal() or not width):
             raise NotHereError(f"the field {part.strip()[:40]} of sacct does not exist in a job of Zoe")
         found.append((key, int(width) if width else _WIDTHS.get(key, 10)))
     return found
 
 
-def _chosen(options: Mapping[str, Given]) -> list[JobRecord]:
+def _chosen(api: Api, options: Mapping[str, Given]) -> list[JobRecord]:
     wanted = options.get("jobs") or options.get("job")
-    ids = list(job_ids(wanted.value or "")) if wanted is not None else None
-    jobs = listed(Api(), ids, whole=True)
+    ids = list(job_ids(wanted.value or "", shown=True)) if wanted is not None else None
+    jobs = [one for job in listed(api, ids, whole=True) for one in job.components()]
     if "state" in options:
-        by_short = {short: name for name, short in SHORT.items()}
-        states = {by_short.get(one, one) for one in (options["state"].value or "").upper().split(",")}
+        states = states_of((options["state"].value or "").split(","))
         jobs = [job for job in jobs if job.state in states]
     if "name" in options:
-        jobs = [job for job in jobs if job.name in (options["name"].value or "").split(",")]
+        jobs = [job for job in jobs if job.is_named((options["name"].value or "").split(","))]
     user = options.get("user") or options.get("uid")
     if user is not None:
         jobs = [job for job in jobs if job.user in (user.value or "").split(",")]
@@ -86,13 +112,20 @@ def _cut(text: str, width: int) -> str:
     return text.ljust(size) if width < 0 else text.rjust(size)
 
 
+def _fine_span(seconds: float) -> str:
+    """Return CPU time as sacct prints it: below an hour with milliseconds."""
+    if seconds >= _HOUR_S:
+        return span(seconds)
+    return f"{int(seconds) // 60:02}:{seconds % 60:06.3f}"
+
+
 def _state(job: JobRecord) -> str:
     return f"CANCELLED by {os.getuid()}" if job.state == "CANCELLED" else job.state
 
 
 _FIELDS: dict[str, Callable[[JobRecord], str]] = {
     "JobID": lambda job: job.id,
-    "JobIDRaw": lambda job: job.id,
+    "JobIDRaw": lambda job: job.job_id,
     "JobName": lambda job: job.name,
     "User": lambda job: job.user,
     "Account": lambda _: "",
@@ -112,7 +145,7 @@ _FIELDS: dict[str, Callable[[JobRecord], str]] = {
     "AllocCPUS": lambda job: str(job.cores),
     "NCPUS": lambda job: str(job.cores),
     "ReqCPUS": lambda job: str(job.cores),
-    "ReqMem": lambda job: f"{job.memory_mib}M",
+    "ReqMem": memory_of,
     "NNodes": lambda job: str(job.nodes),
     "AllocNodes": lambda job: str(job.nodes),
     "NodeList": lambda job: job.nodes_named or "None assigned",
@@ -122,7 +155,14 @@ _FIELDS: dict[str, Callable[[JobRecord], str]] = {
     "Comment": lambda job: job.comment,
 }
 _VALUES = {name.lower(): value for name, value in _FIELDS.items()}
-_HEADS = {name.lower(): name for name in _FIELDS}
+_USES: dict[str, Callable[[JobUse, str | None], str]] = {
+    "MaxRSS": lambda use, unit: memory(use.peak_bytes // 1024, unit),
+    "MaxRSSNode": lambda use, _: use.node,
+    "AveRSS": lambda use, unit: memory(use.average_bytes // 1024, unit),
+    "TotalCPU": lambda use, _: _fine_span(use.cpu_s),
+}
+_OF_USE = {name.lower(): value for name, value in _USES.items()}
+_HEADS = {name.lower(): name for name in (*_FIELDS, *_USES)}
 _WIDTHS = {
     "jobid": -22,
     "jobidraw": -22,

@@ -20,6 +20,7 @@ from zoe_job.job_draft import job_draft, job_of
 from zoe_job.job_lists import listed
 from zoe_job.job_records import ENDED
 from zoe_job.job_request import JobRequest, request_of
+from zoe_job.option_conflicts import whole_request
 from zoe_job.script_lines import read_lines
 from zoe_job.slurm_options import SBATCH, BadOptionError, Given
 from zoe_job.sourced_files import BYTES_MAX, add_calls
@@ -45,7 +46,7 @@ def sbatch(words: Sequence[str]) -> int:
     title, script, arguments = read_script(rest, on_line)
     lines = read_lines(script)
     of_first = [*lines.given, *options]
-    request, found = request_of(of_first)
+    request, found = whole_request(of_first)
     others, findings = other_groups(request, of_first, lines.others, more)
     found += findings
     directory = request.chdir if request.chdir is not None else _below_workspace(Path.cwd())
@@ -98,7 +99,7 @@ def _fields(request: JobRequest) -> Mapping[str, Any]:
         "after": list(request.dependency),
         "keep": request.keep and bool(request.dependency),
         "hold": request.hold,
-        "priority": request.priority,
+        "priority": request.wanted_priority,
         **times,
     }
     return {name: value for name, value in given.items() if value not in (None, [], False)}

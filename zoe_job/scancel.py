@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from zoe_job.api import Api, RefusedError
 from zoe_job.call_options import SCANCEL
 from zoe_job.calling import FAILED, NotHereError, is_array, job_ids, path_of, run_program
 from zoe_job.job_lists import listed
-from zoe_job.job_records import ENDED, SHORT, JobRecord
+from zoe_job.job_records import ENDED, SHORT
 from zoe_job.slurm_options import BadOptionError, Given, read
 
+_LONG = {"PENDING": ("PENDING",), "RUNNING": ("CONFIGURING", "RUNNING"), "SUSPENDED": ("SUSPENDED",)}
+_STATES = {**_LONG, **{SHORT[name]: states for name, states in _LONG.items()}}
+_PASSES_MAX = 20
 _KILLS = ("KILL", "SIGKILL", "9", "TERM", "SIGTERM", "15")
 
 
@@ -35,9 +38,7 @@ def scancel(words: Sequence[str]) -> int:
     if not wanted and not filters:
         raise BadOptionError("No job identification provided")
     api = Api()
-    if filters:
-        wanted = _chosen(api, options, wanted or None)
-    return _cancel(api, wanted)
+    return _cancel_chosen(api, options, wanted or None) if filters else _cancel(api, wanted)
 
 
 def _split(words: Sequence[str]) -> tuple[list[Given], list[str]]:
@@ -55,28 +56,48 @@ def _split(words: Sequence[str]) -> tuple[list[Given], list[str]]:
     return given, ids
 
 
+def _cancel_chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | None) -> int:
+    """Cancel what all options choose until a pass finds nothing more, since jobs may submit others meanwhile; the job
+    itself last.
+    """
+    own, code = os.environ.get("SLURM_JOB_ID", ""), 0
+    done: set[str] = set()
+    with_own = False
+    for _ in range(_PASSES_MAX):
+        found = _chosen(api, options, ids)
+        with_own = with_own or own in found
+        wanted = [one for one in found if one != own and one not in done]
+        if not wanted:
+            break
+        code = max(code, _cancel(api, wanted))
+        done.update(wanted)
+    else:
+        print("scancel: error: new jobs are submitted faster than they are cancelled", file=sys.stderr)
+        code = FAILED
+    return max(code, _cancel(api, [own])) if with_own else code
+
+
 def _chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | None) -> list[str]:
-    """Return the ids of the jobs that have not ended and that all options choose; arrays whole if they wait."""
+    """Return the ids of the jobs that have not ended and that all options choose."""
     name = options.get("name") or options.get("jobname")
-    states = {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED"}
-    if "state" in options:
-        by_short = {short: one for one, short in SHORT.items()}
-        asked = (options["state"].value or "").upper().split(",")
-        states = {by_short.get(one, one) for one in asked}
+    states = _states(options["state"].value or "") if "state" in options else None
     user = options["user"].value if "user" in options else None
-    own = os.environ.get("SLURM_JOB_ID", "")
     found = [
         job
         for job in listed(api, ids)
-        if job.state in states - ENDED
-        and (name is None or job.name in (name.value or "").split(","))
+        if job.state not in ENDED
+        and (states is None or job.state in states)
+        and (name is None or job.is_named((name.value or "").split(",")))
         and (user is None or job.user == user)
     ]
-    return sorted(_ids(found), key=lambda one: one == own)  # itself last
+    return list(dict.fromkeys(job.array_id if "[" in job.id and states is None else job.id for job in found))
 
 
-def _ids(jobs: Iterable[JobRecord]) -> list[str]:
-    return list(dict.fromkeys(one for job in jobs for one in ([job.array_id] if "[" in job.id else [job.id])))
+def _states(text: str) -> set[str]:
+    """Return the states that `--state` chooses; BadOptionError as in Slurm."""
+    if strange := next((one for one in text.upper().split(",") if one not in _STATES), None):
+        raise BadOptionError(f"Invalid job state specified: {strange}\nValid job states are {', '.join(_LONG)}")
+    return {state for one in text.upper().split(",") for state in _STATES[one]}
 
 
 def _cancel(api: Api, ids: Sequence[str]) -> int:
@@ -96,8 +117,9 @@ def _cancel(api: Api, ids: Sequence[str]) -> int:
 
 
 def _cancelling(job_id: str) -> str:
-    """Return the path of a cancellation; an index of an array may not have begun, so its array is asked."""
-    array_id, _, index = job_id.rpartition("_")
-    if is_array(array_id) and index.isdecimal():
-        return f"{path_of(array_id)}/cancel?indices={index}"
+    """Return the path of a cancellation; indices of an array may not have begun, so their array is asked."""
+    array_id, _, indices = job_id.partition("_")
+    indices = indices.strip("[]").removesuffix(",...")  # of a long list, the next pass has the rest
+    if is_array(array_id) and indices and "r" not in indices:
+        return f"{path_of(array_id)}/cancel?indices={indices}"
     return f"{path_of(job_id)}/cancel"

@@ -10,7 +10,7 @@ from zoe_job.api import Api, RefusedError
 from zoe_job.call_options import missing_update
 from zoe_job.calling import FAILED, NotHereError, is_array, job_ids, path_of, sentence_of
 from zoe_job.job_fields import show_job
-from zoe_job.job_lists import jobs_of
+from zoe_job.job_lists import array_of_waiting, jobs_of
 from zoe_job.slurm_options import BadOptionError
 from zoe_job.times import seconds
 
@@ -41,9 +41,9 @@ def scontrol(words: Sequence[str]) -> int:
 
 
 def _show(words: Sequence[str], one_line: bool) -> int:
-    wanted = [one for word in words for one in job_ids(_value(word))]
+    wanted = [one for word in words for one in job_ids(_value(word), shown=True)]
     jobs, code = jobs_of(Api(), wanted or None)
-    texts = [show_job(job) for job in jobs]
+    texts = [show_job(one) for job in jobs for one in job.components()]
     if one_line:
         texts = [" ".join(text.split()) for text in texts]
     if texts:
@@ -54,14 +54,32 @@ def _show(words: Sequence[str], one_line: bool) -> int:
 
 
 def _change(command: str, words: Sequence[str]) -> int:
-    wanted = [one for word in words for one in job_ids(_value(word))]
+    wanted = _whole_jobs(" ".join(words), [one for word in words for one in job_ids(_value(word), shown=True)])
     if not wanted:
         raise BadOptionError(f"too few arguments for keyword:{command}")
     api = Api()
     code = 0
     if command.startswith("requeue"):
         code, wanted = _begun(api, wanted)
-    return max(code, _each(wanted, lambda job_id: api.post(path_of(job_id) + _CHANGES[command])))
+    else:
+        _refuse_waiting(api, wanted, f"{command} ")
+    return max(code, _each(api, wanted, lambda job_id: api.post(path_of(job_id) + _CHANGES[command])))
+
+
+def _whole_jobs(text: str, ids: list[str]) -> list[str]:
+    """Return the ids, unless one is of a component of a heterogeneous job; NotHereError."""
+    if "+" in text:
+        raise NotHereError(f"a component of a heterogeneous job is changed with its job: name {ids[0]}")
+    return ids
+
+
+def _refuse_waiting(api: Api, ids: Sequence[str], command: str) -> None:
+    """Refuse to change an index of an array that has not begun, which Slurm splits off, before anything is changed."""
+    for one in ids:
+        if (array := array_of_waiting(api, one)) is not None:
+            whole = array["id"]
+            how = f"`scontrol {command}{whole}` is for all that wait; scancel {one} ends this one"
+            raise NotHereError(f"{one} has not begun, and is changed with its array only: {how}")
 
 
 def _begun(api: Api, ids: Sequence[str]) -> tuple[int, list[str]]:
@@ -95,14 +113,23 @@ def _update(words: Sequence[str]) -> int:
     named = given.pop("jobid", "") or given.pop("job", "")
     if not named:
         raise BadOptionError("No valid entity in update command: give JobId=")
-    wanted = list(job_ids(named))
+    wanted = _whole_jobs(named, list(job_ids(named, shown=True)))
     if unknown := missing_update(words):
         raise NotHereError(f"`scontrol update {unknown}=` does not exist in a job of Zoe")
     if not given:
         raise BadOptionError("no changes specified")
-    body = _changes(given)
+    holds = given.get("priority") == "0"
+    body = _changes({name: one for name, one in given.items() if not (holds and name == "priority")})
     api = Api()
-    return _each(wanted, lambda job_id: api.patch(path_of(job_id), body))
+    _refuse_waiting(api, wanted, "update JobId=")
+
+    def change(job_id: str) -> None:
+        if body:
+            api.patch(path_of(job_id), body)
+        if holds:
+            api.post(f"{path_of(job_id)}/hold")
+
+    return _each(api, wanted, change)
 
 
 def _changes(given: dict[str, str]) -> dict[str, Any]:
@@ -121,13 +148,15 @@ def _changes(given: dict[str, str]) -> dict[str, Any]:
     return body
 
 
-def _each(wanted: Sequence[str], change: Callable[[str], Any]) -> int:
+def _each(api: Api, wanted: Sequence[str], change: Callable[[str], Any]) -> int:
     code = 0
     for job_id in wanted:
         try:
             change(job_id)
         except RefusedError as error:
-            print(f"scontrol: error: {sentence_of(error, job_id)}", file=sys.stderr)
+            waits = error.code == "not_found" and array_of_waiting(api, job_id) is not None
+            text = f"{job_id}: Job is pending execution" if waits else sentence_of(error, job_id)
+            print(f"scontrol: error: {text}", file=sys.stderr)
             code = FAILED
     return code
 

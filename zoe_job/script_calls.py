@@ -60,20 +60,32 @@ def _calls(script: str) -> Iterator[tuple[int, str, str, list[str]]]:
 
 def commands(script: str) -> Iterator[tuple[int, str]]:
     """Yield the lines that begin with a command: no comments, no texts, no here-documents that no shell reads."""
+    return ((number, line) for number, line, in_document, by_shell in _lines(script) if by_shell or not in_document)
+
+
+def document_lines(script: str) -> frozenset[int]:
+    """Return the numbers of the lines of here-documents."""
+    return frozenset(number for number, _, in_document, _ in _lines(script) if in_document)
+
+
+def _lines(script: str) -> Iterator[tuple[int, str, bool, bool]]:
+    """Yield the number and text of each line that is no comment and no text, whether it is in a here-document, and
+    whether a shell reads that.
+    """
     until, read_by_shell, mark = "", False, ""
     for number, line in _joined(script):
         if until:
             if line.strip() == until:
                 until = ""
-            elif read_by_shell:
-                yield number, line
+            else:
+                yield number, line, True, read_by_shell
             continue
         begins_in_text, mark = bool(mark), _open_mark(line, mark)
         if begins_in_text or line.lstrip().startswith("#"):
             continue
         if here := _HERE.search(line):
             until, read_by_shell = here[2], bool(_SHELL.search(line))
-        yield number, line
+        yield number, line, False, False
 
 
 def without_texts(line: str) -> str:

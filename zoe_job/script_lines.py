@@ -6,10 +6,11 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
-from zoe_job.script_calls import api_calls, refused_calls
+from zoe_job.script_calls import api_calls, document_lines, refused_calls
 from zoe_job.slurm_options import SBATCH, BadOptionError, Given, read
 
 _MARK = "#SBATCH"
+_AFTER_MARK = ("", " ", "\t", "-")  # Slurm needs no blank before an option
 _COMMAND = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b)\s*(?:source\s+\S*)?\b(module|ml|conda|mamba|micromamba)\b")
 # Often for a port of its own: 10000 + the last digits of the id.
 _ID = r"SLURM_(?:ARRAY_)?JOB_?ID\b"
@@ -29,6 +30,8 @@ class ScriptLines:
     refused: list[tuple[int, str, str]] = field(default_factory=list)
     api_calls: list[tuple[int, str]] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
+    indented: list[int] = field(default_factory=list)
+    """Lines of options that do not begin at the beginning of their line, so that sbatch passes them over."""
     module_lines: list[int] = field(default_factory=list)
     conda_lines: list[int] = field(default_factory=list)
     arithmetic_lines: list[int] = field(default_factory=list)
@@ -37,13 +40,15 @@ class ScriptLines:
 def read_lines(script: str) -> ScriptLines:
     """Return what a script says; an option that cannot be read is in `refused`."""
     found = ScriptLines()
-    in_head = True
+    in_head, documents = True, document_lines(script)
     for number, line in enumerate(script.splitlines(), start=1):
-        if line.startswith(_MARK) and line[len(_MARK) : len(_MARK) + 1] in ("", " ", "\t"):
+        if line.startswith(_MARK) and (in_head or line[len(_MARK) : len(_MARK) + 1] in _AFTER_MARK):
             if in_head:
                 _read_line(line[len(_MARK) :], number, found)
-            else:
+            elif number not in documents:  # that is a text, such as another script
                 found.late.append(number)
+        elif in_head and line.lstrip().startswith(f"{_MARK} "):
+            found.indented.append(number)
         elif line.strip() and not line.lstrip().startswith("#"):
             in_head = False
             if command := _COMMAND.search(line):
@@ -57,6 +62,9 @@ def read_lines(script: str) -> ScriptLines:
 
 
 def _read_line(text: str, number: int, found: ScriptLines) -> None:
+    if text and text[0] not in _AFTER_MARK:
+        found.refused.append((number, f"{_MARK}{text}"[:80], "write a blank after #SBATCH"))
+        return
     try:
         words = shlex.split(text, comments=True)
         given, rest, unknown = read(words, SBATCH, number)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from zoe_job.api import Api, RefusedError
 from zoe_job.call_options import SQUEUE
 from zoe_job.calling import NotHereError, is_array, job_ids, run_program
-from zoe_job.job_fields import directory_of, moment, output_of, short_span, short_state
+from zoe_job.job_fields import directory_of, memory_of, moment, output_of, short_span, short_state, states_of
 from zoe_job.job_lists import listed
 from zoe_job.job_records import SHORT, JobRecord
 from zoe_job.slurm_options import BadOptionError, Given, read
@@ -101,9 +101,9 @@ def _filled(text: str, value: Callable[[str], str]) -> str:
 def _chosen(options: Mapping[str, Given], *, whole: bool) -> list[JobRecord]:
     """Return the jobs that the options choose; BadOptionError, RefusedError."""
     wanted = options.get("jobs") or options.get("job")
-    ids = list(job_ids(wanted.value)) if wanted is not None and wanted.value else None
+    ids = list(job_ids(wanted.value, shown=True)) if wanted is not None and wanted.value else None
     try:
-        jobs = listed(Api(), ids, whole=whole)
+        jobs = [one for job in listed(Api(), ids, whole=whole) for one in job.components()]
     except RefusedError as error:
         if error.code not in ("not_of_job", "not_found"):
             raise
@@ -116,7 +116,7 @@ def _chosen(options: Mapping[str, Given], *, whole: bool) -> list[JobRecord]:
     found = [
         job
         for job in jobs
-        if job.state in states and (users is None or job.user in users) and (names is None or job.name in names)
+        if job.state in states and (users is None or job.user in users) and (names is None or job.is_named(names))
     ]
     if "array" in options or "array-unique" in options:
         found = [one for job in found for one in _single(job)]
@@ -134,11 +134,7 @@ def _states(options: Mapping[str, Given]) -> frozenset[str]:
         return frozenset(_LISTED)
     if any(one.lower() == "all" for one in given):
         return frozenset(SHORT)
-    by_short = {short: name for name, short in SHORT.items()}
-    found = [by_short.get(one.upper(), one.upper()) for one in given]
-    if strange := next((one for one in found if one not in SHORT), None):
-        raise BadOptionError(f"Invalid job state specified: {strange}\nValid job states include: {','.join(SHORT)}")
-    return frozenset(found)
+    return states_of(given)
 
 
 def _single(job: JobRecord) -> list[JobRecord]:
@@ -176,8 +172,8 @@ def _end(job: JobRecord) -> float | None:
 
 _FIELDS: dict[str, tuple[str, str, Callable[[JobRecord, float], str]]] = {
     "i": ("JOBID", "jobarrayid", lambda job, _: job.id),
-    "A": ("JOBID", "jobid", lambda job, _: job.array_id if "[" in job.id else job.id),
-    "F": ("ARRAY_JOB_ID", "arrayjobid", lambda job, _: job.array_id or job.id),
+    "A": ("JOBID", "jobid", lambda job, _: job.array_id if "[" in job.id else job.job_id),
+    "F": ("ARRAY_JOB_ID", "arrayjobid", lambda job, _: job.array_id or job.job_id),
     "K": ("ARRAY_TASK_ID", "arraytaskid", lambda job, _: job.task or "N/A"),
     "j": ("NAME", "name", lambda job, _: job.name),
     "u": ("USER", "username", lambda job, _: job.user),
@@ -192,7 +188,7 @@ _FIELDS: dict[str, tuple[str, str, Callable[[JobRecord, float], str]]] = {
     "L": ("TIME_LEFT", "timeleft", _left),
     "D": ("NODES", "numnodes", lambda job, _: str(job.nodes)),
     "C": ("CPUS", "numcpus", lambda job, _: str(job.cores)),
-    "m": ("MIN_MEMORY", "minmemory", lambda job, _: f"{job.memory_mib}M"),
+    "m": ("MIN_MEMORY", "minmemory", lambda job, _: memory_of(job)),
     "r": ("REASON", "reason", lambda job, _: job.reason),
     "R": ("NODELIST(REASON)", "reasonlist", _place),
     "N": ("NODELIST", "nodelist", lambda job, _: job.nodes_named),

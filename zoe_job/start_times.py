@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 _AFTER = re.compile(r"\+(\d{1,7})([smhdw])")
 _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
 def after_s(text: str) -> float | None:
@@ -20,7 +20,7 @@ def at_s(text: str, now: datetime | None = None) -> float:
     """Return seconds since the epoch of `16:00`, the next one in the zone of this machine, or of a date; ValueError."""
     present = datetime.now() if now is None else now  # noqa: DTZ005 - local, as the text is
     if found := _CLOCK.fullmatch(text):
-        wanted = present.replace(hour=int(found[1]), minute=int(found[2]), second=0, microsecond=0)
+        wanted = present.replace(hour=int(found[1]), minute=int(found[2]), second=int(found[3] or 0), microsecond=0)
         return (wanted if wanted > present else wanted + timedelta(days=1)).timestamp()
     return datetime.fromisoformat(text).timestamp()
 

@@ -68,7 +68,7 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     settings.cores_given = "cpus-per-task" in last or "SLURM_CPUS_PER_TASK" in environment
     settings.label = "label" in last
     settings.output, settings.error, settings.input = (_text(last, one) for one in ("output", "error", "input"))
-    settings.append = _text(last, "open-mode") == "append"
+    settings.append = _appends(_text(last, "open-mode"))
     settings.directory = _text(last, "chdir") or str(Path.cwd())
     bad = last.get("kill-on-bad-exit")
     settings.kill_on_bad_exit = bad is not None and bad.value != "0"
@@ -112,14 +112,20 @@ def _numbers(text: str | None, nodes: list[str]) -> list[int]:
 
 
 def _number(given: dict[str, Given], name: str) -> int | None:
-    """Return a number, the lower one of a range; BadOptionError."""
+    """Return a number, of nodes the lower one of a range; BadOptionError."""
     text = _text(given, name)
     if text is None:
         return None
-    found = text.partition("-")[0]
+    found = text.partition("-")[0] if name == "nodes" else text
     if not (found.isascii() and found.isdecimal() and 0 < int(found) < 1_000_000):
         raise BadOptionError(f"--{name}={text} is not a number above 0")
     return int(found)
+
+
+def _appends(text: str | None) -> bool:
+    if text not in (None, "append", "a", "truncate", "t"):
+        raise BadOptionError(f"--open-mode={text}: use append or truncate")
+    return text in ("append", "a")
 
 
 def _text(given: dict[str, Given], name: str) -> str | None:

@@ -45,13 +45,16 @@ def main() -> int:
     wanted.add_argument("--seconds", type=float, default=30.0)
     wanted.add_argument("--processes", type=int, default=2)
     wanted.add_argument("--connections", type=int, default=16, help="of all processes")
+    wanted.add_argument("--at-once", type=int, default=5, help="requests in a row on each connection")
     given = wanted.parse_args()
     print(machine())
     with temporary_home() as home, Stack(home, spark=False) as stack, Client(stack.url, stack.token) as client:
         watched = client.submit({**_DESCRIPTION, "name": "watched"}, hold=True).id
         tell("quiet", list(work(client, given.seconds / 2)))
         logs = {name: len((home.logs / name).read_bytes().splitlines()) for name in LOGS.values()}
-        job = begin(stack, [given.seconds, given.processes, given.connections // given.processes, watched])
+        job = begin(
+            stack, [given.seconds, given.processes, given.connections // given.processes, given.at_once, watched]
+        )
         while client.execution(job).state.value != "running":
             time.sleep(0.1)
         api = psutil.Process(stack.processes["zoe_api.main"])

@@ -18,7 +18,6 @@ import sys
 import time
 import urllib.parse
 
-AT_ONCE = 5
 _STATUS = re.compile(rb'HTTP/1\.1 (\d{3})|"code":"(\w+)"|\r\n(?i:retry-after): (\d+)')
 _PATHS = (
     ("GET", "/api/v1/executions?limit=5", b""),
@@ -29,10 +28,10 @@ _PATHS = (
 )
 
 
-def requests(host: str, token: str, foreign: str) -> bytes:
-    """Return requests of each kind in turn, as one text."""
+def requests(host: str, token: str, foreign: str, at_once: int) -> bytes:
+    """Return so many requests, of each kind in turn, as one text."""
     found = b""
-    for number in range(AT_ONCE):
+    for number in range(at_once):
         method, path, body = _PATHS[number % len(_PATHS)]
         head = f"{method} {path.format(foreign=foreign)} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n"
         kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if method == "POST" else ""
@@ -43,8 +42,8 @@ def requests(host: str, token: str, foreign: str) -> bytes:
 class Connection:
     """One connection with requests that wait for answers; opened again when the server has closed it."""
 
-    def __init__(self, address: tuple[str, int], text: bytes, counts: collections.Counter[str]) -> None:
-        self._address, self._text, self._counts = address, text, counts
+    def __init__(self, address: tuple[str, int], text: bytes, at_once: int, counts: collections.Counter[str]) -> None:
+        self._address, self._text, self._at_once, self._counts = address, text, at_once, counts
         self.socket: socket.socket | None = None
         self._rest, self._open = b"", 0
 
@@ -93,20 +92,21 @@ class Connection:
     def _send(self) -> None:
         assert self.socket is not None
         self.socket.sendall(self._text)
-        self._open += AT_ONCE
-        self._counts["sent"] += AT_ONCE
+        self._open += self._at_once
+        self._counts["sent"] += self._at_once
 
 
 def flood(
     address: tuple[str, int],
     text: bytes,
+    at_once: int,
     number: int,
     until_s: float,
     told: multiprocessing.SimpleQueue[dict[str, int]],
 ) -> None:
     """Send on so many connections until then, and tell the counts."""
     counts: collections.Counter[str] = collections.Counter()
-    connections = [Connection(address, text, counts) for _ in range(number)]
+    connections = [Connection(address, text, at_once, counts) for _ in range(number)]
     while time.time() < until_s:
         for one in connections:
             if one.socket is None:
@@ -119,13 +119,15 @@ def flood(
 
 def main() -> None:
     """Flood for so many seconds, processes and connections of each, and print the counts of answers."""
-    lasts_s, processes, each, foreign = float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    lasts_s, processes, each, at_once = float(sys.argv[1]), *(int(one) for one in sys.argv[2:5])
     url = urllib.parse.urlsplit(os.environ["ZOE_API_URL"])
-    text = requests(url.netloc, pathlib.Path(os.environ["ZOE_API_TOKEN_FILE"]).read_text().strip(), foreign)
+    token = pathlib.Path(os.environ["ZOE_API_TOKEN_FILE"]).read_text().strip()
+    text = requests(url.netloc, token, sys.argv[5], at_once)
     told: multiprocessing.SimpleQueue[dict[str, int]] = multiprocessing.SimpleQueue()
     address, until_s = (str(url.hostname), int(url.port or 80)), time.time() + lasts_s
     all_of_them = [
-        multiprocessing.Process(target=flood, args=(address, text, each, until_s, told)) for _ in range(processes)
+        multiprocessing.Process(target=flood, args=(address, text, at_once, each, until_s, told))
+        for _ in range(processes)
     ]
     for one in all_of_them:
         one.start()

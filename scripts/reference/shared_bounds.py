@@ -267,13 +267,17 @@ MEMBERS: tuple[SharedBound, ...] = (
     ),
     SharedBound(
         "requests of a job by its token",
-        "{0} per second at one API process, and those of two seconds at once",
+        "{0} per second at one API process, and those of two seconds at once; as many refusals per second, since one "
+        "costs as much as a short answer; one request at a time on each connection",
         ("setting:job_calls_per_s_max",),
         "the programs of a job",
         "this job",
         "within two seconds",
         ("job_calls_too_often",),
-        ("tests/unit/zoe_api/test_job_calls.py::test_a_job_has_its_rate_and_others_theirs",),
+        (
+            "tests/unit/zoe_api/test_job_calls.py::test_a_job_has_its_rate_and_others_theirs",
+            "tests/unit/zoe_api/test_job_calls.py::test_refusals_of_a_job_are_spaced_as_its_calls_are",
+        ),
     ),
     SharedBound(
         "shares of an execution",

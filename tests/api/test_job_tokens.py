@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -174,3 +175,55 @@ def test_many_calls_are_refused_and_nothing_is_lost(api: Api, job: Job, monkeypa
     assert refused.elapsed.total_seconds() >= 0.9  # held back, for jobs that do not wait
     other = make_token(api.store, "eve", "red")
     assert api.http(other).get("/api/v1/executions").status_code == 200
+
+
+def state_of(api: Api, execution_id: str) -> str:
+    found = api.store.execution(execution_id)
+    return "cancelled" if found.outcome is Outcome.CANCELLED else found.state.value
+
+
+def test_descendants_are_cancelled_also_of_one_that_has_ended(api: Api, http: httpx.Client, job: Job) -> None:
+    second = Job(api, job.http, job.child())
+    third, array = second.child(), second.http.post("/api/v1/arrays", json={**BODY, "indices": "0-2"}).json()["id"]
+    http.post(f"/api/v1/executions/{job.id}/cancel")
+    finish(api, job.id)
+    done = http.post(f"/api/v1/executions/{job.id}/cancel-descendants")
+    assert (done.status_code, set(done.json()["ids"])) == (200, {second.id, third, array})
+    assert [state_of(api, one) for one in (second.id, third)] == ["cancelled"] * 2
+    assert api.store.array(array).state is ExecutionState.CANCELLED
+    for refused in (second.submit(), second.http.post("/api/v1/arrays", json={**BODY, "indices": "0"})):
+        assert problem(refused)["code"] == "job_cancelled"
+    assert problem(second.http.post(f"/api/v1/arrays/{array}/requeue"))["code"] == "job_cancelled"
+    assert api.store.array(array).state is ExecutionState.CANCELLED
+    assert http.post(f"/api/v1/arrays/{array}/requeue").status_code == 200  # its owner may
+    index = problem(http.post(f"/api/v1/executions/{array}_1/cancel-descendants"))
+    assert (index["status"], array in index["hint"]) == (422, True)
+
+
+@pytest.mark.parametrize("path", ["executions", "arrays"])
+def test_a_submission_that_is_made_while_its_job_is_stopped_is_cancelled(
+    api: Api, http: httpx.Client, job: Job, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """It was noted before, so it was not refused, and stored after, so it was not seen."""
+    store, name = api.app.state.services.store, "submit" if path == "executions" else "submit_array"
+    submit = getattr(store, name)
+
+    def late(*args: Any) -> Any:
+        assert http.post(f"/api/v1/executions/{job.id}/cancel-descendants").json()["ids"] == [job.id]
+        return submit(*args)
+
+    monkeypatch.setattr(store, name, late)
+    refused = job.http.post(f"/api/v1/{path}", json={**BODY, **({"indices": "0-2"} if path == "arrays" else {})})
+    assert problem(refused)["code"] == "job_cancelled"
+    listed = http.get(f"/api/v1/{path}").json()[path]
+    assert len(listed) == (2 if path == "executions" else 1)
+    assert all(state_of(api, one["id"]) == "cancelled" for one in listed if path == "executions")
+    assert all(one["state"] == "cancelled" for one in listed if path == "arrays")
+
+
+def test_what_is_only_shared_is_not_cancelled_with_its_descendants(api: Api, job: Job) -> None:
+    eve = api.http(make_token(api.store, "eve", "red"))
+    assert problem(eve.post(f"/api/v1/executions/{job.id}/cancel-descendants"))["status"] == 404
+    api.http().put(f"/api/v1/executions/{job.id}/shares", json={"user": "eve", "level": "control"}).raise_for_status()
+    assert problem(eve.post(f"/api/v1/executions/{job.id}/cancel-descendants"))["code"] == "share_too_low"
+    assert state_of(api, job.id) == "starting"

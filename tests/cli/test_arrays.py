@@ -99,3 +99,22 @@ def test_words_of_a_command_have_the_index_and_no_other_template(stack: Stack) -
         assert process(stack, "logs", f"{array_id}_{index}").stdout == f"seed={index} {{execution}} {{{index}}}\n"
     whole = process(stack, "run", "--image", "tiny", "--follow", "--", "echo", "{index}")
     assert whole.stdout.strip() == "{index}"
+
+
+def test_cancel_by_name_and_state_and_all_of_yours(zoe: Zoe, app_file: Path) -> None:
+    zoe("cancel", "--mine")  # of other tests
+    array_id = array_of(zoe, app_file)
+    for words in ((), (array_id, "--mine"), ("--mine", "--index", "3"), (array_id, "--index", "3", "--descendants")):
+        assert zoe("cancel", *words).code == 2
+    name = zoe("array", "show", array_id, "-o", "json").json()["name"]
+    one = zoe("run", str(app_file), "-o", "name").out.strip()
+    assert "nothing of it was going on" in zoe("cancel", "--name", name[1:]).err
+    assert zoe("cancel", "--mine", "--state", "running").out == ""
+    done = zoe("cancel", "--name", name, "--state", "waiting", "-o", "json")
+    assert set(done.json()["ids"]) == {f"{array_id}_0-9", one}
+    assert zoe("array", "show", array_id, "-o", "json").json()["state"] == "cancelled"
+    other = array_of(zoe, app_file)
+    assert zoe("cancel", "--mine").out.split() == ["CANCELLED", other]
+    again = zoe("cancel", "--descendants", other)
+    assert (again.code, "nothing of it was going on" in again.err) == (0, True)
+    assert zoe("cancel", "--descendants", "x1m00000000none").code == 3

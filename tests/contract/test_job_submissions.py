@@ -14,7 +14,15 @@ from zoe_lib.domain.execution import Cause, Outcome
 from zoe_lib.domain.sharing import Visibility
 from zoe_lib.store.people import JobIdentity
 from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql.job_submissions import JobBounds, JobSubmitsTooOften, JobTooDeep, ParentJob, TooManyDescendants
+from zoe_lib.store.sql import job_submissions
+from zoe_lib.store.sql.job_submissions import (
+    JobBounds,
+    JobStopped,
+    JobSubmitsTooOften,
+    JobTooDeep,
+    ParentJob,
+    TooManyDescendants,
+)
 from zoe_lib.store.values import ExecutionQuery
 
 WIDE = JobBounds(100, 100, 1000)
@@ -160,4 +168,46 @@ def test_what_was_never_made_is_forgotten(store: PostgresStore) -> None:
     child(store, "x1", "x2")
     store.accounts.note_job_submission("x3", job("x1"), WIDE, 100.0)
     store.prune(100.0 + 400 * 86_400)
+    assert store.accounts.job_family("x1") == {"x1", "x2"}
+
+
+def test_a_job_that_is_stopped_submits_nothing_more_nor_do_its_descendants(store: PostgresStore) -> None:
+    for name in ("x1", "x9"):
+        submit(store, name)
+    child(store, "x1", "x2")
+    end(store, "x1")
+    child(store, "x2", "x3")  # its ancestors are those that had not ended: x2
+    end(store, "x2")
+    store.accounts.note_job_submission("x4", job("x3"), WIDE, 100.0)  # it is just being made
+    child(store, "x9", "x8")
+    assert store.accounts.stop_job("x1", 101.0) == {"x3", "x4"}
+    for name in ("x3", "x4"):
+        assert store.accounts.is_stopped_job(name)
+        with pytest.raises(JobStopped, match="cancelled with its descendants"):
+            store.accounts.note_job_submission("x5", job(name), WIDE, 102.0)
+    assert child(store, "x9", "x7") == "x7"
+    assert store.accounts.stop_job("x1", 103.0) == {"x3", "x4"}  # again, the same
+
+
+def test_indices_of_an_array_are_stopped_with_it_until_they_run_again(store: PostgresStore) -> None:
+    array = "a1m00000000abcd"
+    store.accounts.note_job_submission(array, job(submit(store, "x1")), WIDE, 1.0)
+    index = JobIdentity(f"{array}_3", 1, array)
+    store.accounts.note_job_submission("x2", index, WIDE, 1.0)
+    submit(store, "x2")
+    assert store.accounts.stop_job("x1", 2.0) == {"x1", array, "x2"}
+    with pytest.raises(JobStopped):
+        store.accounts.note_job_submission("x3", index, WIDE, 3.0)
+    store.accounts.resume_job(array)
+    store.accounts.note_job_submission("x3", index, WIDE, 3.0)
+    store.prune(1e9)
+    assert not store.accounts.is_stopped_job(array)  # there is none any more
+    assert store.accounts.is_stopped_job("x1")
+
+
+def test_a_family_that_is_cut_keeps_what_has_not_ended(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_submissions, "FAMILY_MAX", 1)
+    submit(store, "x1")
+    child(store, "x1", "x2", at_s=1.0)
+    end(store, child(store, "x1", "x3", at_s=2.0))
     assert store.accounts.job_family("x1") == {"x1", "x2"}

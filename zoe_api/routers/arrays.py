@@ -17,7 +17,8 @@ from zoe_api.array_promises import accept_array, array_promise, not_begun, plann
 from zoe_api.array_views import array_summary, array_view, brief_text, indices_found, with_execution
 from zoe_api.arrays import new_array, owns_array, seen_array
 from zoe_api.dependencies import Services, ServicesDep, checking
-from zoe_api.job_submissions import note_submission
+from zoe_api.families import cancel_unit
+from zoe_api.job_submissions import note_submission, refused_after, was_stopped
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
 from zoe_api.visibility import note_look
@@ -81,6 +82,9 @@ def submit_array(
         if stored.id == array.id:
             services.master.hint()
             log.info("array submitted", array=stored.id, tenant=stored.tenant, user=stored.user)
+            if was_stopped(services, principal):
+                cancel_unit(services, principal, stored.id, request)
+                raise refused_after(principal)
     check_owner(stored, principal.user)
     response.headers["Location"] = f"/api/v1/arrays/{stored.id}"
     return array_summary(stored)
@@ -187,7 +191,7 @@ def cancel_array(
     principal: Submitter,
     services: ServicesDep,
     indices: Annotated[
-        str | None, Query(max_length=1000, description="Only these, such as `3-5,9`, also those that have not begun.")
+        str | None, Query(max_length=4096, description="Only these, such as `3-5,9`, also those that have not begun.")
     ] = None,
 ) -> ArraySummary:
     """Cancel all indices that have not ended, or those that are named; 409 if all of the array have. Doing it

@@ -10,10 +10,11 @@ from zoe_api.access import Submitter
 from zoe_api.cancelling import cancel
 from zoe_api.controlling import accept, hold, modify, release, requeue, scale
 from zoe_api.dependencies import IfMatch, ServicesDep
+from zoe_api.families import cancel_family
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
 from zoe_api.visibility import may_see_secrets
-from zoe_client.wire import AcceptRequest, ExecutionView, ModifyRequest, ScaleRequest
+from zoe_client.wire import AcceptRequest, CancelledFamily, ExecutionView, ModifyRequest, ScaleRequest
 
 router = api_router("/executions", tag="executions")
 
@@ -34,6 +35,17 @@ def cancel_execution(
     """
     execution = cancel(services, principal, execution_id, request, if_match)
     return viewed(execution, response, may_see_secrets(principal, execution))
+
+
+@router.post("/{execution_id}/cancel-descendants", response_model=CancelledFamily)
+def cancel_descendants(
+    execution_id: str, request: Request, principal: Submitter, services: ServicesDep
+) -> CancelledFamily:
+    """Cancel an execution or array, and all that it and its descendants submitted as jobs, also if it has ended itself.
+    They submit nothing more, so a job that submits its successor ends for good. Doing it again goes on with what is
+    left.
+    """
+    return CancelledFamily(ids=list(cancel_family(services, principal, execution_id, request)))
 
 
 @router.post("/{execution_id}/hold", response_model=ExecutionView)

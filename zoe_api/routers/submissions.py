@@ -16,7 +16,8 @@ from zoe_api.budgets import check_budget
 from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of
 from zoe_api.dependencies import Services, ServicesDep
-from zoe_api.job_submissions import note_submission
+from zoe_api.families import cancel_unit
+from zoe_api.job_submissions import note_submission, refused_after, was_stopped
 from zoe_api.problems import ApiProblem, as_problems, problem_of
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
@@ -83,6 +84,9 @@ def submit_execution(
         if stored.id == execution.id:
             services.master.hint()
             log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
+            if was_stopped(services, principal):
+                cancel_unit(services, principal, stored.id, request)
+                raise refused_after(principal)
     _check_own(principal, [stored])
     response.headers["Location"] = f"/api/v1/executions/{stored.id}"
     view = viewed(stored, response)

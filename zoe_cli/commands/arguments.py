@@ -20,6 +20,10 @@ def _check_all(values: list[str]) -> list[str]:
     return [_check(value) for value in values]
 
 
+def _check_some(values: list[str] | None) -> list[str] | None:
+    return values and _check_all(values)
+
+
 def tenant_of_the_store(name: str) -> str:
     """Return a name that can be a tenant's; typer's BadParameter."""
     if not re.fullmatch(r"[^\s\x00-\x1f#:/]{1,256}", name):
@@ -35,6 +39,10 @@ Id = Annotated[
 Ids = Annotated[
     list[str],
     typer.Argument(metavar="ID", help="Of executions or arrays.", autocompletion=execution_ids, callback=_check_all),
+]
+OptionalIds = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ID]", help="Of executions or arrays.", autocompletion=execution_ids, callback=_check_some),
 ]
 WaitedIds = Annotated[
     list[str],

@@ -1,4 +1,4 @@
-"""cancel, hold, release, requeue, scale, modify: what users do to executions after they have submitted them."""
+"""hold, release, requeue, scale, modify: what users do to executions after they have submitted them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from zoe_client.plain import Array, Execution
 from zoe_client.quick import QuickClient
 
 _NONE = "none"
-_MEMBER = re.compile(r"(a[0-9a-z]+)_(\d{1,9})")
+MEMBER = re.compile(r"(a[0-9a-z]+)_(\d{1,9})")
 _Action = Literal["cancel", "hold", "release", "requeue"]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    add(app, "cancel", cancel, ("zoe cancel x1m7xhnzn3f4144", "zoe cancel a1m7xhnzn3f4144 --index 3-5,9"))
     add(app, "hold", hold, ("zoe hold x1m7xhnzn3f4144",))
     add(app, "release", release, ("zoe release x1m7xhnzn3f4144",))
     add(app, "requeue", requeue, ("zoe requeue x1m7xhnzn3f4144",))
@@ -42,32 +41,14 @@ def register(app: typer.Typer) -> None:
     add(app, "modify", modify, examples)
 
 
-def cancel(
-    context: typer.Context,
-    execution_ids: Ids,
-    index: Annotated[
-        str | None, typer.Option(help="Only these indices of an array, such as 3-5,9, also those that have not begun.")
-    ] = None,
-) -> None:
-    """Cancel executions, or whole arrays; those that are already stopping are left alone."""
-    if index is None:
-        _each(context, execution_ids, "cancel")
-        return
-    if len(execution_ids) != 1 or not is_array(execution_ids[0]):
-        raise typer.BadParameter("--index is for one array")
-    with options(context).quick() as client:
-        array = client.cancel_indices(execution_ids[0], index)
-    emit(array, options(context).output, all_rows([array], []))
-
-
 def hold(context: typer.Context, execution_ids: Ids) -> None:
     """Keep executions that wait, or whole arrays, out of the queue until they are released."""
-    _each(context, execution_ids, "hold")
+    each(context, execution_ids, "hold")
 
 
 def release(context: typer.Context, execution_ids: Ids) -> None:
     """Let held executions and arrays into the queue."""
-    _each(context, execution_ids, "release")
+    each(context, execution_ids, "release")
 
 
 def requeue(
@@ -81,7 +62,7 @@ def requeue(
     """
     if hold and any(is_array(one) for one in execution_ids):
         raise typer.BadParameter("--hold is not for arrays; hold the array first: zoe hold ID")
-    _each(context, execution_ids, "requeue", held=hold)
+    each(context, execution_ids, "requeue", held=hold)
 
 
 def scale(
@@ -159,7 +140,7 @@ def _cancel_member(
             raise unknown from None
 
 
-def _each(context: typer.Context, ids: Sequence[str], action: _Action, *, held: bool = False) -> None:
+def each(context: typer.Context, ids: Sequence[str], action: _Action, *, held: bool = False) -> None:
     """Do it to each execution or array, report each refusal, and fail as the first one."""
     done: list[Execution] = []
     arrays: list[Array] = []
@@ -171,7 +152,7 @@ def _each(context: typer.Context, ids: Sequence[str], action: _Action, *, held: 
                     arrays.append(client.control_array(execution_id, action))
                 elif held:
                     done.append(client.requeue_held(execution_id))
-                elif action == "cancel" and (member := _MEMBER.fullmatch(execution_id)):
+                elif action == "cancel" and (member := MEMBER.fullmatch(execution_id)):
                     _cancel_member(client, execution_id, member, done, arrays)
                 else:
                     done.append(client.control(execution_id, action))

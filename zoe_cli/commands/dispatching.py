@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +17,7 @@ from zoe_cli.context import options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
+from zoe_client.errors import NotFound
 from zoe_client.vocabulary import RunKind
 
 if TYPE_CHECKING:
@@ -53,11 +57,24 @@ def dispatch(
     given = {"version": version, "name": run_name, "priority": priority, "deadline": by}
     more = {**given, **Conditions(tuple(after or ()), keep, begin, hold, array).fields()}
     more = {option: one for option, one in more.items() if one is not None}
-    with options(context).client() as client:
+    if "/" in name or Path(name).is_file():
+        how = f"`zoe run {name}` runs a description, `zoe sbatch {name}` a script; `zoe app put NAME {name}` stores it"
+        raise typer.BadParameter(f"{name!r} is a file, not the name of a stored application: {how}")
+    with options(context).client() as client, _known():
         run = client.applications.dispatch(
             name, given_parameters(parameters), of_tenant=of_tenant, idempotency_key=key, **more
         )
     show_run(context, run, wait or timeout is not None, timeout)
+
+
+@contextmanager
+def _known() -> Iterator[None]:
+    """Say where names of stored applications come from, if this is none."""
+    try:
+        yield
+    except NotFound:
+        note("hint: `zoe app ls` lists stored applications, `zoe app put NAME FILE` stores one; scripts: `zoe sbatch`")
+        raise
 
 
 def show_run(context: typer.Context, run: RunView, wait: bool, timeout_s: float | None = None) -> None:

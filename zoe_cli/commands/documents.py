@@ -27,9 +27,15 @@ Settings = Annotated[
 
 def load(file: Path) -> Any:
     """Return the JSON in a file; findings end the command."""
+    text = read_text(file)
     try:
-        return load_json(read_text(file))
+        return load_json(text)
     except DescriptionError as error:
+        if not text.strip():
+            raise typer.BadParameter(f"{_name(file)} is empty") from None
+        if text.startswith("#!"):
+            script = f"`zoe sbatch {_name(file)}` submits it, `zoe sbatch --show {_name(file)}` prints its description"
+            raise typer.BadParameter(f"{_name(file)} is a script: {script}") from None
         if file.suffix.lower() in (".yaml", ".yml"):
             note(f"hint: descriptions are JSON; {_as_workflow(file)}")
         refuse(error)

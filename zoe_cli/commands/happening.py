@@ -54,7 +54,7 @@ def events(
         raise typer.BadParameter("name an execution, or give --follow for all that you see")
     if not following:
         with options(context).client() as client:
-            answer = _all_events(client, str(execution_id), after or 0)
+            answer = all_events(client, str(execution_id), after or 0)
         rows = [_row(event) for event in answer.events]
         emit(answer, options(context).output, Rows(("id", "at", "event", "service", "what", "by"), rows))
         return
@@ -65,7 +65,7 @@ def events(
             write(_line(event, form, execution_id is None))
 
 
-def _all_events(client: Client, execution_id: str, after: int) -> EventList:
+def all_events(client: Client, execution_id: str, after: int) -> EventList:
     """Return all pages as one list."""
     found = page = client.events(execution_id, after=after).events
     while page:

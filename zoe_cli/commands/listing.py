@@ -6,17 +6,18 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from zoe_cli.commands.arguments import Id
 from zoe_cli.commands.array_rows import all_rows
+from zoe_cli.commands.attempt_steps import steps
 from zoe_cli.commands.dates import since
 from zoe_cli.commands.file_places import FORMS
 from zoe_cli.commands.list_options import line_format, lines, sort, sort_key
 from zoe_cli.commands.usage_of import efficiency, uses_of
-from zoe_cli.commands.views import asks_for_bandwidth, facts, rows_of, service_rows, steps, timeline
+from zoe_cli.commands.views import asks_for_bandwidth, facts, rows_of, service_rows, timeline
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
@@ -25,6 +26,9 @@ from zoe_client.errors import NotFound, ZoeError
 from zoe_client.plain import Array, Execution, Page, Service, Summary
 from zoe_client.quick import QuickClient
 from zoe_client.vocabulary import TERMINAL_STATES, DeadlineStatus, ExecutionState, ServiceState
+
+if TYPE_CHECKING:
+    from zoe_client.wire import EventView
 
 _PAGE_MAX = 500
 _OPENS_MAX = 10  # Each of these is a question to the master.
@@ -167,7 +171,7 @@ def show(
     if only_steps and form is Format.TABLE:
         with options(context).quick() as client:
             execution = client.execution(execution_id)
-            write(table(steps(execution, _requeues(client, execution))))
+            write(table(steps(execution, _events(client, execution))))
         return
     with options(context).quick() as client:
         execution = client.execution(execution_id)
@@ -180,11 +184,13 @@ def show(
     write(table(service_rows(execution)))
 
 
-def _requeues(client: QuickClient, execution: Execution) -> list[float]:
-    """Return when it was queued again; only the journal says it."""
+def _events(client: QuickClient, execution: Execution) -> list[EventView]:
+    """Return the journal of one that was run again; of others, its own marks say all."""
     if execution["attempt"] == 1:
         return []
-    return [one.at_s for one in client.sdk.events(execution["id"]).events if one.kind == "requeued"]
+    from zoe_cli.commands.happening import all_events
+
+    return all_events(client.sdk, execution["id"], 0).events
 
 
 def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:

@@ -23,6 +23,7 @@ from zoe_job.batch_script import Verdict, judge, listed, read_script
 from zoe_job.group_options import other_groups, read_groups
 from zoe_job.job_draft import job_draft, job_of
 from zoe_job.job_request import JobRequest, request_of
+from zoe_job.option_conflicts import whole_request
 from zoe_job.script_lines import ScriptLines, read_lines
 from zoe_job.slurm_options import SBATCH, BadOptionError
 from zoe_job.sourced_files import add_calls
@@ -87,7 +88,7 @@ def sbatch(
     title, script, arguments = _script(rest, on_line)
     lines = read_lines(script)
     of_first = [*lines.given, *(one for one in given if one.name not in _OWN)]
-    request, found = request_of(of_first)
+    request, found = whole_request(of_first)
     _take_environment(title, script, request)
     others, findings = other_groups(request, of_first, lines.others, more)
     found += findings
@@ -145,12 +146,12 @@ def _tell(verdict: Verdict, *, loose: bool) -> None:
 def _plan(context: typer.Context, document: dict[str, Any], request: JobRequest) -> None:
     from zoe_cli.commands.planning import say_plan
 
-    say_plan(context, _bare(document), request.priority, request.deadline)
+    say_plan(context, _bare(document), request.wanted_priority, request.deadline)
 
 
 def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, draft: Draft) -> None:
     conditions = Conditions(request.dependency, request.keep, request.begin, request.hold, request.array).fields()
-    settings = conditions if request.priority is None else {**conditions, "priority": request.priority}
+    settings = conditions if request.wanted_priority is None else {**conditions, "priority": request.wanted_priority}
     if request.deadline is not None:
         settings = {**settings, "deadline": dates.deadline(request.deadline)}
     with options(context).quick() as client:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from zoe_cli.commands.deadline_words import deadline_cell, deadline_words
 from zoe_cli.commands.places import places_words
@@ -191,27 +190,6 @@ def timeline(execution: Execution) -> Iterator[tuple[str, str]]:
     yield "submitted", clock(execution["submitted_at_s"])
     for mark, at_s in sorted(execution["marks"].items(), key=lambda reached: reached[1]):
         yield mark, f"{clock(at_s)}  {at_s - execution['submitted_at_s']:+.2f} s"
-
-
-def steps(execution: Execution, requeued_at_s: Sequence[float] = ()) -> Rows:
-    """Return each mark and requeue, and when each service started, was ready and ended: seconds since the submission,
-    and since the step before."""
-    found = [("submitted", execution["submitted_at_s"])]
-    found += [(f"requeued for attempt {number}", at_s) for number, at_s in enumerate(requeued_at_s, start=2)]
-    found += execution["marks"].items()
-    for service in execution["services"]:
-        times = (
-            ("started", service["started_at_s"]),
-            ("ready", service["ready_at_s"]),
-            ("ended", service["ended_at_s"]),
-        )
-        name = service["name"] if service["attempt"] == 1 else f"{service['name']}, attempt {service['attempt']}"
-        found += [(f"{name} {what}", at_s) for what, at_s in times if at_s is not None]
-    found.sort(key=lambda step: step[1])
-    rows = [("0.00", "", found[0][0])]
-    for (_, before_s), (what, at_s) in pairwise(found):
-        rows.append((f"{at_s - execution['submitted_at_s']:.2f}", f"+{at_s - before_s:.2f}", what))
-    return Rows(("s", "since", "step"), rows)
 
 
 def _ready(execution: Summary) -> str:

@@ -15,12 +15,12 @@ _NUMBER = re.compile(r"([0-9.]+) ?([a-zA-Z]*?)B?", re.ASCII)
 def bytes_of(text: str) -> int:
     """Return the bytes of a size such as "512MiB" or "2GB" (powers of 1024 and of 1000); ValueError if it is not a
     size."""
-    return _amount(text, SIZE_PATTERN, "write bytes as a number, or a text such as '2GiB' or '500MB'")
+    return _amount(text, SIZE_PATTERN, "is not a size; write bytes as a number, or a text such as '2GiB' or '500MB'")
 
 
 def bytes_per_s_of(text: str) -> int:
     """Return the bytes per second of a rate such as "40MB/s"; ValueError if it is not a rate."""
-    return _amount(text, RATE_PATTERN, "write bytes per second as a number, or a text such as '40MB/s'")
+    return _amount(text, RATE_PATTERN, "is not a rate; write bytes per second as a number, or a text such as '40MB/s'")
 
 
 def size_text(amount: int) -> str:
@@ -31,12 +31,10 @@ def size_text(amount: int) -> str:
     return f"{amount}B"
 
 
-def _amount(text: str, pattern: str, hint: str) -> int:
-    if not re.fullmatch(pattern.strip("^$"), text):
-        raise ValueError(hint)
-    number = _NUMBER.fullmatch(text.removesuffix("/s"))
+def _amount(text: str, pattern: str, why: str) -> int:
+    number = _NUMBER.fullmatch(text.removesuffix("/s")) if re.fullmatch(pattern.strip("^$"), text) else None
     if number is None:
-        raise ValueError(hint)
+        raise ValueError(f"{text[:40]!r} {why}")
     amount = Decimal(number[1]) * _UNITS[number[2].lower()]
     if amount != int(amount):
         raise ValueError("not a whole number of bytes")

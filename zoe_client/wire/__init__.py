@@ -75,6 +75,7 @@ __getattr__ = lazy_names(
             "ValidateResponse",
         ),
         "executions": (
+            "CancelledFamily",
             "ChangeView",
             "ConditionsView",
             "DependencyView",

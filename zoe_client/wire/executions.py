@@ -172,6 +172,12 @@ class ForecastView(Wire):
     extrapolated: bool
 
 
+class CancelledFamily(Wire):
+    """What was cancelled of an execution or array and all that descends from it."""
+
+    ids: list[str] = Field(description="Executions and arrays that had not ended.")
+
+
 class Eta(Wire):
     """The present forecast, and how accurate forecasts have been on this installation."""
 

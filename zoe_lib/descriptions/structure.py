@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -67,8 +68,16 @@ def _hint(model: type[Model], kind: str, path: Sequence[str | int], value: Any) 
     if kind == "string_type" and isinstance(value, int | float):
         return f'write "{value}" with quotes'
     if kind in {"int_type", "float_type"} and isinstance(value, str):
-        return "write the number without quotes"
+        in_seconds = str(path[-1]).endswith("_s")
+        return "write the number without quotes" if _is_number(value) else "write seconds" if in_seconds else ""
     return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _split(command: str) -> list[str]:

@@ -100,6 +100,9 @@ class AccountStore:
 
     job_holder = looks(job_submissions.holder)
     note_job_submission = writes(job_submissions.note)
+    stop_job = writes(job_submissions.stop)
+    is_stopped_job = looks(job_submissions.is_stopped)
+    resume_job = writes(job_submissions.resume)
     is_job_family = looks(job_submissions.is_family)
     job_family_among = looks(job_submissions.family_among)
     job_family = looks(job_submissions.family)

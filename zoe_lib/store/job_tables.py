@@ -1,8 +1,8 @@
-"""What jobs submitted by their tokens."""
+"""What jobs submitted by their tokens, and which submit nothing more."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Double, Index, Integer, Table, Text
+from sqlalchemy import Column, Double, Index, Integer, Table, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from zoe_lib.store.metadata import metadata
@@ -21,4 +21,13 @@ job_submissions = Table(
     Index("ix_job_submissions_root", "root", "at_s"),
     Index("ix_job_submissions_ancestors", "ancestors", postgresql_using="gin"),
     Index("ix_job_submissions_parent", "parent_id", "at_s"),
+    Index("ix_job_submissions_parent_unit", text("split_part(parent_id, '_', 1)")),
+)
+
+# Executions and arrays that were cancelled with their descendants.
+stopped_jobs = Table(
+    "stopped_jobs",
+    metadata,
+    Column("unit", Text, primary_key=True),
+    Column("at_s", Double, nullable=False),
 )

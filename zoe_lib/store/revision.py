@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, text
 
-REVISION = "0064"
+REVISION = "0065"
 """The newest migration in alembic/versions. Names of migrations sort by age."""
 
 

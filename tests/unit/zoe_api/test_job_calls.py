@@ -35,3 +35,16 @@ def test_refused_calls_do_not_make_a_job_wait_longer() -> None:
             continue
     clock.advance(1.1)
     rates.take("x1")
+
+
+def test_refusals_of_a_job_are_spaced_as_its_calls_are() -> None:
+    """Else each of its connections would get one a second, which costs as much as answers do."""
+    clock = ManualClock()
+    rates = CallRates(20, clock)
+    waits = [rates.refusal_in_s("x1") for _ in range(400)]
+    assert waits[:3] == pytest.approx([1.0, 1.05, 1.1])
+    assert waits[199] == pytest.approx(1.0 + 199 / 20)
+    assert max(waits) == waits[-1] == pytest.approx(15.0)  # sooner than a program gives up
+    assert rates.refusal_in_s("x2") == 1.0
+    clock.advance(20.0)
+    assert rates.refusal_in_s("x1") == 1.0

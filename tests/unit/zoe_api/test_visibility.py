@@ -116,6 +116,11 @@ def test_operators_do_not_enter_what_is_not_shared_with_them() -> None:
     [
         ("a0123456789abcd", " (ids of arrays begin with a: `zoe array show a0123456789abcd`)"),
         ("w0123456789abcd", " (ids of workflows begin with w: `zoe workflow show w0123456789abcd`)"),
+        (
+            "a0123456789abcd_3",
+            " (an index of an array has an execution once it has begun: `zoe array show a0123456789abcd`; "
+            "it is held, released and modified with its array)",
+        ),
         ("w0123", ""),
         ("x0123456789abcd", ""),
     ],

@@ -65,6 +65,7 @@ class FakeApi:
         self.executions = {one["id"]: one for one in executions}
         self.arrays = {one["id"]: one for one in arrays or []}
         self.calls: list[tuple[str, Any]] = []
+        self.usage: list[dict[str, Any]] = []
         self.refusals: dict[str, RefusedError] = {}
 
     def get(self, path: str, **query: Any) -> Any:
@@ -76,6 +77,15 @@ class FakeApi:
         if path == "/arrays":
             light = [{name: one[name] for name in one if name != "description"} for one in self.arrays.values()]
             return {"arrays": light, "next_cursor": None}
+        if path.endswith("/usage"):
+            job = path.split("/")[2]
+            return {"usage": [one for one in self.usage if one["service_id"].startswith(f"{job}.")]}
+        if path.endswith("/indices"):
+            of_array = path.split("/")[2]
+            self._one(f"/arrays/{of_array}")
+            index = 0 if query["after"] is None else query["after"] + 1
+            waits = index in (2, 3) and f"{of_array}_{index}" not in self.executions
+            return {"indices": [{"index": index, "state": "waiting" if waits else "active"}] if index < 4 else []}
         return self._one(path)
 
     def post(self, path: str, body: Any = None, key: str | None = None) -> Any:
@@ -100,5 +110,8 @@ class FakeApi:
         kind, name = path.strip("/").split("/")[:2]
         known = self.executions if kind == "executions" else self.arrays
         if name not in known:
+            own = name.partition("_")[0] in self.arrays
+            if own:
+                raise RefusedError(404, "not_found", f"execution {name} does not exist")
             raise RefusedError(403, "not_of_job", f"{name} was not submitted by job x1")
         return known[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -111,6 +112,9 @@ def test_sacct(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], lines
         ((f"{ARRAY}_[0-1]",), [f"/arrays/{ARRAY}/cancel?indices=0", f"/arrays/{ARRAY}/cancel?indices=1"]),
         (("-n", "many"), [f"/arrays/{ARRAY}/cancel"]),
         (("-u", "ada", "-t", "R"), [f"/arrays/{ARRAY}/cancel?indices=1", "/executions/x1/cancel"]),
+        (("-u", "ada", "-t", "PENDING"), ["/executions/x2/cancel", f"/arrays/{ARRAY}/cancel?indices=2-3"]),
+        (("-n", "sum/s", "x1"), []),
+        (("-n", "sums", "x1", "x2"), ["/executions/x2/cancel", "/executions/x1/cancel"]),
         (("-s", "KILL", "x2"), ["/executions/x2/cancel"]),
         (("--name=none",), []),
     ],
@@ -151,24 +155,62 @@ def test_scontrol_shows_jobs(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(capsys.readouterr().out.splitlines()) == 7
 
 
-def test_memory_of_a_job_is_that_of_its_nodes_and_of_each_group(
-    api: FakeApi, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for groups, told in (
-        ('{"memory_mib": 64, "nodes": 2}', ["mem=128M,", "\n   MinMemoryNode=64M\n"]),
-        (
-            '{"memory_mib": 64, "others": [{"memory_mib": 128, "nodes": 3}]}',
-            [
-                "mem=448M,",
-                "HetJobOffset=0 NumNodes=1 MinMemoryNode=64M",
-                "HetJobOffset=1 NumNodes=3 MinMemoryNode=128M",
-            ],
-        ),
-    ):
-        api.executions["x1"]["description"]["components"][0]["files"]["zoe-job.json"] = groups
-        assert run("scontrol", "show", "job", "x1") == 0
-        shown = capsys.readouterr().out
-        assert all(text in shown for text in told), shown
+def test_memory_of_a_job_is_that_of_its_nodes(api: FakeApi, capsys: pytest.CaptureFixture[str]) -> None:
+    api.executions["x1"]["description"]["components"][0]["files"]["zoe-job.json"] = '{"memory_mib": 64, "nodes": 2}'
+    assert run("scontrol", "show", "job", "x1") == 0
+    shown = capsys.readouterr().out
+    assert "mem=128M," in shown
+    assert "\n   MinMemoryNode=64M\n" in shown
+
+
+@pytest.fixture
+def het(api: FakeApi) -> FakeApi:
+    """x1 has two groups: one node with 2 cores, and three of 128 MiB with 4."""
+    one = api.executions["x1"]
+    of_first = {"memory_mib": 64, "name": "sums", "others": [{"memory_mib": 128, "nodes": 3, "name": "more/1"}]}
+    first = {**one["description"]["components"][0], "files": {"zoe-job.json": json.dumps(of_first)}}
+    second = {"name": "group-1", "total_count": 3, "resources": {"cores": 4}}
+    services = [{"id": f"x1.{name}.1", "attempt": 1, "node": node} for name, node in GROUP_NODES]
+    description = {**one["description"], "components": [first, second]}
+    api.executions["x1"] = {**one, "core_total": 4, "services": services, "description": description}
+    return api
+
+
+GROUP_NODES = (("main.0", "n1"), ("group-1.0", "n1"), ("group-1.1", "n2"), ("group-1.2", "n2"))
+
+
+@pytest.mark.usefixtures("het")
+@pytest.mark.parametrize("job", ["x1", "x1+1"])
+def test_components_of_a_heterogeneous_job_are_listed_as_in_slurm(capsys: pytest.CaptureFixture[str], job: str) -> None:
+    assert run("squeue", "-h", "-j", job, "-o", "%i %A %j %D %C %m %N") == 0
+    assert run("squeue", "-h", "-j", job, "-O", "jobarrayid:6,minmemory:5") == 0
+    assert run("squeue", "-h", "-n", "more/1", "-o", "%i %t") == 0
+    assert run("sacct", "-nP", "-j", job, "-o", "jobid,jobidraw,reqmem,nnodes,alloccpus") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "x1+0 x1 sums 1 2 64M n1",
+        "x1+1 x1 more-1 3 12 128M n1,n2",
+        "x1+0  64M  ",
+        "x1+1  128M ",
+        "x1+1 R",
+        "x1+0|x1|64M|1|2",
+        "x1+1|x1|128M|3|12",
+    ]
+    assert run("scontrol", "show", "job", job) == 0
+    shown = capsys.readouterr().out
+    assert "JobId=x1 HetJobId=x1 HetJobOffset=1 JobName=more-1\n   HetJobIdSet=x1\n" in shown
+    assert "TRES=cpu=2,mem=64M,node=1" in shown
+    assert "TRES=cpu=12,mem=384M,node=3" in shown
+
+
+def test_a_component_of_a_heterogeneous_job_is_not_changed_alone(het: FakeApi) -> None:
+    with pytest.raises(BadOptionError, match="Operation not permitted on individual component"):
+        run("scancel", "x1+1")
+    for words in (("hold", "x1+1"), ("update", "JobId=x1+0", "TimeLimit=5")):
+        with pytest.raises(NotHereError, match="name x1"):
+            run("scontrol", *words)
+    assert het.calls == []
+    assert run("scancel", "x1+0") == 0  # as in Slurm, all of it
+    assert het.calls == [("/executions/x1/cancel", None)]
 
 
 FOREIGN = [
@@ -205,7 +247,7 @@ def test_a_foreign_id_is_an_error_that_does_not_fail_the_job(
         ("squeue", ("-o", "%o")),
         ("squeue", ("-O", "tres",)),
         ("sacct", ("--long",)),
-        ("sacct", ("-o", "maxrss")),
+        ("sacct", ("-o", "maxvmsize")),
         ("scancel", ("-s", "USR1", "x2")),
         ("scancel", ("--batch", "x2")),
         ("scontrol", ("suspend", "x2")),
@@ -242,7 +284,8 @@ def test_a_job_without_a_token_fails(api: FakeApi, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("squeue", ("--bogus",)), ("squeue", ("-t", "FOO")), ("scancel", ()), ("scontrol", ("requeue",)),
+    [("squeue", ("--bogus",)), ("squeue", ("-t", "FOO")), ("scancel", ()), ("scancel", ("-t", "FOO")),
+     ("scancel", ("-t", "COMPLETED")), ("sacct", ("-s", "FOO")), ("scontrol", ("requeue",)),
      ("scontrol", ("update", "TimeLimit=1")), ("scontrol", ("update", "JobId=x1")), ("scontrol", ("hold", "x1;rm")),
      ("scontrol", ("update", "JobId=x1", "TimeLimit=soon")), ("sattach", ()), ("sattach", (ARRAY,)),
      ("sbatch", ("--bogus",)), ("sbatch", ("absent.sh",)), ("sacct", ("word",))]
@@ -269,6 +312,84 @@ def test_a_requeue_of_an_array_says_which_indices_do_not_run_again(
     del api.executions[f"{ARRAY}_1"]
     assert run("scontrol", "requeue", ARRAY) == 1
     assert f"no index of array {ARRAY} is running" in capsys.readouterr().err
+
+
+def sample(service: str, memory_kib: int, cpu_s: float, node: str = "n1") -> dict[str, Any]:
+    return {"service_id": service, "node": node, "at_s": 1.0, "memory_bytes": memory_kib * 1024, "cpu_s": cpu_s}
+
+
+def test_sacct_knows_memory_and_cpu_time_that_the_last_attempt_used(
+    het: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    het.usage = [
+        *(sample("x1.main.0.1", 9000, 9.0), sample("x1.main.0.2", 2048, 1.0), sample("x1.main.0.2", 1000, 62.5)),
+        *(sample("x1.group-1.0.2", 100, 1.0), sample("x1.group-1.1.2", 301, 3600.0, "n2")),
+    ]
+    fields = "jobid,maxrss,averss,maxrssnode,totalcpu"
+    assert run("sacct", "-nP", "-j", "x1,x2", "-o", f"{fields},reqmem") == 0
+    assert run("sacct", "-nP", "-j", "x1", "-o", "maxrss,reqmem", "--units=M") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "x1+0|2M|2M|n1|01:02.500|64M",
+        "x1+1|301K|200K|n2|01:00:01|128M",
+        "x2|||||64M",
+        "2.00M|64.00M",
+        "0.29M|128.00M",
+    ]
+    with pytest.raises(BadOptionError):
+        run("sacct", "--units=X")
+
+
+WAITS, GONE = f"{ARRAY}_2", f"{ARRAY}_9"
+
+
+@pytest.mark.usefixtures("api")
+def test_an_index_that_has_not_begun_is_shown_as_slurm_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("squeue", "-h", "-j", WAITS, "-o", "%i %K %F %t") == 0
+    assert run("sacct", "-nP", "-j", WAITS, "-o", "jobid,state") == 0
+    assert run("scontrol", "show", "job", WAITS) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{WAITS} 2 {ARRAY} PD\n{WAITS}|PENDING\nJobId={WAITS} ArrayJobId={ARRAY} ArrayTaskId=2 ")
+    assert run("scontrol", "show", "job", GONE) == 1
+
+
+@pytest.mark.parametrize("words", [("hold",), ("release",), ("update", "TimeLimit=5")])
+@pytest.mark.parametrize("job", [WAITS, f"x2,{ARRAY}_[1-2]"])
+def test_an_index_that_has_not_begun_is_not_changed_alone(api: FakeApi, words: tuple[str, ...], job: str) -> None:
+    command, *changes = words
+    name = f"JobId={job}" if changes else job
+    with pytest.raises(NotHereError, match=rf"{WAITS} has not begun.*`scontrol {command} (JobId=)?{ARRAY}` is for all"):
+        run("scontrol", command, name, *changes)
+    assert api.calls == []
+
+
+@pytest.mark.usefixtures("api")
+def test_a_requeue_of_an_index_that_has_not_begun_is_an_error_as_in_slurm(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("scontrol", "requeue", WAITS) == 1
+    assert f"{WAITS}: Job is pending execution" in capsys.readouterr().err
+    assert run("scontrol", "requeue", GONE) == 1
+    assert "Invalid job id specified" in capsys.readouterr().err
+
+
+def test_priority_0_holds_as_in_slurm(api: FakeApi) -> None:
+    assert run("scontrol", "update", "JobId=x2", "Priority=0", "TimeLimit=5") == 0
+    assert api.calls == [("/executions/x2", {"time_limit_s": 300.0}), ("/executions/x2/hold", None)]
+
+
+def test_scancel_goes_on_until_no_job_is_left_that_another_has_submitted(
+    api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = api.post
+
+    def submitting(path: str, body: Any = None, key: str | None = None) -> Any:
+        found = post(path, body, key)
+        if path == "/executions/x5/cancel":  # it was faster
+            api.executions["x6"] = view("x6", name="loop/1")
+        return found
+
+    monkeypatch.setattr(api, "post", submitting)
+    api.executions["x5"] = view("x5", name="loop-1")
+    assert run("scancel", "-n", "loop/1") == 0
+    assert [path for path, _ in api.calls] == ["/executions/x5/cancel", "/executions/x6/cancel"]
 
 
 def test_ids_may_be_ranges_and_steps() -> None:

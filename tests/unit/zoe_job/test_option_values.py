@@ -37,8 +37,8 @@ def test_sizes(text: str, expected: int) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("now", None), ("now+60", "+60s"), ("now+1hour", "+1h"), ("16:00", "16:00"), ("teatime", "16:00"),
-     ("today", None), ("tomorrow", "00:00"), ("2026-12-01T08:30", "2026-12-01T08:30"),
+    [("now", None), ("now+60", "+60s"), ("now+1hour", "+1h"), ("16:00", "16:00"), ("16:00:30", "16:00:30"),
+     ("teatime", "16:00"), ("today", None), ("tomorrow", "00:00"), ("2026-12-01T08:30", "2026-12-01T08:30"),
      ("12/01/26", "2026-12-01"), ("12/01/26-08:30", "2026-12-01T08:30")],
 )  # fmt: skip
 def test_begin_times(text: str, expected: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from zoe_job.batch_script import judge
 from zoe_job.missing import API_PROGRAMS
 from zoe_job.script_lines import read_lines
 
@@ -34,12 +35,42 @@ def test_lines_up_to_the_first_command_are_read() -> None:
         ("time", "10", 7),
     ]
     assert [(line, text) for line, text, _ in found.refused] == [
+        (4, "#SBATCHX --nodes=9"),
         (7, "--nonsense=1"),
         (8, '--comment="open'),
         (9, "some words"),
     ]
     assert found.late == [12]
     assert (found.module_lines, found.conda_lines) == ([11], [13])
+
+
+@pytest.mark.parametrize(
+    ("script", "names", "late", "indented", "refused"),
+    [
+        ("#SBATCH--mem=5M\n#SBATCH-n 2", ["mem", "ntasks"], [], [], []),
+        ("#SBATCH\t--mem=5M\n#SBATCH", ["mem"], [], [], []),
+        ("#SBATCHED are those\n#SBATCH: -n 2", [], [], [], [2, 3]),
+        (" #SBATCH --mem=5M\n##SBATCH -n 2\n#sbatch -n 3", [], [], [2], []),
+        ("true\n#SBATCH -n 2\n#SBATCHED\n #SBATCH -n 2", [], [3], [], []),
+        ("cat > job.sh <<EOF\n#!/bin/sh\n#SBATCH -n 2\nEOF\n#SBATCH -n 3", [], [6], [], []),
+        ("sbatch <<-'END'\n#SBATCH -n 2\n\tEND\n", [], [], [], []),
+        ("# cat <<EOF\n#SBATCH -n 2\n# EOF", ["ntasks"], [], [], []),
+    ],
+)
+def test_which_lines_are_options_as_in_slurm(
+    script: str, names: list[str], late: list[int], indented: list[int], refused: list[int]
+) -> None:
+    """Debian's Slurm 22.05 read and refused the same lines. Lines of here-documents are texts, and not told."""
+    found = read_lines(f"#!/bin/sh\n{script}\n")
+    assert [one.name for one in found.given] == names
+    assert (found.late, found.indented, [number for number, _, _ in found.refused]) == (late, indented, refused)
+
+
+def test_variables_that_sbatch_would_read_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judge("job.sh", read_lines("#!/bin/sh\n"), []).texts == []
+    monkeypatch.setenv("SBATCH_TIMELIMIT", "5")
+    told = "job.sh: variables of sbatch are not read, use options: SBATCH_TIMELIMIT"
+    assert judge("job.sh", read_lines("#!/bin/sh\n"), []).texts == [told]
 
 
 CALLS = [

@@ -1,24 +1,24 @@
-"""Jobs that call the API: who they are, what they have submitted, and what is theirs."""
+"""Jobs that call the API: who they are, what they have submitted, what is theirs, and which may submit no more."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_client.vocabulary import Cause, ExecutionState
 from zoe_lib.domain.arrays import member_of
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.errors import StoreError
-from zoe_lib.store.job_tables import job_submissions
+from zoe_lib.store.job_tables import job_submissions, stopped_jobs
 from zoe_lib.store.people import JobIdentity, Principal
 from zoe_lib.store.sql.prepared import Prepared
 from zoe_lib.store.text import storable
 
 FAMILY_MAX = 2000
-"""Descendants that a list of a job covers, the newest."""
+"""Descendants that a list of a job covers."""
 _MINUTE_S = 60.0
 _LOCK = 0x5A6F65_60
 _SCOPES = frozenset({Scope.READ.value, Scope.SUBMIT.value})
@@ -39,6 +39,7 @@ _ALIVE = """
     (EXISTS (SELECT FROM executions WHERE id = {id} AND state NOT IN ('succeeded', 'failed', 'cancelled'))
      OR EXISTS (SELECT FROM arrays WHERE id = {id} AND ended_at_s IS NULL))
 """
+_FIRST_ALIVE = text(f"NOT {_ALIVE.format(id='child_id')}")
 _ONE_BY_ONE = text(f"SELECT pg_advisory_xact_lock({_LOCK}, hashtext(:root))")
 _LIVING = text(f"SELECT one FROM unnest(CAST(:ids AS text[])) AS one WHERE {_ALIVE.format(id='one')}")  # noqa: S608
 # A row without a submission is of one that is just being made, or of one that was refused.
@@ -51,10 +52,22 @@ _COUNTS = text(f"""
            min(at_s) FILTER (WHERE at_s > :now_s - {_MINUTE_S}) AS first_s
     FROM job_submissions WHERE root = :root
 """)  # noqa: S608 - made of constants
-_PRUNE = text("""
-    DELETE FROM job_submissions WHERE at_s < :before_s
-    AND NOT EXISTS (SELECT FROM executions WHERE id = child_id) AND NOT EXISTS (SELECT FROM arrays WHERE id = child_id)
-""")
+_MISSING = "NOT EXISTS (SELECT FROM executions WHERE id = {id}) AND NOT EXISTS (SELECT FROM arrays WHERE id = {id})"
+_PRUNE = [
+    text(f"DELETE FROM {table} WHERE at_s < :before_s AND {_MISSING.format(id=column)}")  # noqa: S608 - constants
+    for table, column in (("job_submissions", "child_id"), ("stopped_jobs", "unit"))
+]
+# LATERAL with OFFSET: one look at the index for each, however long the chain.
+_BELOW = text(f"""
+    WITH RECURSIVE below(id) AS (
+        SELECT CAST(:unit AS text)
+        UNION
+        SELECT one.child_id FROM below, LATERAL (
+            SELECT child_id FROM job_submissions WHERE split_part(parent_id, '_', 1) = below.id OFFSET 0
+        ) AS one
+    )
+    SELECT id FROM below WHERE {_ALIVE.format(id="below.id")} OR ({_MISSING.format(id="below.id")})
+""")  # noqa: S608 - made of constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +83,10 @@ class JobBounds:
 
 class JobTooDeep(StoreError):  # noqa: N818 - the name is the fact
     """Too many ancestors of the job have not ended."""
+
+
+class JobStopped(StoreError):  # noqa: N818 - the name is the fact
+    """The job was cancelled with its descendants."""
 
 
 class TooManyDescendants(StoreError):  # noqa: N818 - the name is the fact
@@ -114,11 +131,13 @@ def holder(connection: Connection, execution_id: str, attempt: int, tenant: str,
 
 
 def note(connection: Connection, child_id: str, job: JobIdentity, bounds: JobBounds, now_s: float) -> None:
-    """Note a submission of a job before it is made; JobTooDeep, TooManyDescendants, JobSubmitsTooOften."""
+    """Note a submission of a job before it is made; JobStopped, JobTooDeep, TooManyDescendants, JobSubmitsTooOften."""
     row = connection.execute(select(job_submissions).where(job_submissions.c.child_id == job.unit)).one_or_none()
     root = job.unit if row is None else row.root
     # Two submissions of a family are counted one after the other.
     connection.execute(_ONE_BY_ONE, {"root": root})
+    if is_stopped(connection, job.unit):
+        raise JobStopped(f"job {job.execution_id} was cancelled with its descendants")
     earlier = [] if row is None else list(row.ancestors)
     living = set(connection.execute(_LIVING, {"ids": earlier}).scalars())
     ancestors = [*(one for one in earlier if one in living), job.unit]
@@ -132,6 +151,29 @@ def note(connection: Connection, child_id: str, job: JobIdentity, bounds: JobBou
         raise TooManyDescendants(f"{counts.alive} descendants of job {root} have not ended")
     values = {"parent_id": job.execution_id, "parent_attempt": job.attempt, "root": root, "at_s": now_s}
     connection.execute(insert(job_submissions).values(child_id=child_id, ancestors=ancestors, **values))
+
+
+def stop(connection: Connection, unit: str, now_s: float) -> frozenset[str]:
+    """Let an execution or array and all that descends from it submit nothing more; return those of them that have not
+    ended, or are just being made.
+    """
+    row = connection.execute(select(job_submissions.c.root).where(job_submissions.c.child_id == unit)).one_or_none()
+    connection.execute(_ONE_BY_ONE, {"root": unit if row is None else row.root})
+    found = frozenset(connection.execute(_BELOW, {"unit": unit}).scalars())
+    if found:
+        rows = [{"unit": one, "at_s": now_s} for one in found]
+        connection.execute(insert(stopped_jobs).on_conflict_do_nothing(), rows)
+    return found
+
+
+def is_stopped(connection: Connection, unit: str) -> bool:
+    """Return whether an execution or array was cancelled with its descendants."""
+    return connection.execute(select(stopped_jobs).where(stopped_jobs.c.unit == unit)).one_or_none() is not None
+
+
+def resume(connection: Connection, unit: str) -> None:
+    """Let an array submit again whose indices run again."""
+    connection.execute(delete(stopped_jobs).where(stopped_jobs.c.unit == unit))
 
 
 def is_family(connection: Connection, unit: str, target: str) -> bool:
@@ -148,10 +190,12 @@ def family_among(connection: Connection, unit: str, targets: Collection[str]) ->
 
 
 def family(connection: Connection, unit: str) -> frozenset[str]:
-    """Return the job's own unit and its newest descendants (`FAMILY_MAX`): executions and arrays."""
+    """Return the job's own unit and its descendants, first those that have not ended, then the newest (`FAMILY_MAX`):
+    executions and arrays.
+    """
     below = select(job_submissions.c.child_id).where(job_submissions.c.ancestors.contains([unit]))
-    newest = below.order_by(job_submissions.c.at_s.desc()).limit(FAMILY_MAX)
-    return frozenset({unit, *connection.execute(newest).scalars()})
+    found = connection.execute(below.order_by(_FIRST_ALIVE, job_submissions.c.at_s.desc()).limit(FAMILY_MAX))
+    return frozenset({unit, *found.scalars()})
 
 
 def parents(connection: Connection, ids: Collection[str]) -> Mapping[str, ParentJob]:
@@ -171,5 +215,6 @@ def children(connection: Connection, execution_id: str, limit: int) -> Sequence[
 
 
 def prune(connection: Connection, before_s: float) -> None:
-    """Remove those of executions and arrays that have been removed, or were never made."""
-    connection.execute(_PRUNE, {"before_s": before_s})
+    """Remove rows of executions and arrays that have been removed, or were never made."""
+    for statement in _PRUNE:
+        connection.execute(statement, {"before_s": before_s})

@@ -256,6 +256,8 @@ def test_names_of_columns_differ_in_more_than_case() -> None:
         ({"command": "echo 'hi you'"}, "write ['echo', 'hi you']"),
         ({"environment": {"N": 3}}, 'write "3" with quotes'),
         ({"total_count": "3"}, "write the number without quotes"),
+        ({"total_count": "three"}, ""),
+        ({"stop_grace_s": "1:00:00"}, "write seconds"),
         ({"readiness": {"tpc": "web"}}, "did you mean 'tcp'?"),
         ({"resources": {"memroy": 1, "memory": "1GiB"}}, "did you mean 'memory'?"),
     ],

@@ -1,0 +1,63 @@
+"""The timeline of an execution with all its attempts, from what it says itself and from the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from zoe_cli.rows import Rows
+from zoe_client.plain import Execution
+from zoe_client.vocabulary import Mark
+
+if TYPE_CHECKING:
+    from zoe_client.wire import EventView
+
+# An execution keeps the marks of its present or last attempt only.
+_MARKS = {"queued": Mark.QUEUED, "start_planned": Mark.PLACED, "running": Mark.READY}
+Step = tuple[str, float]
+
+
+def steps(execution: Execution, events: Sequence[EventView] = ()) -> Rows:
+    """Return each mark and requeue, and when each service started, was ready and ended: seconds since the submission,
+    and since the step before. events: of the journal, if there was more than one attempt.
+    """
+    number = execution["attempt"]
+    found: list[Step] = [("submitted", execution["submitted_at_s"]), *_earlier(events)]
+    requeued_at_s = {one.at_s for one in events if one.kind == "requeued"}
+    for mark, at_s in execution["marks"].items():
+        if mark != Mark.QUEUED or at_s not in requeued_at_s:  # the requeue says it
+            found.append((_named(mark, number), at_s))
+    found += _of_services(execution)
+    found.sort(key=lambda step: step[1])
+    rows = [("0.00", "", found[0][0])]
+    for (_, before_s), (what, at_s) in pairwise(found):
+        rows.append((f"{at_s - execution['submitted_at_s']:.2f}", f"+{at_s - before_s:.2f}", what))
+    return Rows(("s", "since", "step"), rows)
+
+
+def _earlier(events: Sequence[EventView]) -> Iterator[Step]:
+    """Yield the marks of all attempts but the last, and each requeue."""
+    last = max((place for place, one in enumerate(events) if one.kind == "requeued"), default=-1)
+    number = 1
+    for one in events[: last + 1]:
+        if one.kind == "requeued":
+            number += 1
+            yield f"requeued for attempt {number}", one.at_s
+        elif mark := _MARKS.get(one.kind):
+            yield _named(mark, number), one.at_s
+
+
+def _named(mark: str, number: int) -> str:
+    return mark if number == 1 or mark == Mark.ENDED else f"{mark}, attempt {number}"
+
+
+def _of_services(execution: Execution) -> Iterable[Step]:
+    for service in execution["services"]:
+        times = (
+            ("started", service["started_at_s"]),
+            ("ready", service["ready_at_s"]),
+            ("ended", service["ended_at_s"]),
+        )
+        name = service["name"] if service["attempt"] == 1 else f"{service['name']}, attempt {service['attempt']}"
+        yield from ((f"{name} {what}", at_s) for what, at_s in times if at_s is not None)
