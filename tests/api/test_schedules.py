@@ -141,9 +141,11 @@ def test_what_is_wrong_is_said_when_it_is_stored(http: httpx.Client) -> None:
     wrong["components"][0]["command"] = ["{param:dya}"]
     refused = problem(http.put(f"{APPS}/report", json={"document": wrong}))
     assert (refused["errors"][0]["pointer"], "day" in refused["errors"][0]["hint"]) == ("/components/0/command/0", True)
-    # While a parameter has no default, the rest is checked when it runs.
-    needs: Document = {**REPORT, "params": {"day": {}, "rows": {}}}
+    # Where a parameter without a default stands, nothing can be checked before it runs.
+    needs: Document = {**REPORT, "name": "{param:day}", "params": {"day": {}, "rows": {}}}
     put(http, document=needs)
+    refused = problem(http.put(f"{APPS}/report", json={"document": {**needs, "components": []}}))
+    assert [one["pointer"] for one in refused["errors"]] == ["/components"]
     assert "no value" in http.post(f"{APPS}/report/dispatch", json={}).text
     assert http.put(f"{APPS}/x", json={"document": {**REPORT, "params": {"day": {"type": "date"}}}}).status_code == 422
     assert http.put(f"{APPS}/x", json={"document": {"version": 4}}).status_code == 422
@@ -482,6 +484,21 @@ def test_what_is_wrong_with_a_schedule_is_said_at_once(
     found = problem(answer)
     assert answer.status_code == (404 if pointer is None else 422), found
     assert pointer is None or pointer in [one["pointer"] for one in found["errors"]]
+
+
+def test_times_parameters_and_document_are_told_in_one_round(shared_http: httpx.Client) -> None:
+    document = {**REPORT, "components": [{**REPORT["components"][0], "image": ""}]}
+    body = {"expression": "61 * * * *", "zone": "Mars/Phobos", "document": document, "parameters": {"rows": "many"}}
+    found = problem(shared_http.put(f"{SCHEDULES}/x", json=body))
+    assert found["code"] == "invalid_schedule"
+    places = ["/zone", "/expression", "/document/params/rows", "/document/components/0/image"]
+    assert [one["pointer"] for one in found["errors"]] == places
+    good = {**body, "expression": "@daily", "zone": "UTC"}
+    found = problem(shared_http.put(f"{SCHEDULES}/x", json=good))
+    assert (found["code"], [one["pointer"] for one in found["errors"]]) == (
+        "invalid_description",
+        [one.removeprefix("/document") for one in places[2:]],
+    )
 
 
 def test_what_may_change_until_then_is_a_note(api: Api, http: httpx.Client) -> None:

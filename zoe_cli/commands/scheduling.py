@@ -35,6 +35,7 @@ app = typer.Typer(help="Schedules: what runs at which times, and what came of it
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the schedule: letters, digits, _ and -.")]
 OfUser = Annotated[str | None, typer.Option("--user", help="Another user's schedule; for operators.")]
+_IN_DOCUMENT = "/document"
 _FILES = (".json", ".yaml", ".yml")
 _DATE_LENGTH = len("2026-11-01")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?", re.ASCII)
@@ -116,9 +117,9 @@ def add_one(
         try:
             made = client.schedules.put(name, body)
         except Refused as error:
-            if file is None or read is None or error.problem.code == "invalid_schedule":
+            if file is None or read is None:
                 raise
-            refuse_with_places(error, file, read)
+            refuse_with_places(error, file, read, _IN_DOCUMENT if error.problem.code == "invalid_schedule" else None)
     for text in made.notes:
         note(f"note: {text}")
     emit(made, options(context).output, _rows([made]))
