@@ -314,13 +314,36 @@ def test_past_times_run_once_each_with_their_own_time_and_so_many_at_once(
     assert [[other.on for other in one.conditions.after] for one in executions] == [
         [], [], [made[0]["run_id"]], [made[1]["run_id"]],
     ]  # fmt: skip
-    assert http.post(f"{SCHEDULES}/nightly/backfill", json=wanted).json()["runs"] == []
+    assert http.post(f"{SCHEDULES}/nightly/backfill", json=wanted).json() == {
+        "runs": [],
+        "passed": {"submitted": 4},
+        "notes": [],
+    }
     # A time that comes is not skipped because of them.
     leader.look(due_s)
     assert outcomes(http) == ["backfilled"] * 4 + ["made"]
     later = http.post(f"{SCHEDULES}/nightly/backfill", json={**wanted, "to_s": due_s + 9e8})
     assert (later.status_code, "in the future" in later.text) == (422, True)
     assert http.post(f"{SCHEDULES}/absent/backfill", json=wanted).status_code == 404
+
+
+def test_times_whose_runs_failed_run_again_and_only_these(api: Api, http: httpx.Client) -> None:
+    due_s = add(http, document=job("sh", "-c", "{scheduled:epoch}", name="nightly"))["due_s"]
+    wanted = {"from_s": due_s - 3 * HOUR, "to_s": due_s - HOUR}
+
+    def backfill(**more: Any) -> dict[str, Any]:
+        return dict(http.post(f"{SCHEDULES}/nightly/backfill", json={**wanted, **more}).raise_for_status().json())
+
+    first = backfill()["runs"]
+    http.post(f"/api/v1/executions/{first[1]['run_id']}/cancel").raise_for_status()
+    assert backfill() == {"runs": [], "passed": {"submitted": 2, "cancelled": 1}, "notes": []}
+    again = backfill(failed=True)
+    [run] = again["runs"]
+    assert (run["due_s"], run["run_id"] != first[1]["run_id"]) == (due_s - 2 * HOUR, True)
+    assert command_of(api.store, run["run_id"]) == f"{due_s - 2 * HOUR:.0f}"
+    assert again["passed"] == {"submitted": 2}
+    assert backfill(failed=True)["runs"] == []
+    assert {one["run_id"] for one in show(http)["runs"]} == {first[0]["run_id"], run["run_id"], first[2]["run_id"]}
 
 
 def test_a_backfill_ends_at_the_first_time_that_is_refused(api: Api, http: httpx.Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
@@ -38,7 +39,7 @@ from zoe_lib.schedules.turns import first_after
 from zoe_lib.schedules.values import RunOptions, Schedule
 from zoe_lib.store.people import Principal
 from zoe_lib.submission import making
-from zoe_lib.submission.backfilling import Backfill, backfill
+from zoe_lib.submission.backfilling import Backfill, backfill, runs_between
 from zoe_lib.submission.refusal import SubmissionRefused
 from zoe_lib.submission.scheduling import document_of, run_now, timed, times_of, why_refused
 
@@ -47,6 +48,7 @@ Name = Annotated[str, Path(pattern=NAME_PATTERN, description="Name of the schedu
 OfUser = Annotated[str | None, Query(max_length=256, description="Another user's; for operators.")]
 _LISTED_MAX = 1000
 _ID_BYTES = 12
+_FAILED = ("failed", "cancelled")
 # What may be otherwise when its time comes.
 _MAY_PASS = ("never_fits", "quota_exceeded", "budget_exceeded", "storage_guarantee_unavailable")
 
@@ -159,16 +161,21 @@ def run_schedule(
 def backfill_schedule(
     name: Name, body: BackfillRequest, request: Request, principal: Submitter, services: ServicesDep
 ) -> BackfillView:
-    """Run past times, each once and with its own time: those that have not run, a hundred at most. The schedule's own
-    times go on beside it. For its owner only.
+    """Run past times, each with its own time: those that have not run, and with `failed` those whose run has failed or
+    was cancelled; a hundred at most. The schedule's own times go on beside it, and so does an earlier backfill. For its
+    owner only.
     """
     found = services.store.schedules.one(principal.tenant, principal.user, name)
-    wanted = Backfill(body.from_s, body.to_s, body.at_once, body.newest_first)
+    before = run_views(runs_between(body.from_s, body.to_s, services.store.schedules.known_runs(found.id)), services)
+    again = frozenset(one.run_id for one in before if body.failed and one.run_id and one.state in _FAILED)
+    wanted = Backfill(body.from_s, body.to_s, body.at_once, body.newest_first, again)
     with as_problems():
         made = [*backfill(services, found, principal, wanted, request.state.request_id, services.clock)]
     services.master.hint()
     notes = dict.fromkeys(note for _, run in made if run is not None for note in run.notes)
-    return BackfillView(runs=run_views([one for one, _ in made], services), notes=list(notes))
+    passed = Counter(one.state or "removed" for one in before if one.run_id not in again)
+    runs = run_views([one for one, _ in made], services)
+    return BackfillView(runs=runs, passed=dict(passed), notes=list(notes))
 
 
 @router.delete("/{name}", status_code=204)
