@@ -14,6 +14,7 @@ from zoe_api.controlling import already_promised
 from zoe_api.dependencies import Services, ask
 from zoe_api.problems import ApiProblem
 from zoe_api.visibility import visible_execution
+from zoe_client.documents.shortening import shortened
 from zoe_client.vocabulary import Cause, DeadlineStatus
 from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowRiskView, WorkflowTermsView
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
@@ -117,7 +118,7 @@ def _to_be_promised(
         raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
     gone = [_label(one) for one in members if one.promise is None and one.terminal and one.offers is not None]
     if gone and len(gone) + len(left) == len(members):
-        why = f"its offers are for all of it, and parts of it have ended since: {', '.join(gone[:_NAMED_MAX])}"
+        why = f"its offers are for all of it, and parts of it have ended since: {shortened(gone, _NAMED_MAX)}"
         raise ApiProblem(Code.ILLEGAL_STATE, why, "submit it again, for other offers")
     found, now_s = [], clock.now_s()
     for one in left:

@@ -7,7 +7,8 @@ import base64
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -16,12 +17,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from zoe_client import Client, ZoeError
+from zoe_client import Client, Refused, ZoeError
 from zoe_client.wire import ExecutionView
 from zoe_embedded.demo_data import ROWS, Dataset
 from zoe_embedded.given_settings import add_option
-from zoe_embedded.home import HomeError
+from zoe_embedded.home import Home, HomeError
 from zoe_embedded.interpreters import RuntimeBuildError
+from zoe_embedded.keeping import PATIENCE_S, KeptUp
 from zoe_embedded.movement import LOOK_EVERY_S, STALLED_AFTER_S, Movement, signs_of
 from zoe_embedded.postgres import EmbeddedPostgresError
 from zoe_embedded.preparing import NotReadyError, prepared
@@ -48,9 +50,11 @@ def main() -> int:
     try:
         home, settings = prepared(arguments.settings)
         console.print("[bold]1[/bold] Start PostgreSQL, master and API on loopback")
-        with Stack(home, settings=settings) as stack:
+        with Stack(home, settings=settings) as stack, KeptUp(console, stack.revive) as kept:
             console.print(f"  up at {stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
             right = _run(console, stack, arguments.rows)
+            if not right:
+                kept.say_again()
     except (StackError, HomeError, RuntimeBuildError, EmbeddedPostgresError, NotReadyError, ZoeError) as error:
         console.print(str(error), style="red", markup=False)
         return 1
@@ -67,16 +71,32 @@ def _run(console: Console, stack: Stack, rows: int) -> bool:
     prepare(console, data)
     console.print("[bold]3[/bold] Submit app_descriptions/energy-report.json and follow it")
     document = json.loads((CLONE / "app_descriptions" / "energy-report.json").read_text())
-    with Client(stack.url, stack.token) as client:
+    with Client(stack.url, stack.token, patience_s=PATIENCE_S) as client:
         for text in fit(document, max((node.cores for node in client.nodes().nodes), default=0)):
             console.print(f"  {text}")
-        submitted = client.submit(document)
-        execution = follow(console, client, submitted.id)
+        with alone_submitted(console, client, stack.home, document) as execution_id:
+            execution = follow(console, client, execution_id)
         _timeline(console, execution)
         if execution.state is not ExecutionState.SUCCEEDED:
             _failure(console, client, execution)
             return False
     return judge(console, data, execution.id)
+
+
+@contextmanager
+def alone_submitted(console: Console, client: Client, home: Home, document: dict[str, Any]) -> Iterator[str]:
+    """Submit a demo's application, and yield its id. That of a demo that was killed is cancelled first, as it would
+    hold cores and write the same result.
+    """
+    left = home.state / "demo-execution"
+    if left.exists():
+        with suppress(Refused):  # it may be gone, or have ended
+            client.cancel(left.read_text())
+            console.print("  cancelled the execution of an earlier demo that did not end")
+    execution_id = client.submit(document).id
+    left.write_text(execution_id)
+    yield execution_id
+    left.unlink()
 
 
 def fit(document: dict[str, Any], cores: float) -> list[str]:

@@ -35,6 +35,7 @@ from zoe_embedded.demo_deadline_world import held_cores, node, others, readers, 
 from zoe_embedded.demo_storage import FAILURES, upload
 from zoe_embedded.given_settings import add_option
 from zoe_embedded.home import Home
+from zoe_embedded.keeping import PATIENCE_S, KeptUp
 from zoe_embedded.needs import MEMCACHED
 from zoe_embedded.preparing import prepared
 from zoe_embedded.signals import end_by_keyboard_interrupt
@@ -126,7 +127,11 @@ def stage(
         data = dataset(site.stack, rows)
         prepare(console, data)
         upload(console, site, data.readings, CONTAINER)
-        with readers(site, users[:1], ours=True), Client(site.stack.url, site.stack.token) as client:
+        with (
+            KeptUp(console, site.revive_all),
+            readers(site, users[:1], ours=True),
+            Client(site.stack.url, site.stack.token, patience_s=PATIENCE_S) as client,
+        ):
             client.set_storage_credential(SERVICE, CredentialRequest(user=site.user.login, key=site.user.key))
             set_prices(client)
             runs = DeadlineRuns(client, data)

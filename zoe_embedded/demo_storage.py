@@ -22,12 +22,13 @@ from storage_bridge.model import BandwidthSlo
 from zoe_client import Client, ZoeError
 from zoe_client.wire import CredentialRequest
 from zoe_embedded.ceph.store import CephError
-from zoe_embedded.demo import follow, prepare
+from zoe_embedded.demo import alone_submitted, follow, prepare
 from zoe_embedded.demo_data import ROWS, Dataset
 from zoe_embedded.given_settings import add_option
 from zoe_embedded.home import Home, HomeError
 from zoe_embedded.interpreters import RuntimeBuildError
 from zoe_embedded.jars import JarError
+from zoe_embedded.keeping import PATIENCE_S, KeptUp
 from zoe_embedded.needs import MEMCACHED
 from zoe_embedded.postgres import EmbeddedPostgresError
 from zoe_embedded.preparing import NotReadyError, prepared
@@ -75,9 +76,11 @@ def main() -> int:
     try:
         home, settings = prepared(arguments.settings, programs=[MEMCACHED])
         console.print(f"[bold]1[/bold] Start {_NAMES[arguments.store]}, PostgreSQL, master, API and storage controller")
-        with _site(home, arguments.store, settings) as site:
+        with _site(home, arguments.store, settings) as site, KeptUp(console, site.revive_all) as kept:
             console.print(f"  up at {site.stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
             last = _run(console, site, arguments.rows)
+            if last is None:
+                kept.say_again()
     except FAILURES as error:
         console.print(str(error), style="red", markup=False)
         return 1
@@ -110,9 +113,10 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
     upload(console, site, data.readings, CONTAINER)
     console.print("[bold]3[/bold] Submit app_descriptions/energy-report-swift.json and follow it")
     document = json.loads((CLONE / "app_descriptions" / "energy-report-swift.json").read_text())
-    with Client(site.stack.url, site.stack.token) as client:
+    with Client(site.stack.url, site.stack.token, patience_s=PATIENCE_S) as client:
         client.set_storage_credential(SERVICE, CredentialRequest(user=site.user.login, key=site.user.key))
-        execution = follow(console, client, client.submit(document).id)
+        with alone_submitted(console, client, site.stack.home, document) as execution_id:
+            execution = follow(console, client, execution_id)
         driver = next(service for service in execution.services if service.component == "driver")
         output = base64.b64decode(client.logs(execution.id, driver.id, limit=1 << 20).data).decode(errors="replace")
     console.print("[bold]4[/bold] How it read its inputs, and what it printed")
@@ -130,7 +134,16 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
 
 
 def upload(console: Console, site: Site, directory: Path, container: str) -> None:
-    """Upload CSV files as the tenant's own user; skip objects that exist with the same size."""
+    """Upload CSV files as the tenant's own user; skip objects that exist with the same size. StoreError."""
+    try:
+        sent = _uploaded(site, directory, container)
+    except httpx.HTTPError as error:
+        raise StoreError(f"the store does not take the readings: {error}; run this again") from None
+    console.print(f"  {sent / 1e6:.0f} MB sent to swift2d://{container}.{SERVICE}/{PREFIX}")
+
+
+def _uploaded(site: Site, directory: Path, container: str) -> int:
+    """Return how many bytes were sent."""
     with httpx.Client(timeout=120, trust_env=False) as http:
         login = {"X-Auth-User": site.user.login, "X-Auth-Key": site.user.key}
         answer = http.get(site.store.auth_url, headers=login).raise_for_status()
@@ -146,7 +159,7 @@ def upload(console: Console, site: Site, directory: Path, container: str) -> Non
                 sent += path.stat().st_size
         for name in there:
             http.delete(f"{root}/{container}/{name}").raise_for_status()
-    console.print(f"  {sent / 1e6:.0f} MB sent to swift2d://{container}.{SERVICE}/{PREFIX}")
+    return sent
 
 
 def _parts(directory: Path) -> Iterator[Path]:

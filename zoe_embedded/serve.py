@@ -6,12 +6,12 @@ import argparse
 import shlex
 import sys
 import time
-from collections import deque
 
 from rich.console import Console
 
 from zoe_embedded.demo_storage import FAILURES
 from zoe_embedded.given_settings import add_option
+from zoe_embedded.keeping import LOOK_INTERVAL_S, Revivals
 from zoe_embedded.needs import MEMCACHED
 from zoe_embedded.preparing import prepared
 from zoe_embedded.serve_storage import served_store, tell_store
@@ -20,15 +20,10 @@ from zoe_embedded.stack import Stack
 from zoe_embedded.swift.site import Site
 from zoe_lib.api_tokens import FIRST_USER
 
-_LOOK_INTERVAL_S = 0.5
 STOPPED = (
     "Stopped. With the next `make serve`, queued executions keep their places, and those that ran begin again from the "
     "start."
 )
-_TOKENS = "memcached"
-# If a process ends more often than this, a restart does not help.
-REVIVALS_MAX = 5
-REVIVALS_WITHIN_S = 60.0
 
 
 def main() -> int:
@@ -59,28 +54,23 @@ def main() -> int:
 
 
 def _keep_up(console: Console, stack: Stack, site: Site | None = None) -> int:
-    """Restart processes that end by themselves, until that happens too often. A server of the store stays away until an
-    admin restarts it, as with any store; without the one that knows the tokens, nothing goes on.
+    """Restart processes that end by themselves, until that happens too often. A server of Swift stays away until an
+    admin restarts it, as with any store.
     """
-    revivals: deque[float] = deque(maxlen=REVIVALS_MAX)
+    revivals = Revivals()
     away: list[str] = []
     while True:
-        time.sleep(_LOOK_INTERVAL_S)
+        time.sleep(LOOK_INTERVAL_S)
         if site is not None:
-            away, before = site.store.all_ended(), away
+            away, before = [name for name in site.store.all_ended() if name != MEMCACHED], away
             for name in set(away).difference(before):
                 console.print(f"[red]The store's {name} ended by itself; see {site.store.directory / name}.log[/red]")
-                if name != _TOKENS:
-                    console.print(f"[yellow]`zoe storage restart {name}` starts it again.[/yellow]")
-            if _TOKENS in away:
-                return 1
+                console.print(f"[yellow]`zoe storage restart {name}` starts it again.[/yellow]")
         for story in stack.revive() if site is None else site.revive():
             console.print(f"[yellow]{story}[/yellow]")
-            now_s = time.monotonic()
-            if len(revivals) == REVIVALS_MAX and now_s - revivals[0] < REVIVALS_WITHIN_S:
+            if revivals.too_often(time.monotonic()):
                 console.print(f"[red]That happens too often; see {stack.home.logs}[/red]")
                 return 1
-            revivals.append(now_s)
 
 
 def _tell(console: Console, stack: Stack) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import hashlib
 import os
 import secrets
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -27,6 +25,7 @@ from pydantic import SecretStr
 from zoe_api.listening import CANNOT_LISTEN
 from zoe_api.sign_in.passwords import hashed
 from zoe_client.tls import verification
+from zoe_embedded.children import end_left, end_with_parent
 from zoe_embedded.home import Account, Home, make_directory
 from zoe_embedded.interpreters import SPARK, PythonMissingError, python_names
 from zoe_embedded.log_files import log_to
@@ -49,11 +48,12 @@ _PASSWORD_BYTES = 12
 _MASTER, _API = "zoe_master.main", "zoe_api.main"
 LOGS = {_MASTER: "master.log", _API: "api.log"}
 """Module -> name of the file in the home's directory of logs."""
+_MODULES = [[module] for module in LOGS]
+_CONFIG = "ZOE_CONFIG"
 _READY_WITHIN_S = 60.0
 _STOP_WITHIN_S = 20.0
 _PORT_ATTEMPTS_MAX = 5
 _SOCKET_PATH_MAX = 100
-_PR_SET_PDEATHSIG = 1
 _ADDED_TO = ("local_images", "local_image_hints")
 """Settings whose entries are added to the stack's own."""
 
@@ -197,6 +197,7 @@ class Stack:
 
     def _start(self) -> None:
         self._lock = self._take_lock()
+        end_left(lambda words, variables: words[-1:] in _MODULES and variables.get(_CONFIG) == str(self.config_file))
         runtime = self._spark_runtime() if self._spark else None
         database_url = self._postgres.start()
         upgrade(database_url)
@@ -301,13 +302,13 @@ class Stack:
         with log_to(self.home.logs / LOGS[module]) as log:
             return subprocess.Popen(
                 [sys.executable, "-m", module],
-                env={**clean_environment(), "ZOE_CONFIG": str(self.config_file)},
+                env={**clean_environment(), _CONFIG: str(self.config_file)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd=self.home.path,
                 start_new_session=True,
-                preexec_fn=end_with_parent,  # noqa: PLW1509 - no threads run here
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - it takes no lock
             )
 
     def _ready_on_our_port(self, *, last: bool) -> bool:
@@ -393,11 +394,6 @@ def _ready(url: str, token: str, parts: set[str]) -> bool:
 def clean_environment() -> dict[str, str]:
     """Return the environment of this process, without settings of Zoe."""
     return {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
-
-
-def end_with_parent() -> None:
-    """Have this process end with the one that started it, however that one ends."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _wait_or_kill(process: subprocess.Popen[bytes]) -> None:

@@ -96,6 +96,7 @@ def test_a_list_that_cannot_be_used_fails_the_step_and_is_made_again(
     assert failed.entries is not None
     assert (failed.entries.count, failed.entries.problem) == (None, ListProblem.BAD_ENTRY)
     assert failed.message.startswith("entry 1 of the list is null (")
+    assert client.arrays.array(failed.execution_id).message == "entry 1 of the list is null"
     assert [one.id for one in client.executions(limit=50).executions if one.id.startswith("a")] == []
     lists.content = b'["a"]'
     client.workflows.resume(before.id)
@@ -114,6 +115,9 @@ def test_entries_that_have_not_succeeded_run_again_with_the_same_list(
     client = api.client()
     before = client.wait_for_workflow(client.workflows.run(workflow(PREPARE, COUNT)).id, 30)
     assert states(before) == {"prepare": "succeeded", "count": "failed"}
+    step_of = named(before, "count")
+    assert step_of.message == 'entries 0 ("a") and 1 ("b") failed'
+    assert client.arrays.array(step_of.execution_id).message == step_of.message
     master.behaviours["count"] = exits(0)
     assert client.workflows.resume(before.id, idempotency_key="again").run == 2
     after = client.wait_for_workflow(before.id, 30)

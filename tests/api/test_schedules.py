@@ -141,9 +141,11 @@ def test_what_is_wrong_is_said_when_it_is_stored(http: httpx.Client) -> None:
     wrong["components"][0]["command"] = ["{param:dya}"]
     refused = problem(http.put(f"{APPS}/report", json={"document": wrong}))
     assert (refused["errors"][0]["pointer"], "day" in refused["errors"][0]["hint"]) == ("/components/0/command/0", True)
-    # While a parameter has no default, the rest is checked when it runs.
-    needs: Document = {**REPORT, "params": {"day": {}, "rows": {}}}
+    # Where a parameter without a default stands, nothing can be checked before it runs.
+    needs: Document = {**REPORT, "name": "{param:day}", "params": {"day": {}, "rows": {}}}
     put(http, document=needs)
+    refused = problem(http.put(f"{APPS}/report", json={"document": {**needs, "components": []}}))
+    assert [one["pointer"] for one in refused["errors"]] == ["/components"]
     assert "no value" in http.post(f"{APPS}/report/dispatch", json={}).text
     assert http.put(f"{APPS}/x", json={"document": {**REPORT, "params": {"day": {"type": "date"}}}}).status_code == 422
     assert http.put(f"{APPS}/x", json={"document": {"version": 4}}).status_code == 422
@@ -312,13 +314,36 @@ def test_past_times_run_once_each_with_their_own_time_and_so_many_at_once(
     assert [[other.on for other in one.conditions.after] for one in executions] == [
         [], [], [made[0]["run_id"]], [made[1]["run_id"]],
     ]  # fmt: skip
-    assert http.post(f"{SCHEDULES}/nightly/backfill", json=wanted).json()["runs"] == []
+    assert http.post(f"{SCHEDULES}/nightly/backfill", json=wanted).json() == {
+        "runs": [],
+        "passed": {"submitted": 4},
+        "notes": [],
+    }
     # A time that comes is not skipped because of them.
     leader.look(due_s)
     assert outcomes(http) == ["backfilled"] * 4 + ["made"]
     later = http.post(f"{SCHEDULES}/nightly/backfill", json={**wanted, "to_s": due_s + 9e8})
     assert (later.status_code, "in the future" in later.text) == (422, True)
     assert http.post(f"{SCHEDULES}/absent/backfill", json=wanted).status_code == 404
+
+
+def test_times_whose_runs_failed_run_again_and_only_these(api: Api, http: httpx.Client) -> None:
+    due_s = add(http, document=job("sh", "-c", "{scheduled:epoch}", name="nightly"))["due_s"]
+    wanted = {"from_s": due_s - 3 * HOUR, "to_s": due_s - HOUR}
+
+    def backfill(**more: Any) -> dict[str, Any]:
+        return dict(http.post(f"{SCHEDULES}/nightly/backfill", json={**wanted, **more}).raise_for_status().json())
+
+    first = backfill()["runs"]
+    http.post(f"/api/v1/executions/{first[1]['run_id']}/cancel").raise_for_status()
+    assert backfill() == {"runs": [], "passed": {"submitted": 2, "cancelled": 1}, "notes": []}
+    again = backfill(failed=True)
+    [run] = again["runs"]
+    assert (run["due_s"], run["run_id"] != first[1]["run_id"]) == (due_s - 2 * HOUR, True)
+    assert command_of(api.store, run["run_id"]) == f"{due_s - 2 * HOUR:.0f}"
+    assert again["passed"] == {"submitted": 2}
+    assert backfill(failed=True)["runs"] == []
+    assert {one["run_id"] for one in show(http)["runs"]} == {first[0]["run_id"], run["run_id"], first[2]["run_id"]}
 
 
 def test_a_backfill_ends_at_the_first_time_that_is_refused(api: Api, http: httpx.Client) -> None:
@@ -482,6 +507,21 @@ def test_what_is_wrong_with_a_schedule_is_said_at_once(
     found = problem(answer)
     assert answer.status_code == (404 if pointer is None else 422), found
     assert pointer is None or pointer in [one["pointer"] for one in found["errors"]]
+
+
+def test_times_parameters_and_document_are_told_in_one_round(shared_http: httpx.Client) -> None:
+    document = {**REPORT, "components": [{**REPORT["components"][0], "image": ""}]}
+    body = {"expression": "61 * * * *", "zone": "Mars/Phobos", "document": document, "parameters": {"rows": "many"}}
+    found = problem(shared_http.put(f"{SCHEDULES}/x", json=body))
+    assert found["code"] == "invalid_schedule"
+    places = ["/zone", "/expression", "/document/params/rows", "/document/components/0/image"]
+    assert [one["pointer"] for one in found["errors"]] == places
+    good = {**body, "expression": "@daily", "zone": "UTC"}
+    found = problem(shared_http.put(f"{SCHEDULES}/x", json=good))
+    assert (found["code"], [one["pointer"] for one in found["errors"]]) == (
+        "invalid_description",
+        [one.removeprefix("/document") for one in places[2:]],
+    )
 
 
 def test_what_may_change_until_then_is_a_note(api: Api, http: httpx.Client) -> None:

@@ -165,8 +165,13 @@ def test_entries_that_failed_run_again_and_a_list_outside_the_workspace_is_not_r
         "count": "failed",
         "sum": "skipped",
     }
+    named = 'entry 1 ("bad") failed'
+    assert named in failed.err
     shown = zoe("workflow", "show", failed.json()["id"])
     assert "failed, 1 of 2 entries, 1 failed" in shown.out
+    assert named in shown.out
+    for one in (failed.json()["id"], before["count"]["execution_id"]):
+        assert named in zoe("show", one).out
     gate = stack.workspace / "gate"
     gate.write_text("")
     try:

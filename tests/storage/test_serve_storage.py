@@ -109,6 +109,14 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             _child(running.pid, "storage_controller").kill()
             until(lambda: "zoe-storage had ended with -9 and was restarted" in output.read_text(), output.read_text)
             until(lambda: not client.storage().problem, lambda: client.storage().problem)
+            memcached = psutil.Process(
+                next(o.pid for o in psutil.Process(running.pid).children() if "memcached" in o.name())
+            )
+            memcached.kill()
+            until(lambda: "memcached had ended with -9 and was restarted" in output.read_text(), output.read_text)
+            who = {"X-Auth-User": commands["ST_USER"], "X-Auth-Key": key}
+            # The tokens are gone; the proxy asks the server again after a pause of at most a minute.
+            until(lambda: httpx.get(commands["ST_AUTH"], headers=who).is_success, output.read_text, 120.0)
         children = psutil.Process(running.pid).children(recursive=True)
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 0, output.read_text()

@@ -19,7 +19,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 
 from tests.support import delays
-from zoe_embedded.stack import end_with_parent
+from zoe_embedded.children import end_with_parent
 
 _OTHERS = ("zoe_api.key_rotation", "zoe_api.setup", "storage_controller.__main__")
 _FORKS = multiprocessing.get_context("forkserver")

@@ -56,3 +56,11 @@ def test_output_below_the_bound_is_whole_and_above_it_what_went_is_counted(harne
     assert data.endswith(b"\nthe end\n")
     assert len(data) + sum(gaps) == end
     assert least or end == len(lines(400)) + 160_000 + len(b"the end\n")
+
+
+def test_what_services_leave_in_their_homes_is_named(harness: SwarmHarness) -> None:
+    script = "cd; echo x > report; mkdir out .cache; head -c 2048 /dev/zero > out/part; exit 3"
+    left, none = harness.start(small(script), "e.left.0.1"), harness.start(small("true"), "e.none.0.1", "node-2")
+    ended = harness.reach(left, ObservedState.ENDED)
+    assert (ended.exit_code, ended.left_files) == (3, "out/ (1 file, 2 KiB), report (2 B)")
+    assert harness.reach(none, ObservedState.ENDED).left_files == ""

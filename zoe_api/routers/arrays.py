@@ -37,9 +37,11 @@ from zoe_client.wire import (
 from zoe_client.wire.arrays import BRIEF_MAX
 from zoe_lib.domain.arrays import Array, member_id, with_all_waiting
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.failed_entries import NAMED_MAX, failed_positions, with_failed_entries
 from zoe_lib.domain.indices import INDEX_MAX
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.sharing import ALL
+from zoe_lib.domain.values import changed
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.values import ArrayQuery, ExecutionQuery
@@ -153,6 +155,10 @@ def _shown(services: Services, principal: Principal, array_id: str) -> ArrayView
     promise = array_promise(services, array)
     if not_begun(services, [array]):
         array, states = with_all_waiting(array, states)
+    if array.entries is not None and array.entries.count and array.count(IndexState.FAILED):
+        failed = failed_positions(states)
+        entries = services.store.array_entries(array_id, failed[:NAMED_MAX])
+        array = changed(array, message=with_failed_entries(array.message, failed, entries))
     return array_view(array, states, principal.operator or owns_array(principal, array), promise)
 
 

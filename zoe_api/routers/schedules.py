@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import secrets
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import pairwise
 from typing import Annotated
 
 from fastapi import Path, Query, Request, Response
@@ -13,13 +13,13 @@ from fastapi import Path, Query, Request, Response
 from zoe_api.access import Reader, Submitter, check
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep, checking
-from zoe_api.problems import ApiProblem, as_problems, from_description
+from zoe_api.problems import ApiProblem, as_problems
 from zoe_api.request_context import PREFIX
 from zoe_api.routers.submissions import IdempotencyKey
 from zoe_api.routing import api_router
+from zoe_api.schedule_times import refused_times, wrong_ahead, wrong_times
 from zoe_api.schedule_views import facts, next_times, run_views, schedule_view
 from zoe_api.visibility import note_look
-from zoe_client.vocabulary import OverlapPolicy
 from zoe_client.wire import (
     BackfillRequest,
     BackfillView,
@@ -31,27 +31,24 @@ from zoe_client.wire import (
     ScheduleView,
 )
 from zoe_client.wire.schedules import NAME_PATTERN
-from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.values import changed
-from zoe_lib.schedules.times import BadTimes
+from zoe_lib.schedules.run_times import RunTimes
 from zoe_lib.schedules.turns import first_after
 from zoe_lib.schedules.values import RunOptions, Schedule
 from zoe_lib.store.people import Principal
 from zoe_lib.submission import making
-from zoe_lib.submission.backfilling import Backfill, backfill
+from zoe_lib.submission.backfilling import Backfill, backfill, runs_between
 from zoe_lib.submission.refusal import SubmissionRefused
 from zoe_lib.submission.scheduling import document_of, run_now, timed, times_of, why_refused
-from zoe_lib.workflows.applications import check_stored
 
 router = api_router("/schedules", tag="schedules")
 Name = Annotated[str, Path(pattern=NAME_PATTERN, description="Name of the schedule.")]
 OfUser = Annotated[str | None, Query(max_length=256, description="Another user's; for operators.")]
 _LISTED_MAX = 1000
 _ID_BYTES = 12
-AHEAD_RUNS_MAX = 10
-"""Runs of a schedule that are submitted ahead of their times and wait."""
+_FAILED = ("failed", "cancelled")
 # What may be otherwise when its time comes.
 _MAY_PASS = ("never_fits", "quota_exceeded", "budget_exceeded", "storage_guarantee_unavailable")
 
@@ -95,16 +92,19 @@ def put_schedule(name: Name, body: ScheduleRequest, principal: Submitter, servic
     """Run something at the times of a cron expression, as yourself, replacing an earlier schedule of the name, whose
     history stays. Times before now do not run.
 
-    422 with what is wrong with times, document or parameters. What may change until then, such as a spent budget, is a
+    422 with all that is wrong with times, document and parameters at once; `/document` stands before places in the
+    document if times are wrong, too. What may change until then, such as a spent budget, is a
     note. On days when clocks change, one that is skipped runs when the clock is
     set forward, and one that comes twice runs once, unless minutes or hours begin with `*`.
     """
     now_s = services.clock.now_s()
     schedule = _schedule(name, body, principal, now_s)
-    due_s = first_after(schedule, now_s)
-    schedule = changed(schedule, due_s=due_s, next_at_s=schedule.made_s(due_s))
+    wrong = wrong_times(body.expression, body.zone) or wrong_ahead(schedule, now_s)
+    if not wrong:
+        due_s = first_after(schedule, now_s)
+        schedule = changed(schedule, due_s=due_s, next_at_s=schedule.made_s(due_s))
     with checking(services, principal):
-        notes = _checked(schedule, services, principal)
+        notes = _checked(schedule, services, principal, wrong)
     kept = services.store.schedules.put(schedule, services.settings.schedules_max)
     return schedule_view(kept, None, notes)
 
@@ -161,16 +161,21 @@ def run_schedule(
 def backfill_schedule(
     name: Name, body: BackfillRequest, request: Request, principal: Submitter, services: ServicesDep
 ) -> BackfillView:
-    """Run past times, each once and with its own time: those that have not run, a hundred at most. The schedule's own
-    times go on beside it. For its owner only.
+    """Run past times, each with its own time: those that have not run, and with `failed` those whose run has failed or
+    was cancelled; a hundred at most. The schedule's own times go on beside it, and so does an earlier backfill. For its
+    owner only.
     """
     found = services.store.schedules.one(principal.tenant, principal.user, name)
-    wanted = Backfill(body.from_s, body.to_s, body.at_once, body.newest_first)
+    before = run_views(runs_between(body.from_s, body.to_s, services.store.schedules.known_runs(found.id)), services)
+    again = frozenset(one.run_id for one in before if body.failed and one.run_id and one.state in _FAILED)
+    wanted = Backfill(body.from_s, body.to_s, body.at_once, body.newest_first, again)
     with as_problems():
         made = [*backfill(services, found, principal, wanted, request.state.request_id, services.clock)]
     services.master.hint()
     notes = dict.fromkeys(note for _, run in made if run is not None for note in run.notes)
-    return BackfillView(runs=run_views([one for one, _ in made], services), notes=list(notes))
+    passed = Counter(one.state or "removed" for one in before if one.run_id not in again)
+    runs = run_views([one for one, _ in made], services)
+    return BackfillView(runs=runs, passed=dict(passed), notes=list(notes))
 
 
 @router.delete("/{name}", status_code=204)
@@ -194,7 +199,7 @@ def _found(services: Services, principal: Principal, request: Request, name: str
 def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: float) -> Schedule:
     same = ("priority", "deadline_s", "indices", "deadline", "finish_by", "confidence", "budget", "ahead_s")
     options = asdict(RunOptions(body.run_name, **{name: getattr(body, name) for name in same}))
-    schedule = Schedule(
+    return Schedule(
         id=f"s{secrets.token_hex(_ID_BYTES)}",
         tenant=principal.tenant,
         user=principal.user,
@@ -218,63 +223,33 @@ def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: flo
         count=1,
         made_at_s=now_s,
     )
-    try:
-        schedule.times.next_after(now_s)
-    except BadTimes as error:
-        wrong = Diagnostic(pointer=f"/{error.field}", code="invalid", message=str(error))
-        raise ApiProblem(Code.INVALID_SCHEDULE, str(error), errors=[wrong]) from None
-    _check_ahead(schedule, now_s)
-    return schedule
 
 
-def _check_ahead(schedule: Schedule, now_s: float) -> None:
-    """Raise ApiProblem for a schedule of which an earlier run could not have ended when the next one is submitted, if
-    that matters to it; or of which many runs would wait at once.
+def _checked(schedule: Schedule, services: Services, principal: Principal, wrong: Sequence[Diagnostic]) -> list[str]:
+    """Return notes on what would refuse a run now and may be otherwise later; 422 for what will not be, with what is
+    wrong with its times.
     """
-    times: list[float] = []
-    at_s = first_after(schedule, now_s)
-    while at_s is not None and len(times) <= AHEAD_RUNS_MAX:
-        times.append(at_s)
-        at_s = first_after(schedule, at_s)
-    # Of two runs, the earlier one may begin late by the jitter, and the later one early.
-    least_s = min((later - one for one, later in pairwise(times)), default=math.inf) - schedule.jitter_s
-    why = ""
-    if schedule.ahead_s and schedule.ahead_s >= least_s and schedule.overlap_policy is not OverlapPolicy.ALLOW:
-        why = (
-            f"its runs may begin {max(least_s, 0):g} s apart, so an earlier one may not have begun so long before: let "
-            "overlap be allow"
-        )
-    if len(times) > AHEAD_RUNS_MAX and times[-1] - times[0] < schedule.ahead_s:
-        why = f"more than {AHEAD_RUNS_MAX} of its runs would wait at once"
-    if why:
-        wrong = Diagnostic(pointer="/ahead_s", code="invalid", message=why)
-        raise ApiProblem(Code.INVALID_SCHEDULE, why, errors=[wrong])
-
-
-def _checked(schedule: Schedule, services: Services, principal: Principal) -> list[str]:
-    """Return notes on what would refuse a run now and may be otherwise later; 422 for what will not be."""
-    document = document_of(services, schedule)
     try:
-        times = times_of(schedule, schedule.due_s, services.clock)
-        document, parameters = timed(document, schedule.parameters, times)
-        if schedule.document is not None:
-            check_stored(document)
-        begins_s = None if schedule.due_s is None or not schedule.ahead_s else schedule.begins_s(schedule.due_s)
-        under = NO_CONDITIONS if begins_s is None else Conditions(begin_at_s=begins_s)
-        run = making.prepare(
-            document,
-            parameters,
-            schedule.run_options,
-            services,
-            principal,
-            under,
-            from_s=begins_s,
-            clock=services.clock,
-        )
-    except DescriptionError as error:
-        raise from_description(error) from None
+        run = _first_run(schedule, services, principal, with_times=not wrong)
     except SubmissionRefused as refused:
+        if wrong:
+            raise refused_times(wrong, refused) from None
         if refused.code not in _MAY_PASS:
             raise ApiProblem(Code(refused.code), refused.detail, refused.hint, refused.errors) from None
         return [why_refused(refused)]
+    if wrong:
+        raise refused_times(wrong)
     return list(run.notes)
+
+
+def _first_run(schedule: Schedule, services: Services, principal: Principal, with_times: bool) -> making.PreparedRun:
+    """Return the next run of a schedule; one without times is of the moment. SubmissionRefused."""
+    now_s = services.clock.now_s()
+    times = times_of(schedule, schedule.due_s, services.clock) if with_times else RunTimes(now_s, now_s, "UTC")
+    document, parameters = timed(document_of(services, schedule), schedule.parameters, times)
+    begins_s = None if schedule.due_s is None or not schedule.ahead_s else schedule.begins_s(schedule.due_s)
+    under = NO_CONDITIONS if begins_s is None else Conditions(begin_at_s=begins_s)
+    options = schedule.run_options
+    return making.prepare(
+        document, parameters, options, services, principal, under, from_s=begins_s, clock=services.clock
+    )

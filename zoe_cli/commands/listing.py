@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zoe_cli.commands.arguments import Id
-from zoe_cli.commands.array_rows import all_rows
+from zoe_cli.commands.array_rows import all_rows, is_array, is_workflow
 from zoe_cli.commands.attempt_steps import steps
 from zoe_cli.commands.dates import since
 from zoe_cli.commands.file_places import FORMS
@@ -166,7 +166,12 @@ def show(
         bool, typer.Option("--timeline", help="Only when it and its services got how far, and how long each step took.")
     ] = False,
 ) -> None:
-    """Show one execution: why it waits or how it ended, its timeline and its services."""
+    """Show one execution: why it waits or how it ended, its timeline and its services. The id of an array or a workflow
+    shows that.
+    """
+    if is_array(execution_id) or is_workflow(execution_id):
+        _show_whole(context, execution_id, only_steps)
+        return
     form = options(context).output
     if only_steps and form is Format.TABLE:
         with options(context).quick() as client:
@@ -182,6 +187,22 @@ def show(
     lines = [*facts(execution), *more, ("", ""), *timeline(execution)]
     write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in lines) + "\n")
     write(table(service_rows(execution)))
+
+
+def _show_whole(context: typer.Context, whole_id: str, only_steps: bool) -> None:
+    """Show an array or a workflow, as `zoe array show` and `zoe workflow show` do."""
+    if only_steps:
+        raise typer.BadParameter(
+            "--timeline is for one execution, such as an index of an array or a step of a workflow"
+        )
+    if is_array(whole_id):
+        from zoe_cli.commands import arrays
+
+        arrays.show(context, whole_id)
+    else:
+        from zoe_cli.commands import workflows
+
+        workflows.show(context, whole_id)
 
 
 def _events(client: QuickClient, execution: Execution) -> list[EventView]:

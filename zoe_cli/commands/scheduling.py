@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,6 +35,7 @@ app = typer.Typer(help="Schedules: what runs at which times, and what came of it
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the schedule: letters, digits, _ and -.")]
 OfUser = Annotated[str | None, typer.Option("--user", help="Another user's schedule; for operators.")]
+_IN_DOCUMENT = "/document"
 _FILES = (".json", ".yaml", ".yml")
 _DATE_LENGTH = len("2026-11-01")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?", re.ASCII)
@@ -116,9 +117,9 @@ def add_one(
         try:
             made = client.schedules.put(name, body)
         except Refused as error:
-            if file is None or read is None or error.problem.code == "invalid_schedule":
+            if file is None or read is None:
                 raise
-            refuse_with_places(error, file, read)
+            refuse_with_places(error, file, read, _IN_DOCUMENT if error.problem.code == "invalid_schedule" else None)
     for text in made.notes:
         note(f"note: {text}")
     emit(made, options(context).output, _rows([made]))
@@ -185,8 +186,11 @@ def backfill(
     until: Annotated[str, typer.Option("--to", metavar="TIME", help="Last time; of a date, all of the day.")],
     at_once: Annotated[int, typer.Option(min=1, max=100, help="So many runs beside each other.")] = 1,
     newest_first: Annotated[bool, typer.Option("--newest-first", help="Begin with the newest time.")] = False,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Also run times again whose run has failed or was cancelled.")
+    ] = False,
 ) -> None:
-    """Run past times that have not run, each once and with its own time. TIMEs are in the zone of the schedule."""
+    """Run past times that have not run, each with its own time. TIMEs are in the zone of the schedule."""
     from zoe_client.wire import BackfillRequest
 
     with options(context).client() as client:
@@ -196,17 +200,29 @@ def backfill(
             to_s=_last(until, zone),
             at_once=at_once,
             newest_first=newest_first,
+            failed=failed,
         )
         made = client.schedules.backfill(name, body)
     for text in made.notes:
         note(f"note: {text}")
     rows = [(one.run_id or "", clock(one.due_s) if one.due_s else "", _came(one)) for one in made.runs]
     emit(made, options(context).output, Rows(("run", "due", "outcome"), rows))
+    if made.passed:
+        note(_passed(made.passed, failed))
+    elif not made.runs:
+        note("The schedule has no times there.")
     if not made.runs:
-        note("All times there have run, or there is none. A run that failed is not run again.")
-    elif made.runs[-1].run_id is None:
+        return
+    if made.runs[-1].run_id is None:
         note("The times from the refused one on were not run; the same command goes on with them.")
         raise typer.Exit(Exit.USAGE)
+
+
+def _passed(passed: Mapping[str, int], failed: bool) -> str:
+    """Say which times of the range were passed over because they have run before."""
+    states = ", ".join(f"{number} {state}" for state, number in sorted(passed.items()))
+    again = not failed and any(state in passed for state in ("failed", "cancelled"))
+    return f"Times there that have run before: {states}." + (" --failed runs failed ones again." if again else "")
 
 
 def _last(text: str, zone: str) -> float:
@@ -280,6 +296,7 @@ add(
     backfill,
     (
         "zoe schedule backfill nightly --from 2026-11-01 --to 2026-11-07 --at-once 2",
+        "zoe schedule backfill nightly --from 2026-11-01 --to 2026-11-07 --failed",
         "zoe schedule backfill hourly --from '2026-11-01 00:00' --to '2026-11-01 12:00' --newest-first",
     ),
 )

@@ -9,6 +9,7 @@ from zoe_cli.commands.workflow_promises import whole_lines
 from zoe_cli.output import note
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
+from zoe_client.documents.shortening import shortened
 from zoe_client.vocabulary import IndexState
 
 if TYPE_CHECKING:
@@ -78,8 +79,7 @@ def name_failures(ended: WorkflowView) -> bool:
 
 
 def _some(names: Sequence[str]) -> str:
-    left = len(names) - _NAMED_MAX
-    return ", ".join(names[:_NAMED_MAX]) + (f" and {left} more" if left > 0 else "")
+    return shortened(names, _NAMED_MAX)
 
 
 def summary_lines(found: WorkflowView) -> Iterator[str]:

@@ -219,10 +219,16 @@ def read_document(file: Path) -> LocatedDocument:
         raise typer.Exit(Exit.USAGE) from None
 
 
-def refuse_with_places(error: Refused, file: Path, read: LocatedDocument) -> NoReturn:
-    """Report every finding with its line, and end the command."""
+def refuse_with_places(error: Refused, file: Path, read: LocatedDocument, below: str | None = None) -> NoReturn:
+    """Report every finding with its line, and end the command. `below`: the place of the document in the request, if
+    findings are about other parts of that, too.
+    """
     note(f"zoe: {error}")
     for one in error.problem.errors:
+        if below is not None and not one.pointer.startswith(below):
+            note(f"  {one.pointer.lstrip('/')}: {one.message}")
+            continue
+        one.pointer = one.pointer.removeprefix(below or "")
         place = read.place(one.pointer)
         where = _name(file) if place is None else f"{_name(file)}:{place[0]}:{place[1]}"
         note(f"  {where}: {one.pointer or '(document)'}: {one.message}" + (f" ({one.hint})" if one.hint else ""))

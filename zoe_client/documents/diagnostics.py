@@ -6,10 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from zoe_client.documents.shortening import shortened
+
 DIAGNOSTICS_MAX = 100
 """More findings than anyone reads; limits the answer to a hostile document."""
 TEXT_MAX = 1000
 """Characters of one text of a finding."""
+_KNOWN_MAX = 40
+"""Names that a hint lists: all keys of a component or a step; of names that a user gives there may be hundreds."""
 
 
 class Code(StrEnum):
@@ -77,7 +81,7 @@ def did_you_mean(wrong: str, known: Sequence[str]) -> str:
     close = get_close_matches(wrong[:64], known[:200], n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
-    return "known are " + ", ".join(sorted(known)[:20]) if known else "there is none"
+    return f"known are {shortened(sorted(known), _KNOWN_MAX)}" if known else "there is none"
 
 
 def duplicates(named: Iterable[tuple[str, str | int | None]], noun: str) -> Iterator[Diagnostic]:

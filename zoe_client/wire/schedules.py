@@ -214,6 +214,7 @@ class BackfillRequest(Numbers):
         description="So many run beside each other; each further one begins when one has ended.",
     )
     newest_first: bool = False
+    failed: bool = Field(default=False, description="Also those times whose run has failed or was cancelled.")
 
 
 class BackfillView(Wire):
@@ -222,6 +223,11 @@ class BackfillView(Wire):
     """
 
     runs: list[ScheduleRunView]
+    passed: dict[str, int] = Field(
+        default={},
+        description="How many times were passed over because they have run before, by the states of these runs; "
+        "`removed`: of a run that is not kept any more.",
+    )
     notes: list[str] = Field(default=[], description="For the user, of all runs.")
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from zoe_embedded.children import end_with_parent
 from zoe_embedded.log_files import log_to
 from zoe_embedded.needs import find_program
 from zoe_embedded.ports import HeldPorts
@@ -122,6 +123,10 @@ class CephStore:
     ) -> None:
         self.close()
 
+    def ended(self) -> str | None:
+        """Return the name of a program that ended by itself; None if all run."""
+        return next((name for name, one in self._processes.items() if one.poll() is not None), None)
+
     def add_user(self, name: str, key: str) -> str:
         """Make a user with an account of that name, and return the login for Swift's protocol."""
         self.admin("user", "create", f"--uid={name}", f"--display-name={name}")
@@ -186,7 +191,12 @@ class CephStore:
     def _spawn(self, name: str, command: Sequence[str]) -> None:
         with log_to(self.directory / f"{name}.out") as log:
             self._processes[name] = subprocess.Popen(
-                _found(command), env=self._environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                _found(command),
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - it takes no lock
             )
 
     def _environment(self) -> dict[str, str]:

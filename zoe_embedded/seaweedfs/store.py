@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from zoe_embedded.children import end_with_parent
 from zoe_embedded.home import Home
 from zoe_embedded.locked_programs import ensure_program
 from zoe_embedded.log_files import log_to
@@ -70,6 +71,10 @@ class SeaweedStore:
         if self._process is not None:
             self._process.send_signal(number)
 
+    def ended(self) -> str | None:
+        """Return its name if it ended by itself; None if it runs."""
+        return "server" if self._process is not None and self._process.poll() is not None else None
+
     def close(self) -> None:
         """Stop it."""
         if self._process is not None:
@@ -104,7 +109,13 @@ class SeaweedStore:
         ]  # fmt: skip
         with log_to(log_file) as log:
             self._process = subprocess.Popen(
-                command, cwd=self.directory, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment()
+                command,
+                cwd=self.directory,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=_environment(),
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - it takes no lock
             )
         give_up_s = time.monotonic() + _START_S_MAX
         while not _answers(self.url):

@@ -34,7 +34,7 @@ def line_to_ceph(home: Home, ceph: CephStore, accounts: Iterable[str], secret: s
     beside = ceph.directory.parent
     users = _written(home, beside / "accounts.json", json.dumps(known))
     nobody = _written(home, beside / "key", "no key: all accounts have users of their own")
-    return StoreBehind(ceph.auth_url, "nobody:swift", nobody, users)
+    return StoreBehind(ceph.auth_url, "nobody:swift", nobody, users, ended=ceph.ended)
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def seaweedfs_behind(home: Home, _: Iterable[str], secret: str) -> Iterator[Stor
     program = ensure_seaweedfs(home)
     with _directory() as directory, SeaweedStore(program, directory / "data", {_USER: secret}) as store:
         key = _written(home, directory / "key", secret)
-        yield StoreBehind(store.url, _USER, key, protocol="s3", order="paths")
+        yield StoreBehind(store.url, _USER, key, protocol="s3", order="paths", ended=store.ended)
 
 
 BEHIND: Mapping[str, Callable[[Home, Iterable[str], str], AbstractContextManager[StoreBehind]]] = MappingProxyType(

@@ -9,7 +9,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -63,7 +63,7 @@ class ControllerLine:
 class StoreBehind:
     """The store behind a gateway: its authentication, or that store if it speaks S3; who the gateway is there, and
     the file with that user's key; the file of accounts that have a user of their own there, if there is one. order: in
-    which an S3 store lists.
+    which an S3 store lists. ended: returns the name of a program of it that ended by itself.
     """
 
     url: str
@@ -72,6 +72,7 @@ class StoreBehind:
     accounts_file: str | None = None
     protocol: str = "swift"
     order: str = "bytes"
+    ended: Callable[[], str | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

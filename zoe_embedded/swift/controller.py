@@ -18,6 +18,7 @@ import zmq
 
 from storage_bridge.model import BandwidthSlo
 from zoe_client.tls import verification
+from zoe_embedded.children import end_with_parent
 from zoe_embedded.home import Account, write_private
 from zoe_embedded.log_files import log_to
 from zoe_embedded.ports import HeldPorts
@@ -30,6 +31,7 @@ _LOOK_S = 0.1
 _LEADER = "leader"
 _STORY_CHARACTERS = 2000
 _SETTINGS = "zoe-storage-{}.toml"
+CONFIG_VARIABLE = "ZOE_SDS_CONFIG"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class ControllerSite:
     def start(self, number: int = 0) -> subprocess.Popen[bytes]:
         """Start a controller, which was configured; the tables must exist."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
-        environment["ZOE_SDS_CONFIG"] = str(self._directory / _SETTINGS.format(number))
+        environment[CONFIG_VARIABLE] = str(self._directory / _SETTINGS.format(number))
         return self._spawn(environment)
 
     def revive(self) -> list[str]:
@@ -129,7 +131,14 @@ class ControllerSite:
     def _spawn(self, environment: dict[str, str]) -> subprocess.Popen[bytes]:
         with log_to(self.log) as log:
             command = [sys.executable, "-m", "storage_controller"]
-            return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            return subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - it takes no lock
+            )
 
     @contextmanager
     def serve(self, store: ObjectStore, admin: StoreUser, database_url: str, rates: BandwidthSlo) -> Iterator[str]:

@@ -6,16 +6,19 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from storage_bridge.model import BandwidthSlo
 from zoe_client import Client
+from zoe_embedded.children import end_left
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.jars import readable_jars
+from zoe_embedded.needs import MEMCACHED
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.stack import Stack, StackError, alone
 from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
-from zoe_embedded.swift.controller import ControllerSite
+from zoe_embedded.swift.controller import CONFIG_VARIABLE, ControllerSite
 from zoe_embedded.swift.store import ObjectStore
 from zoe_embedded.swift.store_socket import StoreSocket
 from zoe_lib.api_tokens import FIRST_TENANT
@@ -39,8 +42,14 @@ class Site:
     controller: ControllerSite
 
     def revive(self) -> list[str]:
-        """Restart what has ended by itself, but for servers of the store; return a sentence for each."""
-        return [*self.stack.revive(), *self.controller.revive()]
+        """Restart what has ended by itself, but for servers of Swift; return a sentence for each. memcached holds
+        tokens only, and is none of these.
+        """
+        return [*self.store.revive([MEMCACHED]), *self.stack.revive(), *self.controller.revive()]
+
+    def revive_all(self) -> list[str]:
+        """Restart what has ended by itself; return a sentence for each. StoreError if that does not help."""
+        return [*self.store.revive(), *self.revive()]
 
 
 @contextmanager
@@ -66,6 +75,7 @@ def storage_site(
     run_as = account.name if account is not None else None
     with ExitStack() as undo:
         undo.enter_context(alone(home))  # before files of a store that runs are written anew
+        end_left(partial(_is_left, f"{directory}/"))
         token = home.secret("storage-controller-token")
         controller = undo.enter_context(closing(ControllerSite(directory, token, account)))
         line = controller.line
@@ -101,6 +111,13 @@ def storage_site(
         stack = undo.enter_context(Stack(home, settings=settings, spark_optional=spark_optional, stops_database=False))
         _wait_for_answers(stack)
         yield Site(stack, store, user, controller)
+
+
+def _is_left(directory: str, words: Sequence[str], variables: Mapping[str, str]) -> bool:
+    """Return whether a process was started with a configuration in this directory, as servers of the store and the
+    controller are.
+    """
+    return any(one.startswith(directory) for one in (*words, variables.get(CONFIG_VARIABLE, "")))
 
 
 def _wait_for_answers(stack: Stack) -> None:

@@ -9,11 +9,13 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from zoe_embedded.children import end_with_parent
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.log_files import log_to
 from zoe_embedded.needs import MEMCACHED, PROGRAMS, find_program
@@ -93,19 +95,38 @@ class ObjectStore:
             name for name, one in list(self._processes.items()) if one.poll() is not None and name != self._restarting
         ]
 
+    def revive(self, only: Collection[str] | None = None) -> list[str]:
+        """Restart the servers, or only these, that ended by themselves; return a sentence for each. StoreError if the
+        store behind a gateway has ended.
+        """
+        if (behind := self.configuration.behind) is not None and (name := behind.ended()) is not None:
+            raise StoreError(f"the store behind the gateway has ended ({name}), and its objects with it")
+        stories = []
+        with self._restarts:
+            for name in self.all_ended():
+                if only is None or name in only:
+                    code = self._processes[name].returncode
+                    self._start_again(name)
+                    stories.append(f"{name} had ended with {code} and was restarted; see {self.log_path(name)}")
+            if stories:
+                self._wait_until_healthy()
+        return stories
+
+    def log_path(self, name: str) -> Path:
+        """Return the file of a server's log."""
+        return self.directory / f"{name}.log"
+
     def log_of(self, name: str) -> str:
         """Return the log of a server."""
-        return (self.directory / f"{name}.log").read_text(errors="replace")
+        return self.log_path(name).read_text(errors="replace")
 
     def __enter__(self) -> Self:
-        memcached = find_program(MEMCACHED)
-        if memcached is None:
-            raise StoreError(f"the object store needs memcached; install it:  {PROGRAMS[MEMCACHED]}")
+        memcached = _memcached()
         environment = ensure_swift(self._home)
         try:
             self._prepare()
             ports = self._known_ports()
-            self._spawn("memcached", [memcached, "-l", "127.0.0.1", "-p", str(ports.memcached), "-U", "0", "-m", "64"])
+            self._spawn_memcached(memcached)
             for kind in KINDS:
                 for number, _ in enumerate(ports.servers[kind], start=1):
                     self._begin(environment, f"{kind}-{number}", kind)
@@ -140,18 +161,25 @@ class ObjectStore:
     def restart(self, name: str) -> None:
         """Restart a server, whether it runs or was killed. Other restarts wait for it."""
         with self._restarts:
-            process, self._restarting = self._processes[name], name
+            self._restarting = name
             try:
-                process.terminate()  # with its workers, which a kill would leave behind
-                try:
-                    process.wait(_STOP_S_MAX)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
-                self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
+                self._start_again(name)
                 self._wait_until_healthy()
             finally:
                 self._restarting = None
+
+    def _start_again(self, name: str) -> None:
+        process = self._processes[name]
+        process.terminate()  # with its workers, which a kill would leave behind
+        try:
+            process.wait(_STOP_S_MAX)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if name == MEMCACHED:
+            self._spawn_memcached(_memcached())
+        else:
+            self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
 
     def make_policy(self, document: str) -> str:
         """Make a storage policy, as `storage_filters/storage_policy.py` describes it, and restart the servers, which
@@ -166,7 +194,7 @@ class ObjectStore:
         )
         if made.returncode:
             raise StoreError((made.stdout or made.stderr).strip() or f"exit code {made.returncode}")
-        for name in [one for one in self._processes if one != "memcached"]:
+        for name in [one for one in self._processes if one != MEMCACHED]:
             self.restart(name)
         return made.stdout.strip()
 
@@ -215,13 +243,17 @@ class ObjectStore:
     def _run(self, command: list[str]) -> None:
         subprocess.run(command, check=True, user=self._uid, group=self._gid)
 
+    def _spawn_memcached(self, program: str) -> None:
+        port = str(self._known_ports().memcached)
+        self._spawn(MEMCACHED, [program, "-l", "127.0.0.1", "-p", port, "-U", "0", "-m", "64"])
+
     def _begin(self, environment: Path, name: str, kind: str) -> None:
         program = environment / "bin" / f"swift-{kind}-server"
         launch = _script(environment, "launch.py")
         self._spawn(name, [*launch, str(program), str(self.directory / f"{name}.conf"), "-v"])
 
     def _spawn(self, name: str, command: list[str]) -> None:
-        with log_to(self.directory / f"{name}.log") as log:
+        with log_to(self.log_path(name)) as log:
             self._processes[name] = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -231,6 +263,7 @@ class ObjectStore:
                 user=self._uid,
                 group=self._gid,
                 extra_groups=None if self._uid is None else [],
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - it takes no lock
             )
 
     def _wait_until_healthy(self) -> None:
@@ -253,6 +286,13 @@ class ObjectStore:
                     f"{', '.join(checks)} does not answer:\n{self.log_of(next(iter(checks)))[-_STORY_BYTES:]}"
                 )
             time.sleep(_RETRY_S if checks else 0)
+
+
+def _memcached() -> str:
+    program = find_program(MEMCACHED)
+    if program is None:
+        raise StoreError(f"the object store needs memcached; install it:  {PROGRAMS[MEMCACHED]}")
+    return program
 
 
 def _script(environment: Path, name: str) -> list[str]:

@@ -23,10 +23,10 @@ class WorkflowStore:
         unknown = NotFound(f"workflow {workflow_id} does not exist")
         if not storable(workflow_id, visibility.tenant, visibility.user):
             raise unknown
-        found = self.database.read(lambda c: rows.read(c, [workflow_id], visibility))
-        if not found:
+        found = self.database.read(lambda c: rows.one(c, workflow_id, visibility))
+        if found is None:
             raise unknown
-        return found[0]
+        return found
 
     def page(self, query: WorkflowQuery) -> Sequence[StoredWorkflow]:
         """Return visible workflows, newest first."""

@@ -21,22 +21,31 @@ from zoe_lib.submission.scheduling import AFTER_MAX, prepared_run, why_refused
 
 TIMES_MAX = 100
 """Times of one request, each of which is a submission of some milliseconds."""
+_RAN = (ScheduleOutcome.MADE, ScheduleOutcome.BACKFILLED)
 
 
 @value(frozen=True, slots=True)
 class Backfill:
     """Which times run: those from from_s to to_s, both included, seconds since the epoch. at_once: so many beside each
-    other; each further one begins when one of them has ended, whichever way.
+    other; each further one begins when one of them has ended, whichever way. again: runs whose times run once more.
     """
 
     from_s: float
     to_s: float
     at_once: int = 1
     newest_first: bool = False
+    again: frozenset[str] = frozenset()
+
+
+def runs_between(from_s: float, to_s: float, runs: Sequence[ScheduleRun]) -> list[ScheduleRun]:
+    """Return the runs of the times between two moments, both included: as many as one request may have."""
+    return [one for one in runs if one.due_s is not None and one.outcome in _RAN and from_s <= one.due_s <= to_s][
+        :TIMES_MAX
+    ]
 
 
 def backfill_times(schedule: Schedule, wanted: Backfill, now_s: float, runs: Sequence[ScheduleRun]) -> list[float]:
-    """Return the times that have not run yet, in the order in which they are to run; SubmissionRefused.
+    """Return the times that have not run yet, or run again, in the order in which they are to run; SubmissionRefused.
 
     runs: what came of all times that are still known.
     """
@@ -53,7 +62,7 @@ def backfill_times(schedule: Schedule, wanted: Backfill, now_s: float, runs: Seq
     if len(found) > TIMES_MAX:
         why = f"it has more than {TIMES_MAX} times there, which is the most of one request; give a shorter range"
         raise SubmissionRefused("invalid_request", why)
-    done = {one.due_s for one in runs if one.outcome in (ScheduleOutcome.MADE, ScheduleOutcome.BACKFILLED)}
+    done = {one.due_s for one in runs if one.outcome in _RAN and one.run_id not in wanted.again}
     left = [one for one in found if one not in done]
     return left[::-1] if wanted.newest_first else left
 
@@ -78,7 +87,7 @@ def backfill(
             conditions = _after(place, made[-wanted.at_once]) if len(made) >= wanted.at_once else NO_CONDITIONS
             run = prepared_run(place, schedule, principal, conditions, due_s=due_s, clock=clock)
             noted = ScheduleRun(schedule.id, due_s, now_s, ScheduleOutcome.BACKFILLED, run.kind, run.id)
-            stored(run, place, cause_id, beside=partial(rows.note_backfilled, run=noted))
+            stored(run, place, cause_id, beside=partial(rows.note_backfilled, run=noted, again=wanted.again))
         except AlreadyMade:
             continue  # by somebody else, at this moment
         except SubmissionRefused as refused:

@@ -27,7 +27,7 @@ class SubmissionRefused(Exception):  # noqa: N818 - it is an answer
 def from_description(error: DescriptionError) -> SubmissionRefused:
     """Return the refusal of a description, with every diagnostic."""
     found = diagnostics_of(error.diagnostics)
-    hint = "`zoe validate FILE` shows them all" if len(found) > _ERRORS_MAX else ""
+    hint = f"the first {_ERRORS_MAX} are listed: there may be more" if len(found) >= _ERRORS_MAX else ""
     return SubmissionRefused("invalid_description", counted(len(found)), hint, found)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
 
-from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic
+from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, index_of, pointer
 from zoe_client.documents.reading import mapping, objects, text
 from zoe_lib.descriptions import parse
 from zoe_lib.descriptions import scalars as s
@@ -33,33 +33,75 @@ def is_workflow(document: Mapping[str, Any]) -> bool:
 def filled_application(document: dict[str, Any], given: Mapping[str, object]) -> dict[str, Any]:
     """Return a description with the values of its parameters in place of `{param:NAME}`, without `params`.
 
-    DescriptionError with what is wrong with the parameters and with their places; the description is not checked.
+    It is checked only if something is wrong with the parameters or with their places: DescriptionError with all of it.
     """
-    values, found = _values(document, given)
-    unset = dict.fromkeys(mapping(document, "params"), "")  # each without a value has a finding of its own
-    filled, wrong = _filled(document, {**unset, **values})
-    if found or wrong:
-        raise DescriptionError([*found, *wrong])
+    filled, found = _checked_values(document, given)
+    if found:
+        raise DescriptionError([*found, *_beside(found, document, filled)])
     return filled
 
 
 def check_stored(document: dict[str, Any]) -> None:
     """Raise DescriptionError with what is wrong with a document before it is stored.
 
-    While a parameter has no default, only parameters and their places can be checked; the rest is when it runs.
+    Where a parameter without a default is filled in, nothing can be checked before it runs.
     """
-    declared = mapping(document, "params").values()
-    if any(isinstance(one, dict) and one.get("default") is None for one in declared):
-        unset = [name for name, one in mapping(document, "params").items() if isinstance(one, dict)]
-        wrong = [one for one in _values(document, {})[1] if one.code != Code.MISSING]
-        if not wrong and not is_workflow(document):
-            wrong = _filled(document, dict.fromkeys(unset, ""))[1]
-        if wrong:
-            raise DescriptionError(wrong)
-    elif is_workflow(document):
-        compile_workflow(document, {}, RunPlace("WORKFLOW"))
-    else:
-        parse(filled_application(document, {}))
+    try:
+        if is_workflow(document):
+            compile_workflow(document, {}, RunPlace("WORKFLOW"))
+        else:
+            parse(filled_application(document, {}))
+    except DescriptionError as error:
+        unset = _unset(document)
+        places = {pointer("params", name) for name in unset}
+        given_later = {one for one in error.diagnostics if one.pointer in places and one.code == Code.MISSING}
+        left = [one for one in error.diagnostics if one not in given_later and not _hangs_on(one, document, unset)]
+        if left:
+            raise DescriptionError(left) from None
+
+
+def _checked_values(document: dict[str, Any], given: Mapping[str, object]) -> tuple[dict[str, Any], list[Diagnostic]]:
+    """Return a filled description, and what is wrong with parameters and with their places."""
+    values, found = _values(document, given)
+    unset = dict.fromkeys(mapping(document, "params"), "")  # each without a value has a finding of its own
+    filled, wrong = _filled(document, {**unset, **values})
+    return filled, [*found, *wrong]
+
+
+def _beside(found: Sequence[Diagnostic], document: dict[str, Any], filled: dict[str, Any]) -> list[Diagnostic]:
+    """Return what else is wrong with a filled description, but for places that hang on a parameter with a finding."""
+    wrong = {one.pointer.split("/")[2] for one in found if one.pointer.startswith("/params/")}
+    known = {one.pointer for one in found}
+    try:
+        parse(filled)
+    except DescriptionError as error:
+        return [one for one in error.diagnostics if one.pointer not in known and not _hangs_on(one, document, wrong)]
+    return []
+
+
+def _unset(document: dict[str, Any]) -> set[str]:
+    """Return the parameters without a default."""
+    declared = mapping(document, "params").items()
+    return {name for name, one in declared if isinstance(one, dict) and one.get("default") is None}
+
+
+def _hangs_on(found: Diagnostic, document: Any, names: Collection[str]) -> bool:
+    """Return whether a text at the place of a finding, or below, takes the value of one of these parameters."""
+    for part in found.pointer.split("/")[1:]:
+        key: str | int = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(document, list):
+            key = index if (index := index_of(part)) is not None and index < len(document) else -1
+        elif not isinstance(document, dict) or key not in document:
+            break
+        document = document[key]
+    templates = [f"{{param:{name}}}" for name in names]
+    todo = [document]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, str) and any(template in one for template in templates):
+            return True
+        todo.extend(one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+    return False
 
 
 def _values(document: dict[str, Any], given: Mapping[str, object]) -> tuple[dict[str, Value], list[Diagnostic]]:

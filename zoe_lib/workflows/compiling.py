@@ -75,6 +75,7 @@ def _compiled(document: dict[str, Any], read: model.Workflow, maker: StepMaker) 
     edges = {name: edges_of(i, step) for name, (i, step) in by_name.items()}
     positions: dict[str, range] = {}
     position = 0
+    wrong: list[Diagnostic] = []
     for name in in_order({name: [edge.on for edge in found] for name, found in edges.items()}):
         i, step = by_name[name]
         positions[name] = range(position, position + size_of(step))
@@ -85,9 +86,12 @@ def _compiled(document: dict[str, Any], read: model.Workflow, maker: StepMaker) 
             full = f"{name}.{number}" if values else name
             made, found = maker.make(i, step, full, values)
             if made is None or found:
-                raise DescriptionError(found)
+                wrong += found
+                continue
             compiled = made.compiled(after, on_failure, _deadline_s(read, read.steps[i], on_failure))
             yield replace(compiled, deadlines=_deadlines(read, read.steps[i], on_failure))
+    if wrong:
+        raise DescriptionError(wrong)
 
 
 def _deadline_s(workflow: model.Workflow, step: model.Step, on_failure: bool) -> float | None:

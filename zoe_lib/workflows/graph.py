@@ -11,8 +11,8 @@ from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, dup
 from zoe_client.documents.reading import mapping, objects, text
 from zoe_client.vocabulary import DependencyKind
 
-_CYCLES_MAX = 20
-"""So many cycles are looked for, each of which takes a walk over all steps."""
+_NAMED_MAX = 12
+"""Steps of a cycle that its message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,7 @@ def _texts(step: dict[str, Any], key: str) -> list[tuple[int, str]]:
 
 
 def check_graph(document: dict[str, Any]) -> Iterator[Diagnostic]:
-    """Yield what is wrong with names and references; a cycle once, with all its steps. Of cycles that share a step, the
-    first is yielded.
-    """
+    """Yield what is wrong with names and references; of cycles, each reference that closes one."""
     steps = objects(document, "steps")
     yield from duplicates(((pointer("steps", i, "name"), text(step, "name")) for i, step in steps), "step")
     names = {name: (i, step) for i, step in steps if (name := text(step, "name"))}
@@ -64,14 +62,16 @@ def check_graph(document: dict[str, Any]) -> Iterator[Diagnostic]:
         yield from _check_edges(i, step, names)
     counts = Counter(text(step, "name") for _, step in steps)  # of several of a name, nobody knows which is meant
     after = {name: edges_of(i, step) for name, (i, step) in names.items() if counts[name] == 1}
-    for _ in range(_CYCLES_MAX):
-        cycle = find_cycle({name: [e.on for e in edges if e.on in after] for name, edges in after.items()})
-        if not cycle:
-            return
+    for cycle in cycles({name: [e.on for e in edges if e.on in after] for name, edges in after.items()}):
         place = next(e.place for e in after[cycle[0]] if e.on == cycle[1])
-        yield Diagnostic(place, Code.CONFLICT, "a cycle: " + " after ".join(name[:63] for name in cycle[:12]))
-        for name in set(cycle):
-            del after[name]
+        yield Diagnostic(place, Code.CONFLICT, f"a cycle: {_cycle_text(cycle)}")
+
+
+def _cycle_text(cycle: Sequence[str]) -> str:
+    names = [name[:63] for name in cycle]
+    if (left := len(names) - _NAMED_MAX) > 0:
+        names[_NAMED_MAX - 1 : -1] = [f"{left} more"]
+    return " after ".join(names)
 
 
 def _check_edges(i: int, step: dict[str, Any], names: Mapping[str, tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
@@ -91,8 +91,10 @@ def _check_edges(i: int, step: dict[str, Any], names: Mapping[str, tuple[int, di
             yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(result, list(made)))
 
 
-def find_cycle(after: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names of a cycle, the first one again at its end; empty if there is none. Not recursive."""
+def cycles(after: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """Yield cycles as names, the first one again at the end: one for each reference, from the first to the second name,
+    that closes one in a walk through all. Without these references, there is no cycle. Not recursive.
+    """
     done: set[str] = set()
     for start in after:
         path: list[str] = []
@@ -105,13 +107,12 @@ def find_cycle(after: Mapping[str, Sequence[str]]) -> list[str]:
                 on_path.discard(name)
                 done.add(name)
             elif name in on_path:
-                return [*path[path.index(name) :], name]
+                yield [path[-1], *path[path.index(name) :]]
             elif name not in done:
                 path.append(name)
                 on_path.add(name)
                 todo.append((name, False))
-                todo.extend((one, True) for one in after.get(name, ()))
-    return []
+                todo.extend((one, True) for one in reversed(after.get(name, ())))
 
 
 def in_order(after: Mapping[str, Sequence[str]]) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from zoe_embedded import serve
-from zoe_embedded.serve import REVIVALS_MAX, REVIVALS_WITHIN_S
+from zoe_embedded.keeping import REVIVALS_MAX, REVIVALS_WITHIN_S
 
 LOGS = Path("/home-of-zoe/logs")
 

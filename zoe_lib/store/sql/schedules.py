@@ -127,10 +127,13 @@ def note(connection: Connection, run: ScheduleRun) -> None:
         connection.execute(delete(schedule_runs).where(_R.schedule_id == run.schedule_id, _R.id <= old))
 
 
-def note_backfilled(connection: Connection, run: ScheduleRun) -> None:
-    """Note that a past time was run, in place of why it did not run before; AlreadyMade if it has run."""
+def note_backfilled(connection: Connection, run: ScheduleRun, again: Collection[str] = ()) -> None:
+    """Note that a past time was run, in place of why it did not run before, or of one of these runs; AlreadyMade if it
+    has run otherwise.
+    """
     ran = [ScheduleOutcome.MADE.value, ScheduleOutcome.BACKFILLED.value]
-    dead = delete(schedule_runs).where(_R.schedule_id == run.schedule_id, _R.due_s == run.due_s, _R.outcome.not_in(ran))
+    replaced = or_(_R.outcome.not_in(ran), _R.run_id.in_(list(again)))
+    dead = delete(schedule_runs).where(_R.schedule_id == run.schedule_id, _R.due_s == run.due_s, replaced)
     connection.execute(dead)
     note(connection, run)
 

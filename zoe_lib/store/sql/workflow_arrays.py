@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Row, and_, func, insert, select
@@ -20,6 +21,7 @@ from zoe_lib.domain.sharing import Visibility
 from zoe_lib.store.array_tables import arrays
 from zoe_lib.store.codec import decode
 from zoe_lib.store.rows import Values
+from zoe_lib.store.sql.array_lists import with_failures
 from zoe_lib.store.workflow_tables import workflow_arrays
 from zoe_lib.store.workflow_values import StoredEntries, StoredStep
 
@@ -43,6 +45,13 @@ def steps_of(
     for row in connection.execute(wanted) if ids else ():
         found[row.workflow_id].append(_step(row))
     return found
+
+
+def naming_failures(connection: Connection, steps: Sequence[StoredStep]) -> tuple[StoredStep, ...]:
+    """Return steps; the messages of those that run for a list name the entries that failed."""
+    some = {one.execution_id: one.message for one in steps if one.entries and one.entries.states.get(IndexState.FAILED)}
+    told = with_failures(connection, some)
+    return tuple(replace(one, message=told.get(one.execution_id, one.message)) for one in steps)
 
 
 def open_steps(connection: Connection, ids: Collection[str]) -> Mapping[str, set[str]]:

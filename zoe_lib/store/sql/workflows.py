@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, FromClause, Row, and_, delete, exists, func, insert, literal, select, tuple_, update
@@ -76,6 +77,13 @@ def read(connection: Connection, ids: Collection[str], visibility: Visibility) -
     found = connection.execute(select(workflows).where(workflows.c.id.in_(list(steps))))
     made = {row.id: _workflow(row, steps[row.id], open_steps.get(row.id, frozenset())) for row in found}
     return [made[one] for one in ids if one in made]
+
+
+def one(connection: Connection, workflow_id: str, visibility: Visibility) -> StoredWorkflow | None:
+    """Return a workflow as `read` does, with the entries that failed in the messages of its steps."""
+    for found in read(connection, [workflow_id], visibility):
+        return replace(found, steps=workflow_arrays.naming_failures(connection, found.steps))
+    return None
 
 
 def page(connection: Connection, query: WorkflowQuery) -> Sequence[StoredWorkflow]:

@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
@@ -37,6 +38,7 @@ from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.exposure import NodeExposure
 from zoe_master.backends.swarm.engine.file_containers import FileContainers, WorkspaceUser
+from zoe_master.backends.swarm.engine.left_files import left_in
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
 from zoe_master.backends.swarm.engine.pulls import ImagePulls
 from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
@@ -267,7 +269,24 @@ class SwarmBackend:
     # Reports of engines
 
     def container_seen(self, facts: ContainerFacts, after_gap: bool) -> None:
-        """Take in an engine's report on one of our containers."""
+        """Take in an engine's report on one of our containers; of one that ended, once it is known what it left."""
+        if facts.started_at_s is None or facts.finished_at_s is None or self._registry.has_ended(facts.service_id):
+            self._take_in(facts, after_gap)
+        else:
+            with contextlib.suppress(RuntimeError):  # closing: the next back-end sees it
+                self._pool.submit(self._end_seen, facts, after_gap)
+
+    def _end_seen(self, facts: ContainerFacts, after_gap: bool) -> None:
+        record = self._registry.get(facts.service_id)
+        engine = None if record is None else self._watches.engine(record.node)
+        try:
+            if engine is not None:
+                facts = replace(facts, left_files=left_in(engine.api, facts.container_id, self._clock))
+        except Exception:  # names of files must not cost the end
+            _log.exception("cannot list what service %s left", facts.service_id)
+        self._take_in(facts, after_gap)
+
+    def _take_in(self, facts: ContainerFacts, after_gap: bool) -> None:
         record = self._registry.container_seen(facts, after_gap)
         if record is not None:
             self._tending.tend(record)

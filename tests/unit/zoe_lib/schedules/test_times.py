@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -70,6 +70,65 @@ def test_a_change_that_is_not_of_an_hour() -> None:
         "04 01:30+1030",
         "04 01:45+1030",
     ]
+
+
+# croniter 7 says for each minute of the day, and for those that the clock is set over, whether what a clock on the wall
+# shows matches; with the rules of docs/schedules.md, these times follow: how many on the day, and those before 05:00.
+CHECKED = [
+    ("0 */2 * * *", "Europe/Paris", "2026-03-29", 12, "00:00+0100 03:00+0200 04:00+0200"),
+    ("0 */2 * * *", "Europe/Paris", "2026-10-25", 13, "00:00+0200 02:00+0200 02:00+0100 04:00+0100"),
+    ("0 */2 * * *", "America/New_York", "2026-03-08", 12, "00:00-0500 03:00-0400 04:00-0400"),
+    ("0 */2 * * *", "America/New_York", "2026-11-01", 12, "00:00-0400 02:00-0500 04:00-0500"),
+    ("0 */2 * * *", "Australia/Lord_Howe", "2026-10-04", 12, "00:00+1030 02:30+1100 04:00+1100"),
+    ("0 */2 * * *", "Australia/Lord_Howe", "2026-04-05", 12, "00:00+1100 02:00+1030 04:00+1030"),
+    ("30 2 * * *", "Europe/Paris", "2026-03-29", 1, "03:00+0200"),
+    ("30 2 * * *", "Europe/Paris", "2026-10-25", 1, "02:30+0200"),
+    ("30 2 * * *", "America/New_York", "2026-03-08", 1, "03:00-0400"),
+    ("30 2 * * *", "America/New_York", "2026-11-01", 1, "02:30-0500"),
+    ("30 2 * * *", "Australia/Lord_Howe", "2026-10-04", 1, "02:30+1100"),
+    ("30 2 * * *", "Australia/Lord_Howe", "2026-04-05", 1, "02:30+1030"),
+    ("*/30 * * * *", "Europe/Paris", "2026-03-29", 46, ""),
+    ("*/30 * * * *", "Europe/Paris", "2026-10-25", 50, ""),
+    ("*/30 * * * *", "America/New_York", "2026-03-08", 46, ""),
+    ("*/30 * * * *", "America/New_York", "2026-11-01", 50, ""),
+    ("*/30 * * * *", "Australia/Lord_Howe", "2026-10-04", 47, ""),
+    ("*/30 * * * *", "Australia/Lord_Howe", "2026-04-05", 49, ""),
+    ("0 0-6/3 * * *", "Europe/Paris", "2026-03-29", 3, "00:00+0100 03:00+0200"),
+    ("0 0-6/3 * * *", "Europe/Paris", "2026-10-25", 3, "00:00+0200 03:00+0100"),
+    ("0 0-6/3 * * *", "America/New_York", "2026-03-08", 3, "00:00-0500 03:00-0400"),
+    ("0 0-6/3 * * *", "America/New_York", "2026-11-01", 3, "00:00-0400 03:00-0500"),
+    ("0 0-6/3 * * *", "Australia/Lord_Howe", "2026-10-04", 3, "00:00+1030 03:00+1100"),
+    ("0 0-6/3 * * *", "Australia/Lord_Howe", "2026-04-05", 3, "00:00+1100 03:00+1030"),
+    ("15 1,2,3 * * *", "Europe/Paris", "2026-03-29", 3, "01:15+0100 03:00+0200 03:15+0200"),
+    ("15 1,2,3 * * *", "Europe/Paris", "2026-10-25", 3, "01:15+0200 02:15+0200 03:15+0100"),
+    ("15 1,2,3 * * *", "America/New_York", "2026-03-08", 3, "01:15-0500 03:00-0400 03:15-0400"),
+    ("15 1,2,3 * * *", "America/New_York", "2026-11-01", 3, "01:15-0400 02:15-0500 03:15-0500"),
+    ("15 1,2,3 * * *", "Australia/Lord_Howe", "2026-10-04", 3, "01:15+1030 02:30+1100 03:15+1100"),
+    ("15 1,2,3 * * *", "Australia/Lord_Howe", "2026-04-05", 3, "01:15+1100 02:15+1030 03:15+1030"),
+    ("30 * * * *", "Europe/Paris", "2026-03-29", 23, "00:30+0100 01:30+0100 03:30+0200 04:30+0200"),
+    ("30 * * * *", "Europe/Paris", "2026-10-25", 25, ""),
+    ("30 * * * *", "America/New_York", "2026-03-08", 23, "00:30-0500 01:30-0500 03:30-0400 04:30-0400"),
+    ("30 * * * *", "America/New_York", "2026-11-01", 25, ""),
+    ("30 * * * *", "Australia/Lord_Howe", "2026-10-04", 24, "00:30+1030 01:30+1030 02:30+1100 03:30+1100 04:30+1100"),
+    ("30 * * * *", "Australia/Lord_Howe", "2026-04-05", 25, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "zone", "day", "count", "early"), CHECKED)
+def test_days_of_changes_are_as_another_library_matches_them(
+    expression: str, zone: str, day: str, count: int, early: str
+) -> None:
+    begin_s = at(f"{day} 00:00", zone)
+    next_day = (datetime.fromisoformat(day) + timedelta(days=1)).date().isoformat()
+    found = CronTimes(expression, zone).newest(begin_s, at(f"{next_day} 00:00", zone) - 1, 100)
+    assert len(found) == count
+    words = [datetime.fromtimestamp(one, ZoneInfo(zone)).strftime("%H:%M%z") for one in found]
+    assert not early or [one for one in words if one < "05"] == early.split()
+    after, forward = begin_s - 1, list[float]()
+    for _ in found:
+        after = CronTimes(expression, zone).next_after(after) or 0.0
+        forward.append(after)
+    assert forward == found
 
 
 def test_names_and_zones() -> None:

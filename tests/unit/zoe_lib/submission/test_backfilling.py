@@ -10,7 +10,7 @@ from zoe_client.vocabulary import ScheduleOutcome
 from zoe_lib.domain.values import changed
 from zoe_lib.schedules.values import Schedule, ScheduleRun
 from zoe_lib.store.sql.schedules import RUNS_KEPT
-from zoe_lib.submission.backfilling import TIMES_MAX, Backfill, backfill_times
+from zoe_lib.submission.backfilling import TIMES_MAX, Backfill, backfill_times, runs_between
 from zoe_lib.submission.refusal import SubmissionRefused
 
 HOUR = 3600.0
@@ -41,6 +41,12 @@ def test_what_has_run_does_not_run_again_and_what_was_passed_over_does() -> None
             run(3, ScheduleOutcome.MISSED), run(4, ScheduleOutcome.REFUSED),
             ScheduleRun("s1", None, 0.0, ScheduleOutcome.MADE)]  # fmt: skip
     assert times(runs) == [2, 3, 4]
+
+
+def test_times_of_named_runs_run_again() -> None:
+    runs = [changed(run(hour, ScheduleOutcome.BACKFILLED), run_id=f"x{hour}") for hour in range(5)]
+    assert times(runs, again=frozenset({"x1", "x3"})) == [1, 3]
+    assert [one.run_id for one in runs_between(HOUR, 2 * HOUR, runs)] == ["x1", "x2"]
 
 
 def test_a_request_has_a_bound_and_no_future() -> None:

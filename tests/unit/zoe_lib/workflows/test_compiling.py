@@ -119,6 +119,30 @@ def test_hostile_paths_of_results_are_refused(path: str) -> None:
     assert findings({"name": "a", **STEP, "results": {"r": path}})
 
 
+def test_cycles_that_share_steps_are_told_together() -> None:
+    """Each is closed by another reference: without these, the document is valid."""
+
+    def step(name: str, *needs: str) -> dict[str, object]:
+        return {"name": name, **STEP, "needs": list(needs)}
+
+    steps = [step("a", "b", "c"), step("b", "a"), step("c", "b", "a", "d"), step("d", "c")]
+    closing = {
+        "/steps/1/needs/0": "a cycle: b after a after b",
+        "/steps/2/needs/1": "a cycle: c after a after c",
+        "/steps/3/needs/0": "a cycle: d after c after d",
+    }
+    assert findings(*steps) == [f"{place}: {message}" for place, message in closing.items()]
+    assert [one.name for one in compiled(step("a", "b", "c"), step("b"), step("c", "b", "d"), step("d")).steps]
+
+
+def test_of_a_long_cycle_the_steps_that_are_not_named_are_counted() -> None:
+    long = [{"name": f"s{n}", "needs": [f"s{(n + 1) % 20}"], **STEP} for n in range(20)]
+    [message] = findings(*long)
+    assert message.endswith(
+        "s0 after s1 after s2 after s3 after s4 after s5 after s6 after s7 after s8 after s9 after 9 more after s19"
+    )
+
+
 def test_sizes_are_counted_before_anything_is_made() -> None:
     huge = {"name": "a", **STEP, "matrix": {key: list(range(1000)) for key in "abcdefgh"}}
     began_s = time.monotonic()
@@ -175,7 +199,7 @@ def test_all_cycles_are_told_beside_what_else_is_wrong() -> None:
     with pytest.raises(DescriptionError) as told:
         compile_workflow({"version": 1, "name": "n", "steps": steps}, {}, RunPlace("w"))
     assert [(one.pointer, one.message) for one in told.value.diagnostics] == [
-        ("/steps/0/needs/0", "a cycle: a after b after a"),
+        ("/steps/1/needs/0", "a cycle: b after a after b"),
         ("/steps/2/needs/0", "no step has the name 'absent'"),
         ("/steps/4/name", "another step already has 'd'"),
         ("/steps/5/needs/0", "a cycle: e after e"),

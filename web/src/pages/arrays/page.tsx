@@ -9,6 +9,7 @@ import { StateBadge } from "../../components/state";
 import { num, Table } from "../../components/table";
 import { WholePromise } from "../../components/whole-promise";
 import { moment, number } from "../../format";
+import { CancelIndices } from "./cancel-indices";
 import { countsText, INDEX_STATES } from "./counts";
 import { FoundIndices } from "./indices";
 
@@ -20,6 +21,7 @@ type View = Schemas["ArrayView"];
 /** One array: how many indices are in each state and which, what failed, and what can be done with the whole. */
 export default function ArrayPage() {
   const { arrayId = "" } = useParams();
+  const maySubmit = useMay("submit");
   const queries = useQueryClient();
   const { data: array, error } = useQuery({
     queryKey: ["array", arrayId],
@@ -81,6 +83,7 @@ export default function ArrayPage() {
             </tr>
           ))}
         </Table>
+        {maySubmit && array.ended_at_s === null && <CancelIndices arrayId={array.id} />}
       </section>
       {(array.counts.failed ?? 0) > 0 && (
         <FoundIndices array={array} state="failed" title="Failed indices" version={array.version} />

@@ -19,13 +19,14 @@ import { ProgressBar } from "./progress-bar";
 import { PromiseCard } from "./promise-card";
 import { Results } from "./results";
 import { ServicesTab } from "./services";
+import { StepsTab } from "./steps-tab";
 import { Details, Summary } from "./summary";
 import { Timeline } from "./timeline";
 import { UseCard } from "./use-card";
 import { Waiting, WhyWaited } from "./waiting";
 import { WorkflowLink } from "./workflow-link";
 
-const TABS = ["services", "logs", "charts", "events", "description"];
+const TABS = ["services", "logs", "charts", "steps", "events", "description"];
 const EVENTS_PAGE = 1000;
 
 export default function ExecutionPage() {
@@ -65,6 +66,7 @@ export default function ExecutionPage() {
       {tab === "services" && <ServicesTab execution={execution} />}
       {tab === "logs" && <LogsTab execution={execution} />}
       {tab === "charts" && <ChartsTab execution={execution} />}
+      {tab === "steps" && <StepsTab execution={execution} events={events} />}
       {tab === "events" && <EventsTab execution={execution} events={events} />}
       {tab === "description" && (
         <>

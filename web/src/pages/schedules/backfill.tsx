@@ -12,12 +12,19 @@ export function Backfill({ name }: { name: string }) {
   const [to, setTo] = useState("");
   const [atOnce, setAtOnce] = useState(1);
   const [newestFirst, setNewestFirst] = useState(false);
+  const [failed, setFailed] = useState(false);
   const run = useMutation({
     mutationFn: () =>
       told(
         api.POST("/api/v1/schedules/{name}/backfill", {
           params: { path: { name } },
-          body: { from_s: seconds(from), to_s: seconds(to), at_once: atOnce, newest_first: newestFirst },
+          body: {
+            from_s: seconds(from),
+            to_s: seconds(to),
+            at_once: atOnce,
+            newest_first: newestFirst,
+            failed,
+          },
         }),
       ),
     onSettled: () => queries.invalidateQueries({ queryKey: ["schedules"] }),
@@ -53,23 +60,36 @@ export function Backfill({ name }: { name: string }) {
         <input type="checkbox" checked={newestFirst} onChange={(e) => setNewestFirst(e.target.checked)} />{" "}
         newest first
       </label>
+      <label>
+        <input type="checkbox" checked={failed} onChange={(e) => setFailed(e.target.checked)} /> failed ones
+        again
+      </label>
       <button type="submit" disabled={run.isPending}>
         Run past times
       </button>
       <span className="faint">Times are of the zone {ZONE}, in which this page shows all times.</span>
       <ErrorBox error={run.error} />
-      {run.data && <p>{submitted(run.data.runs)}</p>}
+      {run.data && <p>{submitted(run.data.runs, run.data.passed)}</p>}
     </form>
   );
 }
 
 const seconds = (text: string) => new Date(text).getTime() / 1000;
 
-/** How many times were submitted, and why no more. */
-export function submitted(runs: { run_id: string | null; message: string }[]): string {
-  const made = runs.filter((one) => one.run_id !== null).length;
+/** How many times were submitted, why no more, and which had run before. */
+export function submitted(
+  runs: { run_id: string | null; message: string }[],
+  passed: Record<string, number>,
+): string {
+  const states = Object.entries(passed).map(([state, number]) => `${number} ${state}`);
+  const before = states.length ? ` Times that have run before: ${states.sort().join(", ")}.` : "";
+  return `${made(runs)}${before}`;
+}
+
+function made(runs: { run_id: string | null; message: string }[]): string {
+  const number = runs.filter((one) => one.run_id !== null).length;
   const refused = runs.find((one) => one.run_id === null);
-  if (made === 0 && refused === undefined) return "All times there have run, or there is none.";
+  if (number === 0 && refused === undefined) return "No time was submitted.";
   const rest = refused ? ` The others were not: ${refused.message}` : "";
-  return `${made} ${made === 1 ? "time was" : "times were"} submitted.${rest}`;
+  return `${number} ${number === 1 ? "time was" : "times were"} submitted.${rest}`;
 }

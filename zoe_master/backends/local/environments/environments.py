@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from zoe_client.documents.shortening import shortened
 from zoe_lib.domain.application import Component
 from zoe_master.backends import environment_build as build
 from zoe_master.backends.failures import CannotStartError
@@ -27,6 +28,7 @@ from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.supervisor.spec import PrepareProcess
 
 _FORMAT = 1
+_NAMED_MAX = 5
 """Part of each name: raised when environments are made in another way."""
 _PIP = ".pip"
 _TAG = str(sys.implementation.cache_tag)
@@ -85,16 +87,11 @@ def prepare_spec(
     return {
         "argv": [made.python, "-I", "-c", _SOURCE.read_text(), json.dumps(task)],
         "environment": dict(environment),
-        "message": f"making the environment of {_some(made.component.requirements)}",
+        "message": f"making the environment of {shortened(made.component.requirements, _NAMED_MAX)}",
         "timeout_s": settings.environment_build_s_max,
         "withheld": list(withheld),
         "disk_full": build.DISK_FULL,
     }
-
-
-def _some(requirements: tuple[str, ...], count_max: int = 5) -> str:
-    more = len(requirements) - count_max
-    return ", ".join(requirements[:count_max]) + (f" and {more} more" if more > 0 else "")
 
 
 def _key(component: Component, python: str, settings: LocalSettings) -> str:

@@ -7,6 +7,8 @@ import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .files import Document
 
 OWN = frozenset({"zoe-storage", "zoe-sign-in", "zoe-files", "zoe-secrets", "zoe-source-secrets"})
@@ -33,15 +35,21 @@ def left_files(scratch: str) -> Document | None:
         return None
     try:
         look = _Look(root)
-        found = sorted((look.entry(name) for name in names[:LOOKS_MAX]), key=lambda one: (-one["bytes"], one["name"]))
+        found = [look.entry(name) for name in names[:LOOKS_MAX]]
     finally:
         os.close(root)
-    more = found[NAMES_MAX:]
+    return largest(found, look.left <= 0 or len(names) > LOOKS_MAX, len(names[LOOKS_MAX:]))
+
+
+def largest(found: Iterable[Document], at_least: bool, unseen: int = 0) -> Document:
+    """Return the largest of entries, and the sum of the others; `unseen`: how many there are besides."""
+    ordered = sorted(found, key=lambda one: (-one["bytes"], one["name"]))
+    more = ordered[NAMES_MAX:]
     return {
-        "entries": found[:NAMES_MAX],
-        "more": len(more) + len(names[LOOKS_MAX:]),
+        "entries": ordered[:NAMES_MAX],
+        "more": len(more) + unseen,
         "more_bytes": sum(one["bytes"] for one in more),
-        "at_least": look.left <= 0 or len(names) > LOOKS_MAX,
+        "at_least": at_least,
     }
 
 
@@ -58,11 +66,11 @@ class _Look:
         try:
             seen = os.stat(name, dir_fd=self._root, follow_symlinks=False)
         except OSError:
-            return {"name": _shown(name), "files": None, "bytes": 0}
+            return {"name": shown(name), "files": None, "bytes": 0}
         if not stat.S_ISDIR(seen.st_mode):
-            return {"name": _shown(name), "files": None, "bytes": seen.st_size}
+            return {"name": shown(name), "files": None, "bytes": seen.st_size}
         files, size = self._below(name)
-        return {"name": _shown(name), "files": files, "bytes": size}
+        return {"name": shown(name), "files": files, "bytes": size}
 
     def _below(self, name: str) -> tuple[int, int]:
         files = size = 0
@@ -80,6 +88,7 @@ class _Look:
         return files, size
 
 
-def _shown(name: str) -> str:
+def shown(name: str) -> str:
+    """Return a name that may stand in a text, shortened."""
     plain = "".join(one if one.isprintable() else "?" for one in name)
     return plain if len(plain) <= NAME_CHARACTERS_MAX else f"{plain[: NAME_CHARACTERS_MAX - 3]}..."

@@ -41,6 +41,7 @@ class ContainerFacts:
     stop_signal: str = "SIGTERM"
     signals: frozenset[int] = frozenset()  # signals that a user sent through the engine, as its events report
     published: Mapping[int, int] = field(default_factory=dict)
+    left_files: str = ""  # names and sizes of what is in its scratch directory at its end
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,7 @@ def _ended(record: Record, container: ContainerFacts) -> Observation:
         exit_code=container.exit_code,
         cause=cause,
         started_at_s=container.started_at_s,
+        left_files=container.left_files,
         **error._asdict(),
     )
 

@@ -111,6 +111,11 @@ class ServiceRegistry:
         with self.lock:
             return self._records.get(service)
 
+    def has_ended(self, service: ServiceId) -> bool:
+        """Return whether the end of a service is known, or it is not known at all."""
+        record = self.get(service)
+        return record is None or record.final
+
     def all(self) -> list[Record]:
         """Return all records, in order of hand-over."""
         with self.lock:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_master.backends.local.left_words import left_words
+from zoe_master.backends.left_words import left_words
 from zoe_master.backends.local.supervisor import left_files
 
 

@@ -1,0 +1,48 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api, told } from "../../api/client";
+import { ErrorBox } from "../../components/feedback";
+
+/** Cancel some indices of an array, also those that have not begun. */
+export function CancelIndices({ arrayId }: { arrayId: string }) {
+  const queries = useQueryClient();
+  const [indices, setIndices] = useState("");
+  const cancel = useMutation({
+    mutationFn: () =>
+      told(
+        api.POST("/api/v1/arrays/{array_id}/cancel", {
+          params: { path: { array_id: arrayId }, query: { indices: indices.trim() } },
+        }),
+      ),
+    onSuccess: () => setIndices(""),
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: ["array", arrayId] });
+      void queries.invalidateQueries({ queryKey: ["indices", arrayId] });
+    },
+  });
+  return (
+    <form
+      className="row"
+      aria-label="Cancel indices"
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault();
+        cancel.mutate();
+      }}
+    >
+      <label>
+        Indices{" "}
+        <input
+          value={indices}
+          onChange={(e) => setIndices(e.target.value)}
+          placeholder="3-5,9"
+          maxLength={1000}
+          required
+        />
+      </label>
+      <button type="submit" className="danger" disabled={cancel.isPending}>
+        Cancel these indices
+      </button>
+      <ErrorBox error={cancel.error} />
+    </form>
+  );
+}
