@@ -120,9 +120,13 @@ class ControllerSettings(FileSettings):
     hold_s: float = Field(default=5.0, gt=0, description="How long limits hold without a report before they decay.")
     decay_s: float = Field(default=30.0, ge=0, description="Time in which they then fall to the shares of the SLOs.")
     swift_auth_url: str | None = Field(
-        default=None, description="Swift authentication URL of a reseller admin, for views and stored objects."
+        default=None,
+        description="Where a reseller admin signs in, for views and stored objects: Swift's authentication URL, or "
+        "Keystone's, which ends in `/v3`.",
     )
-    swift_user: str = Field(default="", description="User name of the reseller admin.")
+    swift_user: str = Field(
+        default="", description="User name of the reseller admin; at Keystone, the id of an application credential."
+    )
     swift_key_file: Path | None = Field(default=None, description="File with the key of the reseller admin.")
     filter_cores: float | None = Field(
         default=None,

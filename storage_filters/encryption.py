@@ -43,6 +43,7 @@ class Encryption:
 
     def __init__(self, key: Key, salt: bytes | None = None, name: bytes | None = None) -> None:
         self._key = key
+        self._name = name or b""
         self._salt = salt if salt is not None else secrets.token_bytes(_SALT_BYTES)
         self._mark = b"" if name is None else MARK
         about = b"zoe object" if name is None else b"zoe object 2\x00" + name
@@ -51,19 +52,24 @@ class Encryption:
     @classmethod
     def of_record(cls, record: Mapping[str, Any], key: Key, name: bytes) -> Encryption:
         """Return the encryption of a stored object of this name. FilterRefused if the key is another one of the same
-        name, or if a later version stored the object.
+        name, or if a later version stored the object. DamagedObjectError for an object of another name.
         """
         if (form := record.get("form", 1)) not in (1, _FORM):
             raise FilterRefused(f"a later version encrypted this object (form {form}): upgrade this server")
         found = cls(key, bytes.fromhex(record["salt"]), name if form == _FORM else None)
         if not hmac.compare_digest(found._check(), str(record["check"])):
             raise FilterRefused(f"key {key.name} is not the one with which this object was encrypted")
+        # Objects of some earlier versions lack it: that their name is another one is found by their bytes alone.
+        if not hmac.compare_digest(found._bound(), str(record.get("bound", found._bound()))):
+            raise DamagedObjectError("the object had another name when it was encrypted")
         return found
 
     def record(self) -> Mapping[str, Any]:
-        """Return the key's name, the salt, and what tells the key from another one of its name."""
+        """Return the key's name, the salt, what tells the key from another one of its name, and the object's name from
+        others: so a HEAD, which reads no bytes, says what a GET says.
+        """
         made = {"filter": "ENCRYPTION", "key": self._key.name, "salt": self._salt.hex(), "check": self._check()}
-        return {**made, "form": _FORM} if self._mark else made
+        return {**made, "form": _FORM, "bound": self._bound()} if self._mark else made
 
     def forward(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield encrypted segments; the last one, possibly empty, is marked."""
@@ -113,7 +119,13 @@ class Encryption:
         raise DamagedObjectError(f"segment {number} is not as it was encrypted{bound}")
 
     def _check(self) -> str:
-        return hmac.new(self._key.secret, b"zoe key" + self._salt, hashlib.sha256).digest()[:_CHECK_BYTES].hex()
+        return self._mac(b"zoe key" + self._salt)
+
+    def _bound(self) -> str:
+        return self._mac(b"zoe name" + self._salt + self._name)
+
+    def _mac(self, of: bytes) -> str:
+        return hmac.new(self._key.secret, of, hashlib.sha256).digest()[:_CHECK_BYTES].hex()
 
 
 def unsealed(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -27,21 +27,14 @@ from typing import Any
 from eventlet import tpool
 from swift.common.http import HTTP_REQUESTED_RANGE_NOT_SATISFIABLE
 from swift.common.request_helpers import get_container_update_override_key, update_etag_is_at_header
-from swift.common.swob import (
-    HTTPBadRequest,
-    HTTPConflict,
-    HTTPForbidden,
-    HTTPServiceUnavailable,
-    HTTPUnprocessableEntity,
-    Request,
-    Response,
-)
+from swift.common.swob import HTTPForbidden, Request, Response
 from swift.common.utils import close_if_possible, config_true_value, get_logger
 
 from storage_bridge.model import REWRITE, STORED_HEADER, WHY_HEADER
 from storage_filters.cache_setup import with_cache
 from storage_filters.callers import credential_of
 from storage_filters.chains import ObjectRequest, chain_of
+from storage_filters.client_lines import ClientLines
 from storage_filters.delivery import begun
 from storage_filters.done import OWN, Done
 from storage_filters.encryption import MARK, unsealed
@@ -56,14 +49,16 @@ from storage_filters.placing import AT_OBJECT_SERVERS
 from storage_filters.put_bytes import Form, PutBytes, again
 from storage_filters.rate_table import Direction, RateTable, belonging_to
 from storage_filters.records import KINDS, hosted, stored_by
+from storage_filters.refusals import refusal
 from storage_filters.request_computing import computing_of, noted_execution
 from storage_filters.rewriting import Rewriting
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.rule_metrics import counted_for, counter_name
 from storage_filters.second_look import WITHOUT_BODY, answer_of
+from storage_filters.source_bodies import of_source
 from storage_filters.stages import Servers, Stages, no_servers, of_policy
-from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced
+from storage_filters.stream_filters import DamagedObjectError, FilterRefused, ObjectReplaced
 from storage_filters.transformed_read import may_be_transformed, transformed
 from storage_filters.use_counters import UseCounters, uses_file
 from storage_filters.wsgi_names import name_behind, object_of, tags_of
@@ -78,7 +73,6 @@ _REFERS = ("X-Object-Manifest", "X-Symlink-Target")
 _OVERRIDES = (get_container_update_override_key("etag"), get_container_update_override_key("size"))
 _OF_BYTES = (200, 206, 416)
 _WHOLE, _PART = 200, 206
-_BY_S3 = "S3"
 _OF_LENGTH = ("content-length", "content-range")
 _SEVERAL_RANGES = "multipart/byteranges"
 _METHODS = ("PUT", REWRITE, *WITHOUT_BODY)
@@ -91,7 +85,8 @@ Met = Callable[[Environ, Iterable[tuple[int, str]], Direction], None]
 
 class FilterHost:
     """The WSGI filter. book: the rules that hold now; DamagedRulesError. operations: counts one under a name. met:
-    counts rules by executions. servers: tells why the object servers of a request run no filters.
+    counts rules by executions. servers: tells why the object servers of a request run no filters. warn: hears why an
+    object could not be read or copied to its end.
     """
 
     def __init__(
@@ -106,8 +101,10 @@ class FilterHost:
         met: Met = lambda *_: None,
         servers: Servers = no_servers,
         memory: MemoryBudget | None = None,
+        warn: Callable[[Environ, str], None] = lambda *_: None,
     ) -> None:
         self._memory = memory or MemoryBudget()
+        self._warn = warn
         self._app = app
         self._book = book
         self._keyring = keyring
@@ -136,7 +133,7 @@ class FilterHost:
         try:
             answered = self._answered(request, object_of(parts, self._prefix), start_response)
         except (FilterRefused, DamagedObjectError, DamagedRulesError) as error:
-            answered = _refusal(request, error)(env, start_response)
+            answered = refusal(request, error)(env, start_response)
         return answered
 
     def _answered(self, request: Request, place: ObjectRequest, start_response: StartResponse) -> Iterable[bytes]:
@@ -153,7 +150,10 @@ class FilterHost:
 
     def _answer(self, request: Request, place: ObjectRequest) -> Response:
         if request.method == "PUT":
+            source = of_source(request, lambda why: self._warn(request.environ, why))
             answer = self._store(request, place)
+            if source is not None:
+                source.check_stored(answer)
         elif request.method in ("POST", "DELETE"):
             answer = answer_of(request, self._app)
         elif request.method == REWRITE:
@@ -264,6 +264,7 @@ class FilterHost:
             size,
             whole,
             lambda one: self._form(one, tenant, name, modules),
+            at_damage=lambda why: self._warn(request.environ, f"{request.path} is damaged: {why}"),
         )
         made.content_length = size
         return made
@@ -335,18 +336,6 @@ class _Unsealed:
         close_if_possible(self._app_iter)
 
 
-def _refusal(request: Request, error: Exception) -> Response:
-    if isinstance(error, FilterAway):
-        return HTTPServiceUnavailable(body=f"{error}\n", request=request, headers={"Retry-After": "1"})
-    if isinstance(error, FilterRefused):
-        # By S3, the one error whose sentence s3api passes on.
-        made = HTTPBadRequest if request.environ.get("swift.source") == _BY_S3 else HTTPConflict
-        return made(body=f"{error}\n", request=request)
-    if isinstance(error, DamagedObjectError):
-        return HTTPUnprocessableEntity(body=f"the stored object is damaged: {error}\n", request=request)
-    return HTTPServiceUnavailable(body=f"{error}\n", request=request)
-
-
 def _may_know(env: Environ) -> bool:
     """Return whether who asks may learn names of keys and the stored size: owners of the account, and all where nobody
     authorises.
@@ -396,6 +385,17 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
         app = with_cache(app, conf, rules.book, logger)
         files = ModuleFiles(modules_directory(conf["rates_file"]), tpool.execute)
         prefix = conf.get("account_prefix", "AUTH_")
-        return FilterHost(app, rules.book, keyring, prefix, operations=counted, modules=files, met=met, servers=servers)
+        lines = ClientLines(logger)
+        return FilterHost(
+            app,
+            rules.book,
+            keyring,
+            prefix,
+            operations=counted,
+            modules=files,
+            met=met,
+            servers=servers,
+            warn=lambda env, text: lines.warning(env, "%s", text),
+        )
 
     return made

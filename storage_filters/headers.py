@@ -30,6 +30,8 @@ UNDONE = "X-Backend-Zoe-Node-Undone"
 NODE_STORED = "X-Backend-Zoe-Node-Stored"
 # Which execution makes a request, for object servers.
 NODE_EXECUTION = "X-Backend-Zoe-Execution"
+# That a request is signed as one of S3, for what Swift's filters ask on its behalf.
+BY_S3 = "X-Backend-Zoe-By-S3"
 # In place of the ETag of what is sent: an object server that does not know it refuses the object, by Swift's own check.
 NODE_MARK = "zoe-filters-on-object"
 

@@ -135,7 +135,7 @@ class ObjectHost:
             return answer
         try:
             filters = filters_of(answer.headers[NODE_DONE], tenant, self._keyring, _name(request))
-        except FilterRefused as error:
+        except (FilterRefused, DamagedObjectError) as error:
             self._told(f"{request.path} is left to the proxy: {error}")
             return answer
         if answer.status_int in _PART_OF_BYTES:  # of the stored bytes
@@ -164,7 +164,7 @@ class ObjectHost:
                 *(self._app, request, first, etag, size, answer.app_iter),
                 lambda one: self._form(one, tenant, _name(request)),
                 names,
-                lambda: self._compare(request),
+                lambda _: self._compare(request),
             )
         made.content_length = size
         return made

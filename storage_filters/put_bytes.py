@@ -77,7 +77,7 @@ class PutBytes:
         whole: Any,
         form: Callable[[Response], Form],
         names: tuple[str, str] = (DONE, PUT_ETAG),
-        at_damage: Callable[[], object] = lambda: None,
+        at_damage: Callable[[DamagedObjectError], object] = lambda _: None,
     ) -> None:
         self._app = app
         self._request = request
@@ -102,8 +102,8 @@ class PutBytes:
     def _all(self) -> Iterator[bytes]:
         try:
             yield from exactly(self._computed(self._whole, 0, None), self._size)
-        except DamagedObjectError:
-            self._at_damage()
+        except DamagedObjectError as error:
+            self._at_damage(error)
             raise
         finally:
             close_if_possible(self._whole)
@@ -118,8 +118,8 @@ class PutBytes:
         answer = self._answer(first, wanted)
         try:
             yield from exactly(self._computed(answer.app_iter, first, wanted), end - first)
-        except DamagedObjectError:
-            self._at_damage()
+        except DamagedObjectError as error:
+            self._at_damage(error)
             raise
         finally:
             close_if_possible(answer.app_iter)

@@ -34,8 +34,10 @@ from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import PUT_ETAG, PUT_SIZE, REPLACES, VERSION
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.records import stored_by
+from storage_filters.refusals import refusal
 from storage_filters.rule_documents import RuleBook, digest_of
 from storage_filters.second_look import answer_of
+from storage_filters.source_bodies import reason_of
 from storage_filters.stages import Staged, Stages
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, exactly, read_back
 from storage_filters.wsgi_names import name_behind, tags_of
@@ -50,7 +52,8 @@ _OF_THE_ANSWER = frozenset(
     ("accept-ranges", "connection", "content-length", "content-range", "date", "etag", "keep-alive", "last-modified")
 ) | {"transfer-encoding", "vary", "x-openstack-request-id", "x-timestamp", "x-trans-id"}
 _OF_THE_STORE = "x-backend-"
-_VARYING = ("rule", "salt", "check", "table", "moved")  # of a filter's record, without another form of what is stored
+# Of a filter's record, without another form of what is stored.
+_VARYING = ("rule", "salt", "check", "bound", "table", "moved")
 _TRIES = 3
 _PIECE_BYTES = 64 * 1024
 _OK, _CREATED, _ACCEPTED, _NOT_FOUND, _UNPROCESSABLE, _ERRORS_FROM = 200, 201, 202, 404, 422, 500
@@ -139,9 +142,9 @@ class Rewriting:
             one = _Stored(answer, request.environ["PATH_INFO"], place, self._overrides)
             if (early := one.why_not()) is not None:
                 return early
-            body = _Body(one.put_bytes(self._stages, modules), wanted.bytes_per_s)
             put = self._request(request, "PUT")
             put.headers.update(one.headers())
+            body = _Body(put, one.put_bytes(self._stages, modules), wanted.bytes_per_s)
             put.environ["wsgi.input"] = body
             filtered, staged = None, self._staged(put, one, book, modules, wanted)
             if staged.any():
@@ -159,7 +162,9 @@ class Rewriting:
         why = body.error or (filtered.refused if filtered is not None else None)
         if why is None and stored.status_int == _UNPROCESSABLE:
             why = DamagedObjectError("the stored object is damaged: it is not what was put")
-        return _Done(RewriteOutcome.FAILED, str(why), one.size) if why is not None else _refused(stored)
+        if why is None:
+            return _refused(stored)
+        return _Done(RewriteOutcome.AWAY if isinstance(why, FilterAway) else RewriteOutcome.FAILED, str(why), one.size)
 
     def _staged(self, put: Request, one: _Stored, book: RuleBook, modules: Modules, wanted: Wanted) -> Staged:
         """Return the filters that are asked for, and name those of object servers in the request."""
@@ -264,7 +269,8 @@ def _forms(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 class _Body:
     """The body of the request to store the object, read no faster than `bytes_per_s`."""
 
-    def __init__(self, chunks: Iterator[bytes], bytes_per_s: float | None) -> None:
+    def __init__(self, request: Request, chunks: Iterator[bytes], bytes_per_s: float | None) -> None:
+        self._request = request
         self._chunks = chunks
         self._bytes_per_s = bytes_per_s
         self._began_s = time.monotonic()
@@ -280,9 +286,12 @@ class _Body:
                 if (chunk := next(self._chunks, None)) is None:
                     return b""
                 self._rest = chunk
-        except (FilterRefused, DamagedObjectError, HTTPException) as error:
+        except HTTPException as error:
             self.error = error
             raise
+        except Exception as error:
+            self.error = reason_of(error)
+            raise refusal(self._request, self.error) from None
         size = min(_PIECE_BYTES, size if size and size > 0 else _PIECE_BYTES)
         piece, self._rest = self._rest[:size], self._rest[size:]
         self._read += len(piece)

@@ -28,6 +28,7 @@ from swift.common.utils import config_true_value, get_logger, list_from_csv
 from storage_filters.aws_chunks import ChunkLines
 from storage_filters.client_lines import ClientLines
 from storage_filters.execution_names import user_of
+from storage_filters.headers import BY_S3, environ_key
 from storage_filters.s3_signatures import (
     CHECKED,
     Refusal,
@@ -59,6 +60,8 @@ class S3Signed:
         """Refuse an S3 request that asks for more than is signed; pass on all others."""
         request = SignedRequest.of(env["REQUEST_METHOD"], env.get("QUERY_STRING", ""), _headers(env))
         env[CHECKED] = True
+        if access_key_of(request) is not None:
+            env[environ_key(BY_S3)] = "yes"
         if (refusal := why_refused(request, self._now(), self._plain) or self._foreign(request)) is not None:
             refused: Iterable[bytes] = self._answer(env, refusal)(env, start_response)
             return refused

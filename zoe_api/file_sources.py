@@ -70,7 +70,7 @@ def _login_of(service: str, services: Services, principal: Principal) -> SwiftLo
     place = services.settings.storage_services.get(service)
     if place is None:
         raise ApiProblem(Code.NOT_FOUND, f"object-store service {service[:200]!r} does not exist")
-    auth_url = place.swift_url if service == _S3 else place.url
+    auth_url = place.swift_url if service == _S3 else place.swift_url or place.url
     if not auth_url:
         raise ApiProblem(Code.WRONG_KIND, f"files of {service} are not shown: its setting has no swift_url")
     found = services.accounts.storage_credentials(principal.tenant)

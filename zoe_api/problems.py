@@ -192,6 +192,7 @@ MASTER_AWAY_HINT = (
 )
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _INNER = (StoreUnavailable, IllegalTransition)  # their messages are for the log
+_ENCODED_SLASH = b"%2f"
 
 
 async def _translated(request: Request, error: Exception) -> Response:
@@ -219,6 +220,9 @@ def _pointer(parts: Sequence[object]) -> str:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = {404: Code.NO_SUCH_ROUTE, 405: Code.METHOD_NOT_ALLOWED}.get(error.status_code, Code.HTTP_ERROR)
+    if code is Code.NO_SUCH_ROUTE and _ENCODED_SLASH in request.scope.get("raw_path", b"").lower():
+        wrong = Diagnostic(pointer="/path", code="string_pattern_mismatch", message="must have no `/` (%2F) in a name")
+        return problem_response(problem(Code.INVALID_REQUEST, errors=[wrong], path=request.url.path))
     refusal = problem(code, str(error.detail), path=request.url.path).model_copy(update={"status": error.status_code})
     response = problem_response(refusal)
     response.headers.update(error.headers or {})

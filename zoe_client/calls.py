@@ -8,10 +8,11 @@ from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
+from zoe_client.names import NAME
 from zoe_client.promises import asking, finish_time
 from zoe_client.storage_calls import StorageCalls
 from zoe_client.times import sent_deadline
-from zoe_client.transport import path_part
+from zoe_client.transport import new_name, path_part
 from zoe_client.vocabulary import DeadlineStatus, ExecutionState, ShareLevel
 
 # Longer than servers let a replay take.
@@ -331,7 +332,7 @@ class Calls(StorageCalls):
 
     def set_secret(self, name: str, value: str, of_tenant: bool = False) -> wire.SecretView:
         """Store a secret of yours, or of the tenant (for operators and admins)."""
-        path, body = f"/secrets/{path_part(name)}", wire.SecretRequest(value=value)
+        path, body = f"/secrets/{new_name(name, NAME)}", wire.SecretRequest(value=value)
         return self.call(wire.SecretView, "PUT", path, body=body, parameters={"of_tenant": of_tenant or None})
 
     def remove_secret(self, name: str, of_tenant: bool = False) -> None:
@@ -345,7 +346,7 @@ class Calls(StorageCalls):
 
     def set_target(self, name: str, request: wire.TargetRequest, of_tenant: bool = False) -> wire.TargetView:
         """Notify a webhook or an address of mail, of your executions, or of the tenant's (for operators and admins)."""
-        path = f"/notifications/{path_part(name)}"
+        path = f"/notifications/{new_name(name, NAME)}"
         return self.call(wire.TargetView, "PUT", path, body=request, parameters={"of_tenant": of_tenant or None})
 
     def test_target(self, name: str, of_tenant: bool = False) -> None:

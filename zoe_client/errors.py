@@ -77,10 +77,15 @@ class Conflict(Refused):
     """It was changed concurrently, or its state does not allow this."""
 
 
+def is_part(text: str) -> bool:
+    """Return whether a text can be one part of a path."""
+    return text not in {"", ".", ".."} and "/" not in text
+
+
 def checked_part(text: str) -> str:
     """Return a name or an id that can be one part of a path; NotFound for others, which nothing has. `..` and parts of
     several would lead to another path on the way."""
-    if text in {"", ".", ".."} or "/" in text:
+    if not is_part(text):
         raise not_found(f"{text!r} is no name and no id")
     return text
 
@@ -90,6 +95,16 @@ def not_found(sentence: str) -> NotFound:
     from zoe_client.wire import Problem
 
     return NotFound(Problem(title="It does not exist", status=404, code="not_found", detail=sentence))
+
+
+def bad_name(pattern: str) -> Refused:
+    """Return the error for a name that is to be given and cannot be, with the rule that this expression is."""
+    from zoe_client.pattern_words import words_of
+    from zoe_client.wire import Diagnostic, Problem
+
+    wrong = Diagnostic(pointer="/path/name", code="string_pattern_mismatch", message=f"must be {words_of(pattern)}")
+    problem = Problem(title="The request is not valid", status=422, code="invalid_request", errors=[wrong])
+    return Refused(problem)
 
 
 _BY_CODE: dict[str, type[Refused]] = {

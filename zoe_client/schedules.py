@@ -7,7 +7,8 @@ from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
-from zoe_client.transport import Transport, path_part
+from zoe_client.names import NAME
+from zoe_client.transport import Transport, new_name, path_part
 
 
 class StoredApplications:
@@ -20,7 +21,7 @@ class StoredApplications:
         """Store the next version of a description or a workflow, yours or the tenant's (for operators and admins)."""
         body = wire.StoredApplicationRequest(document=document)
         given = {"of_tenant": of_tenant or None}
-        path = f"/applications/{path_part(name)}"
+        path = f"/applications/{new_name(name, NAME)}"
         return self._client.call(wire.StoredApplicationView, "PUT", path, body=body, parameters=given)
 
     def all(self) -> wire.StoredApplicationList:
@@ -65,7 +66,7 @@ class Schedules:
 
     def put(self, name: str, request: wire.ScheduleRequest) -> wire.ScheduleView:
         """Run something at the times of a cron expression, replacing an earlier schedule of this name."""
-        return self._client.call(wire.ScheduleView, "PUT", f"/schedules/{path_part(name)}", body=request)
+        return self._client.call(wire.ScheduleView, "PUT", f"/schedules/{new_name(name, NAME)}", body=request)
 
     def all(self, all_users: bool = False) -> wire.ScheduleList:
         """Return your schedules in the tenant, or those of all its users (for operators)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from zoe_client import wire
-from zoe_client.transport import Transport, path_part
+from zoe_client.names import FILTER_NAME, METRIC_NAME, TENANT_AT_THE_STORE
+from zoe_client.transport import Transport, new_name, path_part
 
 
 class StorageCalls(Transport):
@@ -51,7 +52,7 @@ class StorageCalls(Transport):
 
     def add_storage_metric(self, name: str, wanted: wire.StorageMetricRequest) -> wire.StorageMetricView:
         """Add a metric that rules may compare: an expression of PromQL, or a program in Python."""
-        path = f"/storage/metrics/{path_part(name)}"
+        path = f"/storage/metrics/{new_name(name, METRIC_NAME)}"
         return self.call(wire.StorageMetricView, "POST", path, body=wanted, timeout_s=60.0)  # a program is begun once
 
     def remove_storage_metric(self, name: str) -> None:
@@ -86,7 +87,7 @@ class StorageCalls(Transport):
 
     def upload_storage_filter(self, name: str, wanted: wire.StorageFilterRequest) -> wire.StorageFilterView:
         """Upload a WebAssembly module that filters objects, or a new version of it."""
-        path = f"/storage/filters/{path_part(name)}"
+        path = f"/storage/filters/{new_name(name, FILTER_NAME)}"
         return self.call(wire.StorageFilterView, "PUT", path, body=wanted, timeout_s=60.0)  # it is compiled first
 
     def remove_storage_filter(self, name: str, tenant: str | None = None, shared: bool = False) -> None:
@@ -111,7 +112,9 @@ class StorageCalls(Transport):
     def set_storage_slo(self, tenant: str, wanted: wire.StorageSloRequest) -> wire.StorageSloView:
         """Guarantee bandwidth to a tenant until it is removed. None removes a rate; one that is not given stays."""
         rates = wanted.model_dump(mode="json", exclude_unset=True)
-        return self.call(wire.StorageSloView, "PUT", f"/storage/slos/{path_part(tenant)}", json=rates)
+        return self.call(
+            wire.StorageSloView, "PUT", f"/storage/slos/{new_name(tenant, TENANT_AT_THE_STORE)}", json=rates
+        )
 
     def remove_storage_slo(self, tenant: str) -> None:
         """Remove what a tenant is guaranteed for good."""
@@ -123,7 +126,9 @@ class StorageCalls(Transport):
 
     def set_storage_cores(self, tenant: str, wanted: wire.StorageCoresRequest) -> wire.StorageCoresView:
         """Bound the cores of a tenant's filters and views at each proxy until it is removed; `*`: of all others."""
-        return self.call(wire.StorageCoresView, "PUT", f"/storage/cores/{path_part(tenant)}", body=wanted)
+        return self.call(
+            wire.StorageCoresView, "PUT", f"/storage/cores/{new_name(tenant, TENANT_AT_THE_STORE)}", body=wanted
+        )
 
     def remove_storage_cores(self, tenant: str) -> None:
         """Remove what was set for a tenant; a setting of the storage controller holds again."""

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from zoe_client.errors import Refused, Unreachable, ZoeError, checked_part
+from zoe_client.errors import Refused, Unreachable, ZoeError, bad_name, checked_part, is_part
 from zoe_client.problems import problem_of, unreachable
 from zoe_client.proxies import proxy_for
 from zoe_client.sse import ServerEvent
@@ -224,3 +224,12 @@ def retries(patience_s: float, harmless: bool) -> dict[str, Any]:
 def path_part(text: str) -> str:
     """Return a name or an id as one part of a path; NotFound for what can be none."""
     return quote(checked_part(text), safe="")
+
+
+def new_name(text: str, pattern: str) -> str:
+    """Return the name of something that is made as one part of a path. Refused, as by the server, for what can be none:
+    other names the server checks. pattern: what it checks by.
+    """
+    if not is_part(text):
+        raise bad_name(pattern)
+    return quote(text, safe="")

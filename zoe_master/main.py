@@ -316,7 +316,7 @@ def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit:
         return None
     for_views = replace(controller, timeout_s=settings.storage_view_timeout_s, attempts=1)
     services = settings.storage_services.items()
-    auth_urls = {name: place.swift_url if name == S3 else place.url for name, place in services}
+    auth_urls = {name: place.swift_url if name == S3 else place.swift_url or place.url for name, place in services}
     auth_urls = {name: url for name, url in auth_urls.items() if url}
     sign_in = TenantTokens(auth_urls, credentials_of(settings, accounts))
     slos, views, places = map(connected_when_asked, (controller, for_views, replace(controller, attempts=1)))

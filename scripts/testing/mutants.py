@@ -4,7 +4,7 @@
         [--resume FILE] --tests ARGUMENT...
     python -m scripts.testing.mutants --again FILE [--resume FILE] --tests ARGUMENT...
     python -m scripts.testing.mutants --raise MODULE:FUNCTION --test TEST
-    python -m scripts.testing.mutants --table FILE.toml
+    python -m scripts.testing.mutants --table FILE.toml [--resume FILE]
 
 The first draws changes of lines that the tests run, and says which test fails with each. `--cover` is written by the
 first run, in which all given tests run once, and read by later ones: remove it after a change of the code. `--again`
@@ -39,6 +39,7 @@ PACKAGES = (
     "zoe_client", "zoe_lib", "zoe_master", "zoe_api", "zoe_cli", "zoe_embedded", "zoe_simulator", "zoe_files",
     "zoe_job", "storage_bridge", "storage_controller", "storage_filters", "storage_gateway",
 )  # fmt: skip
+_PROVED = "proved"
 SURVIVED, NOT_COVERED, KILLED = "SURVIVED", "not covered", "killed by"
 _RAISE_S, _ALONE_S = 1800.0, 600.0
 _RAISE_MORE_S = 60.0
@@ -51,7 +52,7 @@ def main(given: Sequence[str] | None = None) -> int:
     tree = Tree(ROOT, path)
     try:
         if options.table:
-            return prove_all(tree, tomllib.loads(options.table.read_text("utf-8")))
+            return prove_all(tree, tomllib.loads(options.table.read_text("utf-8")), options.resume)
         if options.again:
             return judge_again(tree, options.again, options.resume, options.tests)
         if options.raises:
@@ -223,18 +224,25 @@ def _how(outcome: Outcome) -> str:
     return f"exit code {outcome.exit_code}, {outcome.passed} passed{f', {outcome.failed}' if outcome.failed else ''}"
 
 
-def prove_all(tree: Tree, rows: Mapping[str, Any]) -> int:
-    """Prove each row of a table; 1 if one fails."""
-    wrong = 0
+def prove_all(tree: Tree, rows: Mapping[str, Any], resume: Path | None = None) -> int:
+    """Prove each row of a table; 1 if one fails. Rows that `resume` has as proved are not proved again."""
+    wrong, known = 0, _known(resume)
     for name, row in rows.items():
-        if "breaks" in row:
-            problem = prove(tree, row["breaks"], row["test"])
-        else:
-            problem = prove_check(tree, row["path"], row["check"], row["without"], row["test"])
-        wrong += bool(problem)
-        print(f"{name}: {problem or 'proved'}", flush=True)
+        key = f"{name} {json.dumps(row, sort_keys=True)}"
+        if known.get(key) != _PROVED:
+            problem = _problem(tree, row)
+            wrong += bool(problem)
+            known[key] = problem or _PROVED
+            _write(resume, {"key": key, "result": known[key]})
+        print(f"{name}: {known[key]}", flush=True)
     print(f"{len(rows) - wrong} of {len(rows)} proved")
     return int(wrong > 0)
+
+
+def _problem(tree: Tree, row: Mapping[str, Any]) -> str:
+    if "breaks" in row:
+        return prove(tree, row["breaks"], row["test"])
+    return prove_check(tree, row["path"], row["check"], row["without"], row["test"])
 
 
 def table(results: Iterable[tuple[str, str]]) -> list[str]:

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from storage_controller.answers import Refused
+from zoe_lib.swift_sign_in import NotSignedIn, sign_in_request, signed_in
 
 UNAUTHORIZED = 401
 TIMEOUT_S = 30.0
@@ -18,7 +19,7 @@ TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class SwiftAdmin:
-    """How the controller signs in to Swift (v1 authentication), and how tenants' accounts are named."""
+    """How the controller signs in to Swift (`zoe_lib.swift_sign_in.py`), and how tenants' accounts are named."""
 
     auth_url: str
     user: str
@@ -99,12 +100,17 @@ class SwiftHttp:
     def _login(self, fresh: bool, timeout_s: float) -> tuple[str, str]:
         with self._lock:
             if fresh or not self._token:
-                user = {"X-Auth-User": self.admin.user, "X-Auth-Key": self.admin.key}
-                answer = self._http.get(self.admin.auth_url, headers=user, timeout=timeout_s)
+                wanted = sign_in_request(self.admin.auth_url, self.admin.user, self.admin.key)
+                answer = self._http.request(
+                    wanted.method, wanted.url, headers=wanted.headers, content=wanted.content, timeout=timeout_s
+                )
                 if not answer.is_success:
                     raise Refused(503, f"Swift refuses the login of the storage controller: {answer.status_code}")
-                self._token = answer.headers["X-Auth-Token"]
-                self._root = answer.headers["X-Storage-Url"].rpartition("/")[0]
+                try:
+                    found = signed_in(self.admin.auth_url, answer.headers, answer.content)
+                except NotSignedIn as error:
+                    raise Refused(503, f"Swift refuses the login of the storage controller: {error}") from None
+                self._token, self._root = found.token, found.account_url.rpartition("/")[0]
             return self._token, self._root
 
 

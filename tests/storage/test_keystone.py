@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import os
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
@@ -24,6 +26,8 @@ from tests.support.keystone_store import KeystoneStore, documented, with_section
 from tests.support.object_store import ADMIN, object_store
 from tests.support.s3_signing import Signer, Wire
 from tests.support.store_executions import as_execution, secret_file, store_key
+from zoe_api.objects.account import Account, StoreRequest, SwiftClient, SwiftLogin
+from zoe_api.problems import ApiProblem
 from zoe_embedded.swift.configuration import StoreUser
 from zoe_lib.domain.storage import Credential
 from zoe_master.storage.tenant_tokens import NoAccessError, TenantTokens
@@ -186,7 +190,7 @@ def test_an_s3_request_of_a_project_does_what_is_signed(world: World) -> None:
         for header in EXPLOITS:
             assert not opened(world, wire.plus(header)), header
     assert not opened(world, key.url(GET).plus(query=(("X-Amz-Date", "20260101T000000Z"),)))
-    for at_s in (key.at_s - 1000, key.at_s + 1000):
+    for at_s in (int(time.time()) - 1000, int(time.time()) + 1000):
         assert not opened(world, replace(key, at_s=at_s).header(GET))
     assert not opened(world, replace(key, secret=world.bob.key.secret).url(GET))
 
@@ -284,6 +288,50 @@ def test_zoe_signs_in_at_a_proxy_with_tempauth(world: World) -> None:
         world.forget()
     with pytest.raises(Refused, match="refuses the login"):
         SwiftHttp(SwiftAdmin(urls[0], ADMIN.login, ADMIN.key)).ask("HEAD", ann.project.account, "inbox", {})
+
+
+def test_zoe_signs_in_at_keystone_with_application_credentials(world: World) -> None:
+    made, ann = world.keystone, world.ann
+    view = View("one", ann.project.id, "swift2d://inbox.zoe/upload")
+    user, key = made.application_credential(ann.user, ann.project)
+    good, wrong, other = (
+        Credential(*one)
+        for one in ((user, key), (user, "wrong"), made.application_credential(world.bob.user, world.bob.project))
+    )
+
+    def token_of(credential: Credential) -> str:
+        return TenantTokens({"zoe": made.url}, lambda _: {"zoe": credential})(view)
+
+    with pytest.raises(NoAccessError, match="no public address"):
+        token_of(good)
+    made.has_store(world.root)
+    assert world.native(ann, ann.project.account, X_Auth_Token=token_of(good)).content == CONTENT
+    assert asyncio.run(read_by_the_api(made.url, good)) == (f"{world.root}/v1/{ann.project.account}", CONTENT)
+    for credential in (wrong, other):
+        with pytest.raises(NoAccessError):
+            token_of(credential)
+    with pytest.raises(ApiProblem, match="refuses the sign-in"):
+        asyncio.run(read_by_the_api(made.url, wrong))
+    admin, service = made.user("zoe"), made.project("zoe")
+    made.grant(admin, service, "ResellerAdmin")
+    controller = SwiftHttp(SwiftAdmin(made.url, *made.application_credential(admin, service)))
+    for _ in ("a token", "the same"):
+        answer = controller.ask("HEAD", world.namesake.project.account, "inbox", {})
+        answer.close()
+        assert answer.status_code == 204
+    with pytest.raises(Refused, match="refuses the login"):
+        SwiftHttp(SwiftAdmin(made.url, user, "wrong")).ask("HEAD", ann.project.account, "inbox", {})
+
+
+async def read_by_the_api(auth_url: str, credential: Credential) -> tuple[str, bytes]:
+    """The address of the account, and the object there."""
+    client = SwiftClient()
+    try:
+        account = Account(client, SwiftLogin("zoe", auth_url, credential.user, credential.key))
+        answer = await account.read(StoreRequest("GET", (b"inbox", b"upload")))
+        return await account.address(), answer[1]
+    finally:
+        await client.close()
 
 
 @pytest.mark.last

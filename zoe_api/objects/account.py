@@ -12,6 +12,7 @@ import httpx
 
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
+from zoe_lib.swift_sign_in import ANSWER_BYTES_MAX, NotSignedIn, SignedIn, sign_in_request, signed_in
 
 Path = tuple[bytes, ...]
 """Names from the account downwards: the container, then those that `/` separates in the name of an object."""
@@ -23,7 +24,6 @@ _CONNECT_S = 5.0
 _UNAUTHORIZED = 401
 _DOTS = (b".", b"..")
 _SIGNED_IN_MAX = 1000
-_ANSWER_BYTES_MAX = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,6 @@ class StoreRequest:
     timeout_s: float = TIMEOUT_S
 
 
-@dataclass(frozen=True, slots=True)
-class _SignedIn:
-    token: str
-    account_url: str
-
-
 def can_be_sent(path: Path) -> bool:
     """Return whether a path names the same object for every HTTP client, proxy and server on the way.
 
@@ -68,7 +62,7 @@ class SwiftClient:
 
     def __init__(self) -> None:
         self._http: httpx.AsyncClient | None = None
-        self._signed_in: OrderedDict[SwiftLogin, _SignedIn] = OrderedDict()
+        self._signed_in: OrderedDict[SwiftLogin, SignedIn] = OrderedDict()
 
     async def answer(self, login: SwiftLogin, request: StoreRequest) -> httpx.Response:
         """Return the answer, whose content must be read or closed.
@@ -93,13 +87,13 @@ class SwiftClient:
         if self._http is not None:
             await self._http.aclose()
 
-    async def _sign_in(self, login: SwiftLogin) -> _SignedIn:
-        headers = {"X-Auth-User": login.user, "X-Auth-Key": login.key}
-        answer = await self._asked(login, "GET", login.auth_url, headers=headers)
-        await answer.aclose()
+    async def _sign_in(self, login: SwiftLogin) -> SignedIn:
+        wanted = sign_in_request(login.auth_url, login.user, login.key)
+        answer = await self._asked(login, wanted.method, wanted.url, headers=wanted.headers, content=wanted.content)
+        content = await content_of(login, answer)
         try:
-            found = _SignedIn(answer.headers["X-Auth-Token"], answer.headers["X-Storage-Url"].rstrip("/"))
-        except KeyError:
+            found = signed_in(login.auth_url, answer.headers, content)
+        except NotSignedIn:
             self._signed_in.pop(login, None)
             why = f"the object store {login.service} refuses the sign-in of {login.user} ({answer.status_code})"
             raise ApiProblem(Code.FILE_DENIED, why, "set the credential again: zoe storage credentials set") from None
@@ -108,7 +102,7 @@ class SwiftClient:
         self._signed_in[login] = found
         return found
 
-    async def _sent(self, login: SwiftLogin, known: _SignedIn, request: StoreRequest) -> httpx.Response:
+    async def _sent(self, login: SwiftLogin, known: SignedIn, request: StoreRequest) -> httpx.Response:
         url = f"{known.account_url}/{quote(b'/'.join(request.path))}" if request.path else known.account_url
         headers = {"X-Auth-Token": known.token, "Accept-Encoding": "identity", **request.headers}
         return await self._asked(
@@ -149,7 +143,7 @@ class Account:
         answer = await self._client.answer(self.login, request)
         if answer.is_success or answer.status_code in also:
             return answer
-        said = (await self._content(answer)).decode(errors="replace")
+        said = (await content_of(self.login, answer)).decode(errors="replace")
         raise refusal(self.login, answer.status_code, request.path, said)
 
     async def done(self, request: StoreRequest, *also: int) -> httpx.Response:
@@ -161,20 +155,22 @@ class Account:
     async def read(self, request: StoreRequest, *also: int) -> tuple[httpx.Response, bytes]:
         """Return an answer with its whole, bounded body."""
         answer = await self.opened(request, *also)
-        return answer, await self._content(answer)
+        return answer, await content_of(self.login, answer)
 
-    async def _content(self, answer: httpx.Response) -> bytes:
-        content = bytearray()
-        try:
-            async for piece in answer.aiter_raw():
-                content += piece
-                if len(content) > _ANSWER_BYTES_MAX:
-                    raise ApiProblem(Code.FILES_UNAVAILABLE, f"the object store {self.login.service} answers too much")
-        except httpx.TransportError as error:
-            raise unreachable(self.login, error) from None
-        finally:
-            await answer.aclose()
-        return bytes(content)
+
+async def content_of(login: SwiftLogin, answer: httpx.Response) -> bytes:
+    """Return the whole, bounded body of an answer, and close it. ApiProblem."""
+    content = bytearray()
+    try:
+        async for piece in answer.aiter_raw():
+            content += piece
+            if len(content) > ANSWER_BYTES_MAX:
+                raise ApiProblem(Code.FILES_UNAVAILABLE, f"the object store {login.service} answers too much")
+    except httpx.TransportError as error:
+        raise unreachable(login, error) from None
+    finally:
+        await answer.aclose()
+    return bytes(content)
 
 
 def unreachable(login: SwiftLogin, error: Exception) -> ApiProblem:

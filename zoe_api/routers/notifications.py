@@ -15,6 +15,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import ServicesDep
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
+from zoe_client.names import NAME
 from zoe_client.vocabulary import NotificationKind
 from zoe_client.wire import TargetList, TargetRequest, TargetView
 from zoe_lib.config import Settings
@@ -25,7 +26,7 @@ from zoe_lib.store.errors import TooManyTargets
 from zoe_lib.store.people import NotificationTarget, Principal
 
 router = api_router("/notifications", tag="people")
-Name = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$", description="Name of the target.")]
+Name = Annotated[str, Path(pattern=NAME, description="Name of the target.")]
 OfTenant = Annotated[
     bool, Query(description="All executions of the tenant instead of your own; for operators and admins.")
 ]

@@ -20,6 +20,7 @@ from zoe_api.routing import api_router
 from zoe_api.schedule_times import refused_times, wrong_ahead, wrong_times
 from zoe_api.schedule_views import facts, next_times, run_views, schedule_view
 from zoe_api.visibility import note_look
+from zoe_client.names import NAME
 from zoe_client.wire import (
     BackfillRequest,
     BackfillView,
@@ -30,7 +31,6 @@ from zoe_client.wire import (
     ScheduleRequest,
     ScheduleView,
 )
-from zoe_client.wire.schedules import NAME_PATTERN
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.values import changed
@@ -44,7 +44,7 @@ from zoe_lib.submission.refusal import SubmissionRefused
 from zoe_lib.submission.scheduling import document_of, run_now, timed, times_of, why_refused
 
 router = api_router("/schedules", tag="schedules")
-Name = Annotated[str, Path(pattern=NAME_PATTERN, description="Name of the schedule.")]
+Name = Annotated[str, Path(pattern=NAME, description="Name of the schedule.")]
 OfUser = Annotated[str | None, Query(max_length=256, description="Another user's; for operators.")]
 _LISTED_MAX = 1000
 _ID_BYTES = 12

@@ -12,6 +12,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import ServicesDep
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
+from zoe_client.names import NAME
 from zoe_client.wire import SecretList, SecretRequest, SecretView
 from zoe_lib.domain.roles import Scope
 from zoe_lib.sealing import Seal
@@ -19,7 +20,7 @@ from zoe_lib.store.errors import TooManySecrets
 from zoe_lib.store.people import Principal, SealedSecret
 
 router = api_router("/secrets", tag="people")
-Name = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$", description="Name of the secret.")]
+Name = Annotated[str, Path(pattern=NAME, description="Name of the secret.")]
 OfTenant = Annotated[bool, Query(description="The tenant's secret instead of your own; for operators and admins.")]
 
 

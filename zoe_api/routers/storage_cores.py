@@ -9,12 +9,13 @@ from fastapi import Path, Request, Response
 from zoe_api.access import Admin
 from zoe_api.dependencies import AccountsDep, MasterDep, ask
 from zoe_api.routing import api_router
+from zoe_client.names import TENANT_AT_THE_STORE
 from zoe_client.wire import StorageCoresList, StorageCoresRequest, StorageCoresView
 
 router = api_router("/storage/cores", tag="storage")
 _KIND = "storage_rules"
 _OTHERS = "*"
-Tenant = Annotated[str, Path(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
+Tenant = Annotated[str, Path(min_length=1, max_length=256, pattern=TENANT_AT_THE_STORE)]
 
 
 @router.get("", response_model=StorageCoresList)

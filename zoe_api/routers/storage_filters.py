@@ -9,13 +9,14 @@ from fastapi import Path, Query, Request, Response
 from zoe_api.access import Admin, Reader, Submitter, check
 from zoe_api.dependencies import MasterDep, ask
 from zoe_api.routing import api_router
+from zoe_client.names import FILTER_NAME
 from zoe_client.wire import StorageFilterList, StorageFilterRequest, StorageFilterView
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.people import Principal
 
 router = api_router("/storage/filters", tag="storage")
 _KIND, _UPLOADS = "storage_rules", "storage_uploads"
-Name = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+Name = Annotated[str, Path(min_length=1, max_length=100, pattern=FILTER_NAME)]
 Tenant = Annotated[str | None, Query(max_length=256, description="Whose; default: yours. Others need an admin.")]
 Shared = Annotated[bool, Query(description="One that all tenants share; needs an admin.")]
 

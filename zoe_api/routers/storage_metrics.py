@@ -9,11 +9,12 @@ from fastapi import Path, Request, Response
 from zoe_api.access import Admin
 from zoe_api.dependencies import MasterDep, ask
 from zoe_api.routing import api_router
+from zoe_client.names import METRIC_NAME
 from zoe_client.wire import StorageMetricList, StorageMetricRequest, StorageMetricView
 
 router = api_router("/storage/metrics", tag="storage")
 _KIND = "storage_rules"
-Name = Annotated[str, Path(min_length=1, max_length=64, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Name = Annotated[str, Path(min_length=1, max_length=64, pattern=METRIC_NAME)]
 
 
 @router.get("", response_model=StorageMetricList)

@@ -10,6 +10,7 @@ from zoe_api.access import Admin, Reader, check
 from zoe_api.audit_changes import note_changes
 from zoe_api.dependencies import MasterDep, ask
 from zoe_api.routing import api_router
+from zoe_client.names import FILTER_NAME
 from zoe_client.wire import (
     StorageRuleList,
     StorageRuleMove,
@@ -25,7 +26,7 @@ from zoe_lib.store.people import Principal
 
 router = api_router("/storage", tag="storage")
 _KIND = "storage_rules"
-FilterPath = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+FilterPath = Annotated[str, Path(min_length=1, max_length=100, pattern=FILTER_NAME)]
 
 
 @router.get("/rules", response_model=StorageRuleList)

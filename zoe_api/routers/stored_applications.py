@@ -14,6 +14,7 @@ from zoe_api.dependencies import ServicesDep
 from zoe_api.problems import as_problems, from_description
 from zoe_api.routers.submissions import IdempotencyKey
 from zoe_api.routing import api_router
+from zoe_client.names import NAME
 from zoe_client.wire import (
     DispatchRequest,
     RunView,
@@ -23,7 +24,6 @@ from zoe_client.wire import (
     StoredApplicationView,
     SubmitRequest,
 )
-from zoe_client.wire.schedules import NAME_PATTERN
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.roles import Scope
 from zoe_lib.schedules.run_times import RunTimes, with_times
@@ -34,7 +34,7 @@ from zoe_lib.submission.scheduling import timed
 from zoe_lib.workflows.applications import check_stored, is_workflow
 
 router = api_router("/applications", tag="applications")
-Name = Annotated[str, Path(pattern=NAME_PATTERN, description="Name of the stored application.")]
+Name = Annotated[str, Path(pattern=NAME, description="Name of the stored application.")]
 OfTenant = Annotated[bool, Query(description="That of the tenant; only operators and admins change it.")]
 Version = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Default: the newest.")]
 _CONDITIONS = ("hold", "begin_at_s", "begin_in_s", "after", "keep")

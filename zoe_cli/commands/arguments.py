@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 from zoe_cli.commands.completion import execution_ids
+from zoe_client.names import TENANT_AT_THE_STORE
+
+_TENANT_MAX = 256
 
 
 def _check(value: str) -> str:
@@ -26,7 +29,7 @@ def _check_some(values: list[str] | None) -> list[str] | None:
 
 def tenant_of_the_store(name: str) -> str:
     """Return a name that can be a tenant's; typer's BadParameter."""
-    if not re.fullmatch(r"[^\s\x00-\x1f#:/]{1,256}", name):
+    if not re.fullmatch(TENANT_AT_THE_STORE, name) or len(name) > _TENANT_MAX:
         raise typer.BadParameter(
             f"{name!r} can be no tenant: a name has 1 to 256 characters without spaces, '#', ':' and '/'"
         )

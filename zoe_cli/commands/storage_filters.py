@@ -33,7 +33,7 @@ def add_filter(
     module = base64.b64encode(file.read_bytes()).decode()
     wanted = StorageFilterRequest(module=module, tenant=tenant, shared=shared)
     with options(context).client() as client:
-        answer = client.upload_storage_filter(name or file.stem, wanted)
+        answer = client.upload_storage_filter(file.stem if name is None else name, wanted)
     emit(answer, options(context).output, _rows([answer]))
     if answer.rules:
         numbers = ", ".join(map(str, answer.rules))

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from zoe_client.names import NAME
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy, RunKind, ScheduleOutcome
 from zoe_client.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
 from zoe_client.wire.deadlines import (
@@ -19,7 +20,6 @@ from zoe_client.wire.deadlines import (
 )
 from zoe_client.wire.executions import AFTER_LENGTH_MAX, AFTER_PATTERN, DEPENDENCIES_MAX
 
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$"
 JITTER_S_MAX = 86400.0
 AHEAD_S_MAX = 7 * 86400.0
 _VERSION_MAX = 2**31 - 1
@@ -104,7 +104,7 @@ class ScheduleRequest(Numbers):
         min_length=1, max_length=200, description="Cron expression of five fields, or a name such as `@daily`."
     )
     zone: str = Field(default="UTC", min_length=1, max_length=64, description="Time zone, such as Europe/Paris.")
-    application: str | None = Field(default=None, pattern=NAME_PATTERN, description="Name of a stored application.")
+    application: str | None = Field(default=None, pattern=NAME, description="Name of a stored application.")
     version: Version | None = Field(default=None, description="Its version (default: the newest at each time).")
     document: dict[str, Any] | None = Field(default=None, description="A description or a workflow.")
     parameters: Parameters = Field(default={})

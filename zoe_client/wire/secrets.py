@@ -6,10 +6,11 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, StringConstraints, field_validator
 
+from zoe_client.names import NAME
 from zoe_client.vocabulary import SECRET_BYTES_MAX
 from zoe_client.wire.base import Wire
 
-SecretName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
+SecretName = Annotated[str, StringConstraints(pattern=NAME)]
 
 
 class SecretRequest(Wire):

@@ -6,12 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from zoe_client.names import METRIC_NAME
 from zoe_client.wire.base import Wire
 
 PROGRAM_MAX, EXPRESSION_MAX = 64 * 1024, 4096
 ControllerMode = Literal["on", "dry", "off"]
-MetricName = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-LabelName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+MetricName = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=METRIC_NAME)]
+LabelName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=METRIC_NAME)]
 
 
 class StorageMetricValue(Wire):

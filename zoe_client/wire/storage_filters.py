@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from zoe_client.names import FILTER_NAME
 from zoe_client.wire.base import Wire
 
 MODULE_BYTES_MAX = 2**20
 _ENCODED_MAX = (MODULE_BYTES_MAX + 3) * 4 // 3
-FilterName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+FilterName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=FILTER_NAME)]
 
 
 class StorageFilterView(Wire):

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from zoe_client.names import TENANT_AT_THE_STORE
 from zoe_client.wire.base import Numbers, Wire
 
 RATE_MIN, _RATE_MAX = 100_000, 10**11
@@ -14,7 +15,7 @@ RATE_MIN, _RATE_MAX = 100_000, 10**11
 class StorageRewriteRequest(Numbers):
     """Which objects are to be stored again, how, and how fast."""
 
-    tenant: Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
+    tenant: Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=TENANT_AT_THE_STORE)]
     container: Annotated[str, StringConstraints(max_length=256, pattern=r"^[^\x00/]*$")] = Field(
         default="", description="Empty: all of the tenant's."
     )

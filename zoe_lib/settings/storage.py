@@ -19,9 +19,9 @@ class StorageServiceSettings(BaseModel):
     region: str = Field(default="", description="Swift region; Stocator needs it to find the endpoint.")
     swift_url: str = Field(
         default="",
-        description="For a service `s3a` that is the `s3api` of a Swift: authentication URL (v1) of "
-        "that Swift. Inputs at `s3a://` then get views, and the credentials of `s3a` are "
-        "used to authenticate there, too.",
+        description="Where Zoe itself signs in with the credentials of the service, if not at `url`: a Swift's "
+        "authentication URL (v1), or Keystone's, which ends in `/v3`, for application credentials. For a service `s3a` "
+        "that is the `s3api` of a Swift: inputs at `s3a://` then get views.",
     )
 
     execution_credentials: bool = Field(

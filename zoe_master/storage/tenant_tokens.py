@@ -10,6 +10,7 @@ import httpx
 from storage_bridge.model import UNREADABLE, View
 from zoe_client.tls import verification
 from zoe_lib.domain.storage import Credential
+from zoe_lib.swift_sign_in import NotSignedIn, sign_in_request, signed_in
 
 NO_CREDENTIAL = "its tenant has no stored credential for the service of the source"
 OTHER_ACCOUNT = (
@@ -37,7 +38,7 @@ def nobody(_view: View) -> str:
 
 
 class TenantTokens:
-    """Signs in by Swift's authentication (v1).
+    """Signs in by Swift's authentication (v1), or at Keystone.
 
     auth_urls: by the names of services; credentials: returns those of a tenant, by the names of services.
     """
@@ -52,22 +53,32 @@ class TenantTokens:
         credential = self._credentials(view.tenant).get(service)
         if credential is None or service not in self._auth_urls:
             raise NoAccessError(NO_CREDENTIAL)
-        login = {"X-Auth-User": credential.user, "X-Auth-Key": credential.key}
+        url = self._auth_urls[service]
+        wanted = sign_in_request(url, credential.user, credential.key)
         try:
-            url = self._auth_urls[service]
-            answer = httpx.get(url, headers=login, timeout=_TIMEOUT_S, verify=verification(url))
+            answer = httpx.request(
+                wanted.method,
+                wanted.url,
+                headers=wanted.headers,
+                content=wanted.content,
+                timeout=_TIMEOUT_S,
+                verify=verification(url),
+            )
         except httpx.HTTPError as error:
             raise NoAnswerError(f"cannot reach the object store: {type(error).__name__}") from None
-        token = answer.headers.get("X-Auth-Token", "")
         if answer.status_code in _FORBIDDEN:
             raise NoAccessError(UNREADABLE)
         if answer.is_server_error:
             raise NoAnswerError(f"the object store answers {answer.status_code} to the tenant's sign-in")
-        if not answer.is_success or not token:
+        if not answer.is_success:
             raise NoAccessError(f"the object store answers {answer.status_code} to the tenant's sign-in")
-        if _is_of_another(str(answer.headers.get("X-Storage-Url", "")), view.tenant):
+        try:
+            found = signed_in(url, answer.headers, answer.content)
+        except NotSignedIn as error:
+            raise NoAccessError(f"the object store does not sign the tenant in: {error}") from None
+        if _is_of_another(found.account_url, view.tenant):
             raise NoAccessError(OTHER_ACCOUNT)
-        return str(token)
+        return found.token
 
 
 def _is_of_another(storage_url: str, tenant: str) -> bool:

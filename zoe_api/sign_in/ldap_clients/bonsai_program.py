@@ -38,7 +38,7 @@ class Directory:
         found = self._searching.paged_search(
             base, _SUBTREE, entry_filter, [attribute], sizelimit=entries_max, page_size=_ENTRIES_A_PAGE
         )
-        return [(_dn_of(entry), [_text_of(value) for value in entry.get(attribute, [])]) for entry in found]
+        return [(str(entry.dn), [_text_of(value) for value in entry.get(attribute, [])]) for entry in found]
 
     def _client_of(self, dn: str, password: str) -> Any:
         client = bonsai.LDAPClient(self._url, tls=self._start_tls)
@@ -51,12 +51,11 @@ class Directory:
         return client
 
 
-def _dn_of(entry: Any) -> str:
-    """Return the DN. bonsai unescapes it in an order that can make a comma of an escaped backslash: refuse these."""
-    dn = str(entry.dn)
-    if "\\\\" in dn:
-        raise ValueError("bonsai cannot read a DN with a backslash; use the client ldap3")
-    return dn
+def _keep(dn: Any, text: str) -> None:
+    """Keep a DN as the directory wrote it. bonsai refuses some valid ones, such as with `#` in a value, and unescapes
+    others in an order that makes a comma of an escaped backslash before `2C`.
+    """
+    dn._LDAPDN__strdn = text
 
 
 def _text_of(value: bytes) -> str:
@@ -80,6 +79,7 @@ def main() -> None:
     """Answer until the other process closes standard input, or ends this one."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES_MAX, _MEMORY_BYTES_MAX))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would have passwords
+    bonsai.LDAPDN.__init__ = _keep
     directory = Directory()
     for line in sys.stdin.buffer:
         asked = json.loads(line)

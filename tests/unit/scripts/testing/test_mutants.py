@@ -253,6 +253,22 @@ def test_a_table_is_proved_row_by_row(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out.splitlines() == ["a: proved", "b: there is no such function", "1 of 2 proved"]
 
 
+def test_rows_of_a_table_that_are_proved_are_not_proved_again(tmp_path: Path) -> None:
+    runs: list[int] = []
+
+    def run(_: list[str], sources: dict[str, bytes]) -> Outcome:
+        runs.append(1)
+        return Outcome(int(bool(sources)), "", 1)
+
+    rows = {name: {"test": "t", "breaks": f"scripts.testing.mutants:{name}"} for name in ("prove", "none")}
+    tree = cast("Tree", StubTree(run))
+    assert [prove_all(tree, rows, tmp_path / "known") for _ in range(2)] == [1, 1]
+    assert len(runs) == 2
+    rows["prove"]["test"] = "another"
+    prove_all(tree, rows, tmp_path / "known")
+    assert len(runs) == 4
+
+
 def test_the_table_counts_by_package() -> None:
     found = table([("a", SURVIVED), ("a", "killed by t"), ("b", NOT_COVERED)])
     assert [line.split() for line in found[1:]] == [
