@@ -222,6 +222,7 @@ class AsyncClient(AsyncTransport):
     execution = awaited(Calls.execution)
     executions = awaited(Calls.executions)
     cancel = awaited(Calls.cancel)
+    cancel_descendants = awaited(Calls.cancel_descendants)
     hold = awaited(Calls.hold)
     release = awaited(Calls.release)
     requeue = awaited(Calls.requeue)

@@ -83,7 +83,7 @@ def test_another_request_id_is_replaced(shared_api: Api, given: str) -> None:
 def test_paths_that_hold_anything_are_answered(shared_api: Api) -> None:
     for part in ("%00", "%ff", "..%2f..", "a" * 5000, "%F0%9F%98%80", "'"):
         response = shared_api.http().get(f"/api/v1/executions/{part}")
-        assert problem(response)["code"] in ("not_found", "no_such_route")
+        assert problem(response)["code"] in ("not_found", "no_such_route", "invalid_request")
 
 
 @pytest.mark.parametrize("token", ["", None])
