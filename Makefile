@@ -29,25 +29,25 @@ down: setup ## end what `make up` began; data stays (DOWN=--volumes removes it)
 	@$(RUN) -m scripts.deploy down $(DOWN)
 
 runtime: setup ## build the application runtime (Spark, Java) for local services, once for all clones
-	@$(RUN) -m zoe_embedded.runtime
+	@$(RUN) -m zoe_embedded.runtimes.runtime
 
 notebook: setup ## the same with JupyterLab, marimo, pandas, Dask and DuckDB, for the notebooks of the catalogue under `make serve`
-	@$(RUN) -m zoe_embedded.runtime --notebook
+	@$(RUN) -m zoe_embedded.runtimes.runtime --notebook
 
 mpi: setup ## MPICH and mpi4py, for mpi-pi.json and other MPI programs under `make serve`
-	@$(RUN) -m zoe_embedded.mpi_runtime
+	@$(RUN) -m zoe_embedded.runtimes.mpi
 
 demo: setup ## run a real Spark application through Zoe and check its answer (SETTINGS=FILE as in zoe.toml, or ZOE_... variables)
-	@$(RUN) -m zoe_embedded.demo $(GIVEN)
+	@$(RUN) -m zoe_embedded.demos.demo $(GIVEN)
 
 demo-storage: setup ## the demo from a real OpenStack Swift, with and without pushdown (needs memcached; STORE=ceph or seaweedfs: that, behind a gateway)
-	@$(RUN) -m zoe_embedded.demo_storage $(GIVEN) --store $(or $(STORE),swift)
+	@$(RUN) -m zoe_embedded.demos.storage $(GIVEN) --store $(or $(STORE),swift)
 
 demo-deadline: setup ## promise a Spark job to end by three times, and keep them by workers and bandwidth (needs memcached; some ten minutes)
-	@$(RUN) -m zoe_embedded.demo_deadline $(GIVEN)
+	@$(RUN) -m zoe_embedded.demos.deadline $(GIVEN)
 
 serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml; STORAGE=1: with OpenStack Swift and its controller)
-	@$(RUN) -m zoe_embedded.serve $(GIVEN) $(if $(STORAGE),--storage)
+	@$(RUN) -m zoe_embedded.demos.serve $(GIVEN) $(if $(STORAGE),--storage)
 
 check: setup ## lint, and the nearest unit tests of the present change, in seconds (BASE=COMMIT: since that commit)
 	@$(RUN) -m scripts.testing.check

@@ -1,4 +1,4 @@
-"""Runs migrations: on the connection that zoe_lib.store.migrate gives, or for developers on ZOE_DATABASE_URL."""
+"""Runs migrations: on the connection of zoe_lib.store.postgres.migrate, or for developers on ZOE_DATABASE_URL."""
 
 from __future__ import annotations
 

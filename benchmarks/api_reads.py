@@ -15,9 +15,9 @@ from tests.support.applications import execution
 from tests.support.statements import copy_execution
 from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Outcome
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Outcome
+from zoe_lib.store.postgres.store import PostgresStore
 
 STORED = 100_000
 QUEUED = 50_000

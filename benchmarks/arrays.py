@@ -17,13 +17,13 @@ import structlog
 
 from benchmarks.support import machine, percentile
 from zoe_client.vocabulary import ExecutionState
-from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.arrays import Array
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.indices import parse_array
-from zoe_lib.domain.resources import Resources
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.domain.applications.application import Application, Component
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.arrays import Array
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.indices import parse_array
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.loop.master import Master
 from zoe_master.waker import TickWaker

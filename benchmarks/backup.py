@@ -13,8 +13,8 @@ from tests.support.statements import copy_execution
 from zoe_embedded.restore import restore_home
 from zoe_embedded.stack import Stack
 from zoe_lib.sealing import KEY_FILE
-from zoe_lib.store.backup import back_up
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.backup.backup import back_up
+from zoe_lib.store.postgres.store import PostgresStore
 
 
 def main() -> int:

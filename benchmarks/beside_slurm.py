@@ -24,7 +24,7 @@ from benchmarks.support import machine, temporary_home
 from zoe_client import Client
 from zoe_client.wire import SubmitRequest
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 RUNS = 5
 CLIENTS = 8

@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from benchmarks.scheduler_smoke import GIB, queued
-from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.cluster import STORAGE_PATH_LABEL, Node
-from zoe_lib.domain.events import Placement, StartPlanned
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.finish_times import FinishTerms, Promise
-from zoe_lib.domain.guaranteed import as_guaranteed
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.locality import InputObjects, Places
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import StorageDemand, StorageObject, located
+from zoe_lib.domain.applications.application import Application, Component
+from zoe_lib.domain.cluster.cluster import STORAGE_PATH_LABEL, Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Placement, StartPlanned
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.guaranteed import as_guaranteed
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise
+from zoe_lib.domain.values.locality import InputObjects, Places
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import StorageDemand, StorageObject, located
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of

@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.csv_reader import make
 from storage_bridge import zoe_spark
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE, ensure_runtime
+from zoe_embedded.runtimes.runtime import CLONE, ensure_runtime
 
 PAIRS = 9
 PROGRAM = """

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE, ensure_runtime
+from zoe_embedded.runtimes.runtime import CLONE, ensure_runtime
 
 ROWS = 1_200_000
 CITIES = ("Nice", "Paris", "Lyon", "Lille")

@@ -29,13 +29,13 @@ from rich.console import Console
 from benchmarks.promise_tables import wilson
 from benchmarks.support import machine
 from zoe_client.vocabulary import Mark
-from zoe_embedded.demo_deadline import DeadlineChoice, DeadlineStage, curve, learn, stage, three_of
-from zoe_embedded.demo_deadline_job import ROWS
-from zoe_embedded.demo_deadline_runs import LEARNING, RunOutcome, offers_of
-from zoe_embedded.demo_deadline_world import held_cores, readers
-from zoe_embedded.demo_storage import FAILURES
-from zoe_embedded.needs import MEMCACHED
-from zoe_embedded.preparing import prepared
+from zoe_embedded.demos.deadline import DeadlineChoice, DeadlineStage, curve, learn, stage, three_of
+from zoe_embedded.demos.deadline_job import ROWS
+from zoe_embedded.demos.deadline_runs import LEARNING, RunOutcome, offers_of
+from zoe_embedded.demos.deadline_world import held_cores, readers
+from zoe_embedded.demos.preparing import prepared
+from zoe_embedded.demos.storage import FAILURES
+from zoe_embedded.runtimes.needs import MEMCACHED
 
 QUIET, NOISY = "quiet", "noisy"
 FURTHER = 1

@@ -15,9 +15,9 @@ from benchmarks.ranges import Table
 from benchmarks.support import machine, percentile, repeated, temporary_home
 from tests.support.applications import execution
 from zoe_embedded.stack import Stack
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.store.postgres.store import PostgresStore
 
 CLIENTS = 500
 EVENTS = 92

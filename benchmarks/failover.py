@@ -18,7 +18,7 @@ from tests.support.installation import Installation
 from tests.support.waiting import until
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
-from zoe_lib.store import migrate
+from zoe_lib.store.postgres import migrate
 
 RUNS = 5
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from benchmarks.cases import blocked, placing
 from benchmarks.ranges import Table
 from benchmarks.support import machine
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.support import machine
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState, PeerService, ServiceStart, SystemUser
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime
 from zoe_master.backends.local.cgroups import find_parent

@@ -25,8 +25,8 @@ from benchmarks.cases import (
 from benchmarks.ranges import Table
 from benchmarks.scheduler_smoke import snapshot
 from benchmarks.support import machine, percentile
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot

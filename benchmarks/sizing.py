@@ -16,7 +16,7 @@ from zoe_client import Client
 from zoe_client.wire import SubmitRequest
 from zoe_client.wire.executions import BATCH_MAX
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 WAITING = (1_000, 10_000)
 SERVICES = 20

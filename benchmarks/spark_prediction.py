@@ -31,15 +31,15 @@ from benchmarks.support import machine
 from zoe_client import Client
 from zoe_client.vocabulary import Mark
 from zoe_client.wire import ExecutionView
-from zoe_embedded.demo import prepare, until_it_ends
-from zoe_embedded.demo_data import Dataset
-from zoe_embedded.demo_deadline import stage
-from zoe_embedded.demo_deadline_job import WORKER_CORES, WORKERS_MOST, DeadlineJob, dataset
-from zoe_embedded.demo_deadline_runs import ALL, HALF, DeadlineRuns
-from zoe_embedded.demo_deadline_world import held_cores
-from zoe_embedded.demo_storage import FAILURES, upload
-from zoe_embedded.needs import MEMCACHED
-from zoe_embedded.preparing import prepared
+from zoe_embedded.demos.data import Dataset
+from zoe_embedded.demos.deadline import stage
+from zoe_embedded.demos.deadline_job import WORKER_CORES, WORKERS_MOST, DeadlineJob, dataset
+from zoe_embedded.demos.deadline_runs import ALL, HALF, DeadlineRuns
+from zoe_embedded.demos.deadline_world import held_cores
+from zoe_embedded.demos.demo import prepare, until_it_ends
+from zoe_embedded.demos.preparing import prepared
+from zoe_embedded.demos.storage import FAILURES, upload
+from zoe_embedded.runtimes.needs import MEMCACHED
 from zoe_embedded.swift.site import Site
 
 _SEED = 21

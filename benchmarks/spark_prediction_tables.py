@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.promise_tables import wilson
-from zoe_embedded.demo_deadline_job import WORKER_CORES
-from zoe_lib.domain.values import changed
+from zoe_embedded.demos.deadline_job import WORKER_CORES
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.run_times.history import RunTimes
 from zoe_lib.run_times.model import RunTimeModel, learned
 from zoe_lib.run_times.values import RunSample, RunSetting

@@ -33,9 +33,9 @@ from storage_filters.rule_file import RuleFile
 from tests.support.gateway import gateway_before_swift
 from tests.support.object_store import logged_in, object_store
 from zoe_embedded.home import Account, Home
-from zoe_embedded.interpreters import ANY, find_python
-from zoe_embedded.runtime import CLONE, make_virtual_environment
-from zoe_embedded.runtime_store import Recipe, provide
+from zoe_embedded.runtimes.interpreters import ANY, find_python
+from zoe_embedded.runtimes.runtime import CLONE, make_virtual_environment
+from zoe_embedded.runtimes.store import Recipe, provide
 from zoe_embedded.swift.configuration import S3_REGION, StoreUser
 from zoe_embedded.swift.store import ObjectStore
 

@@ -22,13 +22,13 @@ from benchmarks.support import machine, percentile, temporary_home
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.descriptions import parse
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.resources import Resources
-from zoe_lib.store.migrate import upgrade
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import submitting
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.store.postgres.migrate import upgrade
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.batch import submitting
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend
 from zoe_master.background.forecast_thread import ForecastThread

@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from zoe_embedded import demo
+from zoe_embedded.demos import demo
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "demo.svg"
 WIDTH = 92

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from zoe_embedded.pip_configuration import downloading  # noqa: E402 - it is found by the line above
+from zoe_embedded.runtimes.pip_configuration import downloading  # noqa: E402 - it is found by the line above
 
 VENV = ROOT / ".venv"
 INPUTS = ("requirements/bootstrap.lock", "requirements/zoe.lock", "pyproject.toml")

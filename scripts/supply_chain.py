@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from zoe_embedded.jars import S3A, STOCATOR
+from zoe_embedded.runtimes.jars import S3A, STOCATOR
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ("server", "zoe", "runtime", "jupyter", "jupyter-lab", "mpi", "swift", "bonsai")

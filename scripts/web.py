@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from zoe_embedded.pip_configuration import downloading
+from zoe_embedded.runtimes.pip_configuration import downloading
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"

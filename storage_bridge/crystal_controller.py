@@ -23,7 +23,7 @@ from storage_bridge.model import (
     ViewSample,
     feasibility,
 )
-from zoe_lib.domain.storage import Credential
+from zoe_lib.domain.values.storage import Credential
 
 
 class CrystalController:

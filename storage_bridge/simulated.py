@@ -22,8 +22,8 @@ from storage_bridge.model import (
     ViewSample,
     feasibility,
 )
-from zoe_lib.domain.locality import Places
-from zoe_lib.domain.storage import Credential
+from zoe_lib.domain.values.locality import Places
+from zoe_lib.domain.values.storage import Credential
 
 
 class SimulatedController:

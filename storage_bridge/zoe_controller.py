@@ -26,8 +26,8 @@ from storage_bridge.model import (
     View,
     ViewSample,
 )
-from zoe_lib.domain.locality import InputObjects, Places
-from zoe_lib.domain.storage import Credential
+from zoe_lib.domain.values.locality import InputObjects, Places
+from zoe_lib.domain.values.storage import Credential
 
 
 class ZoeController:

@@ -19,8 +19,8 @@ from storage_controller.database.lead import Lead
 from storage_controller.database.ledger import Ledger
 from storage_controller.settings import ControllerSettings
 from zoe_lib.file_settings import read_settings
-from zoe_lib.store.revision import TablesTooOld, check_tables, read_revision
-from zoe_lib.store.sql.database import with_driver
+from zoe_lib.store.postgres.revision import TablesTooOld, check_tables, read_revision
+from zoe_lib.store.sql.connection.database import with_driver
 from zoe_lib.strict_http import StrictHttp
 from zoe_lib.telemetry import Few
 

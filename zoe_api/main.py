@@ -14,80 +14,71 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from zoe_api import health, lite, openapi, problems
+from zoe_api import lite
+from zoe_api.apps import ports
 from zoe_api.apps.middleware import AppsMiddleware
-from zoe_api.body import BodyMiddleware
-from zoe_api.connections import BACKLOG, AcceptTrouble, Bounds, Connections
-from zoe_api.dependencies import Services
-from zoe_api.forwarded import ForwardedDoor
-from zoe_api.guarded import guarded
-from zoe_api.heads import HeadDoor
-from zoe_api.hosts import HostDoor
-from zoe_api.job_door import JobDoor
-from zoe_api.journal_news import JournalNews
-from zoe_api.leader_endpoint import LeaderEndpoint
-from zoe_api.listening import CANNOT_LISTEN, listening_trouble
-from zoe_api.master_status import MasterStatus
-from zoe_api.origins import OriginMiddleware
-from zoe_api.output_reads import OutputReads
-from zoe_api.request_context import PREFIX, Changes, RequestContext
-from zoe_api.routers import (
-    administration,
-    arrays,
-    billing,
-    cluster,
-    control,
-    credentials,
-    descriptions,
-    diffs,
-    events,
-    executions,
-    files,
-    limits,
-    logs,
-    machines,
-    notifications,
-    oidc,
-    people,
-    ports,
-    results,
-    schedules,
-    secrets,
-    session,
-    shares,
-    storage,
-    storage_controllers,
-    storage_cores,
-    storage_filters,
-    storage_history,
-    storage_metrics,
-    storage_nodes,
-    storage_rewrites,
-    storage_rules,
-    storage_slos,
-    stored_applications,
-    submissions,
-    terminals,
-    workflows,
-)
-from zoe_api.routers import usage as use
-from zoe_api.server import IDLE_S, Server
-from zoe_api.sign_in.directory_watch import DirectoryWatch, directories
-from zoe_api.sign_in.ldap_clients.chosen import ClientMissing, log_clients
-from zoe_api.sign_in.redirect_uris import log_redirect_uris
-from zoe_api.stream_places import StreamPlaces
-from zoe_api.web_ui import WebUi
+from zoe_api.arrays import routes as arrays
+from zoe_api.billing import limits
+from zoe_api.billing import statements as billing
+from zoe_api.billing import usage as use
+from zoe_api.cluster import health
+from zoe_api.cluster import routes as cluster
+from zoe_api.executions import control, events, executions, logs, results, shares, stored_applications
+from zoe_api.executions import diff_routes as diffs
+from zoe_api.executions import submitting as submissions
+from zoe_api.executions.submissions import descriptions
+from zoe_api.files import routes as files
+from zoe_api.http import openapi
+from zoe_api.http.hosts import HostDoor
+from zoe_api.http.origins import OriginMiddleware
+from zoe_api.http.problems import problems
+from zoe_api.http.request_context import PREFIX, Changes, RequestContext
+from zoe_api.http.serving.body import BodyMiddleware
+from zoe_api.http.serving.connections import BACKLOG, AcceptTrouble, Bounds, Connections
+from zoe_api.http.serving.forwarded import ForwardedDoor
+from zoe_api.http.serving.guarded import guarded
+from zoe_api.http.serving.heads import HeadDoor
+from zoe_api.http.serving.listening import CANNOT_LISTEN, listening_trouble
+from zoe_api.http.serving.server import IDLE_S, Server
+from zoe_api.http.serving.web_ui import WebUi
+from zoe_api.people import accounts as people
+from zoe_api.people import administration, credentials, machines, notifications, secrets
+from zoe_api.people.sign_in import oidc_routes as oidc
+from zoe_api.people.sign_in import session_routes as session
+from zoe_api.people.sign_in.directory_watch import DirectoryWatch, directories
+from zoe_api.people.sign_in.ldap_clients.chosen import ClientMissing, log_clients
+from zoe_api.people.sign_in.redirect_uris import log_redirect_uris
+from zoe_api.schedules import routes as schedules
+from zoe_api.services.dependencies import Services
+from zoe_api.services.job_door import JobDoor
+from zoe_api.services.journal_news import JournalNews
+from zoe_api.services.leader_endpoint import LeaderEndpoint
+from zoe_api.services.master_status import MasterStatus
+from zoe_api.services.output_reads import OutputReads
+from zoe_api.services.stream_places import StreamPlaces
+from zoe_api.storage import capacity as storage
+from zoe_api.storage import controllers as storage_controllers
+from zoe_api.storage import cores as storage_cores
+from zoe_api.storage import filters as storage_filters
+from zoe_api.storage import history as storage_history
+from zoe_api.storage import metrics as storage_metrics
+from zoe_api.storage import nodes as storage_nodes
+from zoe_api.storage import rewrites as storage_rewrites
+from zoe_api.storage import rules as storage_rules
+from zoe_api.storage import slos as storage_slos
+from zoe_api.terminals import routes as terminals
+from zoe_api.workflows import routes as workflows
 from zoe_lib.config import Settings
 from zoe_lib.few_lines import FewLines
 from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import CannotMakeKeys, ensure_keys
 from zoe_lib.plugins import installed
-from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.revision import TablesTooOld, check_tables
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.postgres.revision import TablesTooOld, check_tables
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.strict_http import StrictHttp
 from zoe_lib.telemetry import configure_logging
 
@@ -258,25 +249,28 @@ def main() -> int:
         signal.signal(number, lambda *_: None)
     try:
         app = create_app(settings, store, master)
-        config = uvicorn.Config(
-            app,
-            host=settings.api_host,
-            port=settings.api_port,
-            # Named, so that whatever else is installed makes no difference.
-            http=guarded(StrictHttp, Connections(Bounds.of(settings))),
-            loop="uvloop",
-            backlog=BACKLOG,
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,  # ForwardedDoor reads these headers
-            timeout_graceful_shutdown=2,
-            timeout_keep_alive=IDLE_S,
-        )
-        Server(config, app.state.services.stopping).run()
+        Server(server_config(app, settings), app.state.services.stopping).run()
     finally:
         master.close()
         store.close()
     return 0
+
+
+def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    """Return how the server listens; named in full, so that whatever else is installed makes no difference."""
+    return uvicorn.Config(
+        app,
+        host=settings.api_host,
+        port=settings.api_port,
+        http=guarded(StrictHttp, Connections(Bounds.of(settings))),
+        loop="uvloop",
+        backlog=BACKLOG,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # ForwardedDoor reads these headers
+        timeout_graceful_shutdown=2,
+        timeout_keep_alive=IDLE_S,
+    )
 
 
 if __name__ == "__main__":

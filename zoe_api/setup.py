@@ -14,14 +14,14 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
 from zoe_lib.sealing import KEY_FILE
-from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.backup import back_up
-from zoe_lib.store.backup_signature import check_key, sign, signature_of
+from zoe_lib.store.backup.backup import back_up
+from zoe_lib.store.backup.manifest import Manifest
+from zoe_lib.store.backup.restore import restore
+from zoe_lib.store.backup.signature import check_key, sign, signature_of
 from zoe_lib.store.errors import StoreError, StoreUnavailable
-from zoe_lib.store.manifest import Manifest
-from zoe_lib.store.migrate import upgrade
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.restore import restore
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.postgres.migrate import upgrade
+from zoe_lib.store.postgres.store import PostgresStore
 
 _NOTE = "first admin"
 
@@ -66,7 +66,7 @@ def _say_what_to_register(settings: Settings) -> None:
     if len(settings.oidc) < 2:
         return
     # Only then: it takes longer than the rest to import.
-    from zoe_api.sign_in.redirect_uris import redirect_uris
+    from zoe_api.people.sign_in.redirect_uris import redirect_uris
 
     for name, uri in redirect_uris(settings).items():
         print(f"zoe-setup: register at the provider {name} the redirect URI {uri}", file=sys.stderr)
@@ -76,7 +76,7 @@ def _say_who_asks_directories(settings: Settings) -> None:
     """Print the client of each LDAP directory."""
     if not settings.ldap:
         return
-    from zoe_api.sign_in.ldap_clients.chosen import ClientMissing, clients
+    from zoe_api.people.sign_in.ldap_clients.chosen import ClientMissing, clients
 
     try:
         for name, client in clients(settings).items():

@@ -16,9 +16,9 @@ import psutil
 import psycopg2
 from psycopg2 import sql
 
-from zoe_embedded.binaries import MAJOR_VERSION, Programs
 from zoe_embedded.home import Account, Home, make_directory, write_private
-from zoe_embedded.log_files import log_to
+from zoe_embedded.processes.log_files import log_to
+from zoe_embedded.runtimes.binaries import MAJOR_VERSION, Programs
 
 DATABASE = "zoe"
 ROLE = "zoe"

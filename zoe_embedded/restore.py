@@ -15,9 +15,9 @@ from sqlalchemy import make_url
 
 from zoe_embedded.home import Home, HomeError
 from zoe_embedded.postgres import DATABASE, EmbeddedPostgres, EmbeddedPostgresError
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
+from zoe_lib.store.backup.restore import Restored, restore
 from zoe_lib.store.errors import StoreError
-from zoe_lib.store.restore import Restored, restore
 
 KEPT = f"{DATABASE}_before"
 

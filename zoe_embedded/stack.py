@@ -22,23 +22,23 @@ import httpx
 import tomli_w
 from pydantic import SecretStr
 
-from zoe_api.listening import CANNOT_LISTEN
-from zoe_api.sign_in.passwords import hashed
+from zoe_api.http.serving.listening import CANNOT_LISTEN
+from zoe_api.people.sign_in.passwords import hashed
 from zoe_client.tls import verification
-from zoe_embedded.children import end_left, end_with_parent
 from zoe_embedded.home import Account, Home, make_directory
-from zoe_embedded.interpreters import SPARK, PythonMissingError, python_names
-from zoe_embedded.log_files import log_to
-from zoe_embedded.mpi_runtime import present_mpi
 from zoe_embedded.postgres import EmbeddedPostgres
-from zoe_embedded.runtime import Runtime, ensure_runtime
-from zoe_embedded.services import stop_all_services
+from zoe_embedded.processes.children import end_left, end_with_parent
+from zoe_embedded.processes.log_files import log_to
+from zoe_embedded.processes.services import stop_all_services
+from zoe_embedded.runtimes.interpreters import SPARK, PythonMissingError, python_names
+from zoe_embedded.runtimes.mpi import present_mpi
+from zoe_embedded.runtimes.runtime import Runtime, ensure_runtime
 from zoe_lib.api_tokens import FIRST_TENANT, FIRST_USER, TokenText, add_admin_token
 from zoe_lib.config import Settings
 from zoe_lib.messaging.keys import ensure_keys
-from zoe_lib.store.migrate import upgrade
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql.system_ids import IdKind
+from zoe_lib.store.postgres.migrate import upgrade
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.accounts.system_ids import IdKind
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.directories import ComponentUser
 from zoe_master.backends.local.workspaces import workspaces

@@ -7,9 +7,9 @@ import secrets
 from dataclasses import dataclass
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.roles import Scope
-from zoe_lib.store.accounts import AccountStore
+from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.people import Token
+from zoe_lib.store.postgres.accounts import AccountStore
 
 FIRST_USER = "admin"
 FIRST_TENANT = "default"

@@ -10,8 +10,8 @@ from enum import StrEnum
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points, version
 
-from zoe_lib.domain.policy import FILTERS, WEIGHERS
-from zoe_lib.domain.values import value
+from zoe_lib.domain.cluster.policy import FILTERS, WEIGHERS
+from zoe_lib.domain.values.frozen import value
 
 OWN_DISTRIBUTION = "zoe-analytics"
 BACKENDS = frozenset({"local", "swarm"})

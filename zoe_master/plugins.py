@@ -8,8 +8,8 @@ from typing import Any
 
 import structlog
 
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.values import value
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.frozen import value
 from zoe_lib.plugins import Plugin, PluginKind, installed
 from zoe_master.backends.factory import BackendFactory
 from zoe_master.scheduler.placement.filters import FILTERS

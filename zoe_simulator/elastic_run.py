@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zoe_lib.domain.application import Application, ApplicationKind, Component
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Execution, ServiceState
-from zoe_lib.domain.policy import Policy
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.domain.applications.application import Application, ApplicationKind, Component
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ServiceState
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.simulated import SimulatedBackend, SimulatedClock
 from zoe_master.loop.master import Master
 from zoe_master.scheduler.ordering.snapshot import Plan

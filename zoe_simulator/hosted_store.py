@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.simulated import SimulatedController
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.locality import InputObjects, Places
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.values.locality import InputObjects, Places
 from zoe_simulator.shared_store import Reader, max_min
 from zoe_simulator.workload import Arrival
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.values import value
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.resources import Resources
 
 
 class TraceError(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from zoe_lib.domain.storage import Bandwidth, Guarantee, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, Pushdown, StorageDemand, StorageObject
 from zoe_simulator.hosted_store import HostedStore, Inputs, input_of
 from zoe_simulator.shared_store import SharedStore, StoreSize
 from zoe_simulator.workload import Arrival

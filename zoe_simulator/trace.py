@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from statistics import fmean
 
-from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.execution import Execution, service_id
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.values import value
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.domain.applications.application import Application, Component
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, service_id
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import StoreLimits
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.loop.master import Master

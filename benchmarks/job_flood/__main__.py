@@ -19,7 +19,7 @@ from zoe_client import Client
 from zoe_embedded.stack import LOGS, Stack
 from zoe_lib.api_tokens import FIRST_TENANT, TokenText
 from zoe_lib.store.people import Token, User
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 FLOODER = "eve"
 _PAUSE_S = 0.25

@@ -23,8 +23,8 @@ from benchmarks.support import machine, tell
 from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
 from zoe_client import Client
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.store import migrate
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.store.postgres import migrate
 
 NAMES = ("pg1", "pg2", "pg3")
 ZOE = "zoe"

@@ -18,7 +18,7 @@ from benchmarks.start.place import Place, running, timed
 from benchmarks.support import machine
 from tests.support.postgres import make_home
 from zoe_embedded.home import RUNTIMES_VARIABLE, Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 Side = Callable[[Place], float | None]

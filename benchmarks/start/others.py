@@ -22,7 +22,7 @@ from tests.support.notebook import CELL, Notebook, check_sum
 from zoe_client import Client
 from zoe_client.wire import ExecutionView
 from zoe_lib import descriptions
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 _ZOE = Path(sysconfig.get_path("scripts")) / "zoe"
 _STEPS = "3000000"

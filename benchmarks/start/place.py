@@ -14,13 +14,13 @@ from types import MappingProxyType
 from typing import IO, Any
 
 from zoe_client import Client
-from zoe_embedded.demo import until_it_ends
-from zoe_embedded.demo_data import Dataset
+from zoe_embedded.demos.data import Dataset
+from zoe_embedded.demos.demo import until_it_ends
 from zoe_embedded.home import Home
-from zoe_embedded.mpi_runtime import ensure_mpi
-from zoe_embedded.runtime import CLONE, Runtime, ensure_notebook
+from zoe_embedded.runtimes.mpi import ensure_mpi
+from zoe_embedded.runtimes.runtime import CLONE, Runtime, ensure_notebook
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 LISTENS_S = 60.0
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from benchmarks.start.place import NO_VARIABLES, Place, description, end, free_port, listens, succeeded
-from zoe_embedded.demo import fit
+from zoe_embedded.demos.demo import fit
 
 WORKERS = 20
 _SMALL = "from pyspark import SparkContext\nprint(SparkContext().parallelize(range(400), 40).sum())\n"

@@ -26,7 +26,7 @@ from benchmarks.storage.stand import TENANTS, stand
 from storage_bridge.model import BandwidthSlo
 from zoe_embedded.ceph.store import CephStore
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.behind import line_to_ceph
 from zoe_embedded.swift.configuration import StoreBehind
 

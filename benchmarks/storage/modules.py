@@ -33,7 +33,7 @@ from storage_filters.stream_filters import PIECE_BYTES
 from tests.support.modules import EMPTY, copying, module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import pushed_store
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 _FILTERS = CLONE / "app_descriptions" / "filters"
 _EMPTY = [module(*EMPTY, f'(func (export "spare{number}"))') for number in range(4)]

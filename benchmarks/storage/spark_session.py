@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.support.spark import SparkDriver, spark_driver
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE, ensure_runtime
+from zoe_embedded.runtimes.runtime import CLONE, ensure_runtime
 from zoe_embedded.swift.store import ObjectStore
 
 _LOOP = """

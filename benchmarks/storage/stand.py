@@ -17,11 +17,11 @@ from storage_bridge.zoe_controller import ZoeController
 from tests.support.object_store import Person, logged_in
 from zoe_embedded.home import Home
 from zoe_embedded.postgres import EmbeddedPostgres
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.configuration import StoreConfiguration, StoreUser
 from zoe_embedded.swift.controller import ControllerSite
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.store.migrate import upgrade
+from zoe_lib.store.postgres.migrate import upgrade
 
 TENANTS = ("gold", "silver", "bronze")
 ADMIN = StoreUser("controller", "controller", "controller-key", (".admin", ".reseller_admin"))

@@ -10,7 +10,7 @@ from benchmarks.swarm.bare import THREADS, Bare
 from benchmarks.swarm.stand import Stand
 from benchmarks.swarm.table import Figure
 from benchmarks.swarm.watch import until
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 EXECUTIONS = 200
 COMMAND = ["true"]

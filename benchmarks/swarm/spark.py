@@ -14,7 +14,7 @@ from benchmarks.swarm.table import Figure
 from tests.swarm.engine_host import EngineHost
 from tests.swarm.image_cache import archive_of
 from zoe_lib.descriptions import parse
-from zoe_lib.domain.application import Component
+from zoe_lib.domain.applications.application import Component
 from zoe_master.backends.base import PeerService, ServiceStart
 from zoe_master.backends.swarm import SwarmSettings
 from zoe_master.backends.swarm.spec.specification import render

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Protocol
 
 from scripts.images.engine import ROOT, BuildError
-from zoe_embedded.jars import STOCATOR, JarError, stocator_jars
-from zoe_embedded.pip_configuration import downloading
-from zoe_embedded.runtime import PYTHON_OF_IMAGES, client_identity, copy_client, spark_packages
+from zoe_embedded.runtimes.jars import STOCATOR, JarError, stocator_jars
+from zoe_embedded.runtimes.pip_configuration import downloading
+from zoe_embedded.runtimes.runtime import PYTHON_OF_IMAGES, client_identity, copy_client, spark_packages
 
 _CATALOGUE = ROOT / "app_descriptions"
 _REQUIREMENTS = ROOT / "requirements"

@@ -8,9 +8,9 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from scripts.reference.tables import page, table
-from zoe_api.access import Requires
+from zoe_api.access.access import Requires
 from zoe_api.main import bare_app
-from zoe_lib.domain.roles import SCOPES, Role, Scope
+from zoe_lib.domain.applications.roles import SCOPES, Role, Scope
 
 MEANINGS = {
     Scope.READ: "See your own executions, those that are shared with you, files, and the state of the cluster.",
@@ -27,7 +27,7 @@ def access_page() -> str:
     routes = [(f"`{method} {path}`", scope) for method, path, scope in sorted(route_scopes(), key=lambda one: one[1:])]
     return page(
         "Who may do what",
-        "`zoe_lib/domain/roles.py` and the routes of the API",
+        "`zoe_lib/domain/applications/roles.py` and the routes of the API",
         "A user has a role in each of her tenants. A session of the web UI has all scopes of the role.",
         "A token has the scopes with which it was created, as far as the role still has them; `admin` includes",
         "`operate`.\n",

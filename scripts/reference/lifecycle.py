@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from scripts.reference.tables import page, table
 from zoe_client.vocabulary import DeadlineCause, PromiseRisk
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import (
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import (
     PLATFORM_CAUSES,
     TERMINAL_STATES,
     Cause,
@@ -15,11 +15,11 @@ from zoe_lib.domain.execution import (
     Mark,
     ServiceState,
 )
-from zoe_lib.domain.lifecycle import EXECUTION_TRANSITIONS, SERVICE_TRANSITIONS
+from zoe_lib.domain.lifecycle.lifecycle import EXECUTION_TRANSITIONS, SERVICE_TRANSITIONS
 
 INTRODUCTION = """\
-An execution and its services change only by events in the journal; `apply` in `zoe_lib/domain/lifecycle.py` refuses
-every event that the tables below do not allow, and logs the execution's history if it does.
+An execution and its services change only by events in the journal; `apply` in `zoe_lib/domain/lifecycle/lifecycle.py`
+refuses every event that the tables below do not allow, and logs the execution's history if it does.
 
     submitted -> queued -> starting -> running -> stopping -> succeeded | failed | cancelled
     submitted, queued -> cancelled | failed        starting -> stopping        stopping -> queued (retried)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 from scripts.reference.tables import page, table
 from zoe_client.wire import PolicyView
-from zoe_lib.domain.policy import FILTERS_NEEDED, ORDERS, TENANCIES, Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.cluster.policy import FILTERS_NEEDED, ORDERS, TENANCIES, Policy
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.placement.filters import FILTERS
 from zoe_master.scheduler.placement.weighers import WEIGHERS
 
@@ -199,7 +199,7 @@ def policy_page() -> str:
     fields = [(f"`{name}`", _value(getattr(described, name)), FIELDS[name]) for name in PolicyView.model_fields]
     return page(
         "The policy",
-        "`zoe_lib/domain/policy.py` and `zoe_master/scheduler`",
+        "`zoe_lib/domain/cluster/policy.py` and `zoe_master/scheduler`",
         INTRODUCTION,
         "## Settings\n",
         table(("setting", "default", "meaning"), fields),

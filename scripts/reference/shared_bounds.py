@@ -38,7 +38,7 @@ def number_at(place: str) -> Any:
     return found
 
 
-_HANDLERS, _CHECKS = "zoe_master.rpc.handlers", "zoe_api.sign_in.password_checks"
+_HANDLERS, _CHECKS = "zoe_master.rpc.handlers", "zoe_api.http.attempts.password_checks"
 _NAT = "users at the same address"
 _LANES = ("tests/unit/zoe_master/rpc/test_lanes.py::test_the_bounds_leave_room_for_others",)
 _OF_TENANTS = "tests/contract/test_bounds_of_tenants.py::"
@@ -47,7 +47,10 @@ STRANGERS: tuple[SharedBound, ...] = (
     SharedBound(
         "sign-ins under way at OpenID Connect providers",
         "{0} of a network, {1} in all",
-        ("zoe_api.routers.oidc:_BOUNDS.of_network_max", "zoe_api.routers.oidc:_BOUNDS.in_all_max"),
+        (
+            "zoe_api.people.sign_in.oidc_routes:_BOUNDS.of_network_max",
+            "zoe_api.people.sign_in.oidc_routes:_BOUNDS.in_all_max",
+        ),
         "anyone",
         f"{_NAT}, for ten minutes; a full table takes places from the network that has most",
         "at the end of the sign-in, by another one in the same browser, or after ten minutes",
@@ -60,7 +63,7 @@ STRANGERS: tuple[SharedBound, ...] = (
     SharedBound(
         "machines that ask for a token (`zoe login`)",
         "{0} of a network, {1} in all",
-        ("zoe_api.routers.machines:WAITING_OF_NETWORK_MAX", "zoe_api.routers.machines:WAITING_MAX"),
+        ("zoe_api.people.machines:WAITING_OF_NETWORK_MAX", "zoe_api.people.machines:WAITING_MAX"),
         "anyone",
         f"{_NAT}, as above; they make a token in the web UI",
         "when the machine has its token, or after ten minutes",
@@ -75,12 +78,12 @@ STRANGERS: tuple[SharedBound, ...] = (
         "users who are new at their address, while 36 networks flood; familiar users have threads of their own",
         "within a second",
         ("sign_in_busy",),
-        ("tests/unit/zoe_api/sign_in/test_lane.py::test_a_newcomer_gets_the_last_place_of_the_longest_queue",),
+        ("tests/unit/zoe_api/http/attempts/test_lane.py::test_a_newcomer_gets_the_last_place_of_the_longest_queue",),
     ),
     SharedBound(
         "wrong passwords",
         "{0} of a user at a network, {1} of a network, in five minutes; {2} of a user in an hour",
-        tuple(f"zoe_api.sign_in.brake:FAILURES_OF_{of}_MAX" for of in ("PAIR", "NETWORK", "USER")),
+        tuple(f"zoe_api.http.attempts.brake:FAILURES_OF_{of}_MAX" for of in ("PAIR", "NETWORK", "USER")),
         "anyone",
         f"the user there; others only where they have not signed in within four days ({_NAT})",
         "with time",
@@ -95,7 +98,7 @@ STRANGERS: tuple[SharedBound, ...] = (
         f"{_NAT}; four addresses fill all of a process",
         "when they end, or idle ones by time limits",
         ("too_many_connections",),
-        ("tests/unit/zoe_api/test_connections.py::test_there_are_so_many_in_all_and_of_one_address",),
+        ("tests/unit/zoe_api/http/serving/test_connections.py::test_there_are_so_many_in_all_and_of_one_address",),
     ),
     SharedBound(
         "lines in the log of an API process, and of Zoe's filters in a process of a proxy",
@@ -124,7 +127,7 @@ MEMBERS: tuple[SharedBound, ...] = (
     SharedBound(
         "descriptions that are checked, of an API process",
         "{0} of a user, {1} in all",
-        ("zoe_api.dependencies:_CHECKS.of_asker_max", "zoe_api.dependencies:_CHECKS.in_all_max"),
+        ("zoe_api.services.dependencies:_CHECKS.of_asker_max", "zoe_api.services.dependencies:_CHECKS.in_all_max"),
         "a user, a quarter; four users together, all",
         "others for parts of a second",
         "when they end",
@@ -134,12 +137,14 @@ MEMBERS: tuple[SharedBound, ...] = (
     SharedBound(
         "requests that wait for a position, of an API process",
         "{0} of a user, {1} in all",
-        ("zoe_api.positions:_PLACES.of_asker_max", "zoe_api.positions:_PLACES.in_all_max"),
+        ("zoe_api.services.positions:_PLACES.of_asker_max", "zoe_api.services.positions:_PLACES.in_all_max"),
         "a user, a quarter; four users together, all",
         "others that wait for a position, for two seconds",
         "when the master has seen it, or after two seconds",
         ("position_busy",),
-        ("tests/unit/zoe_api/test_positions.py::test_four_requests_of_a_user_wait_at_a_time_and_others_go_on",),
+        (
+            "tests/unit/zoe_api/services/test_positions.py::test_four_requests_of_a_user_wait_at_a_time_and_others_go_on",
+        ),
     ),
     *(
         SharedBound(
@@ -197,7 +202,7 @@ MEMBERS: tuple[SharedBound, ...] = (
     SharedBound(
         "arrays that have not ended",
         "{0} of a tenant",
-        ("zoe_lib.store.sql.arrays:OPEN_MAX",),
+        ("zoe_lib.store.sql.batch.arrays:OPEN_MAX",),
         "a user",
         "the tenant",
         "when they end",
@@ -217,7 +222,7 @@ MEMBERS: tuple[SharedBound, ...] = (
     SharedBound(
         "entries of a list",
         "{0}, in {1} bytes",
-        ("zoe_lib.domain.entries:ENTRIES_MAX", "zoe_lib.domain.entries:LIST_BYTES_MAX"),
+        ("zoe_lib.domain.applications.entries:ENTRIES_MAX", "zoe_lib.domain.applications.entries:LIST_BYTES_MAX"),
         "a user",
         "this user",
         "when the array is removed",
@@ -243,8 +248,8 @@ MEMBERS: tuple[SharedBound, ...] = (
         "API tokens and sessions of a user",
         "{0} valid tokens, {1} sessions",
         (
-            "zoe_lib.store.sql.signing_in:TOKENS_OF_USER_MAX",
-            "zoe_lib.store.sql.signing_in:SESSIONS_OF_USER_MAX",
+            "zoe_lib.store.sql.accounts.signing_in:TOKENS_OF_USER_MAX",
+            "zoe_lib.store.sql.accounts.signing_in:SESSIONS_OF_USER_MAX",
         ),
         "the user",
         "this user; a new session ends the oldest one",
@@ -275,14 +280,14 @@ MEMBERS: tuple[SharedBound, ...] = (
         "within two seconds",
         ("job_calls_too_often",),
         (
-            "tests/unit/zoe_api/test_job_calls.py::test_a_job_has_its_rate_and_others_theirs",
-            "tests/unit/zoe_api/test_job_calls.py::test_refusals_of_a_job_are_spaced_as_its_calls_are",
+            "tests/unit/zoe_api/services/test_job_calls.py::test_a_job_has_its_rate_and_others_theirs",
+            "tests/unit/zoe_api/services/test_job_calls.py::test_refusals_of_a_job_are_spaced_as_its_calls_are",
         ),
     ),
     SharedBound(
         "shares of an execution",
         "{0}",
-        ("zoe_lib.store.sql.shares:SHARES_MAX",),
+        ("zoe_lib.store.sql.visible.shares:SHARES_MAX",),
         "its owner",
         "its owner",
         "by ending one",

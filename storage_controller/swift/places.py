@@ -18,8 +18,8 @@ from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View, place_of
 from storage_controller.answers import Refused
 from storage_controller.swift.http import UNAUTHORIZED, SwiftHttp, check_path
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.locality import InputObjects, Places
-from zoe_lib.domain.store_hosts import host_key
+from zoe_lib.domain.cluster.store_hosts import host_key
+from zoe_lib.domain.values.locality import InputObjects, Places
 
 LISTED_MAX = 10_000
 """Objects of a listing that are read at most: one page of Swift's."""

@@ -17,7 +17,7 @@ from tests.support.postgres import PostgresServer, postgres_server, postgres_url
 from tests.support.secrets_in_logs import SECRETS, Logged, Secrets
 from tests.support.serving import Served
 from tests.support.upstream import application
-from zoe_api.sign_in import passwords
+from zoe_api.people.sign_in import passwords
 from zoe_client import Client
 
 __all__ = ["postgres_server", "postgres_url", "store"]

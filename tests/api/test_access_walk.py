@@ -22,9 +22,9 @@ from tests.support.documents import Document, document, part
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
-from zoe_api.request_context import PREFIX
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.roles import Scope
+from zoe_api.http.request_context import PREFIX
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.domain.executions.execution import ExecutionState
 
 PRICES = {"currency": "EUR", "from": "2026-01-01", "rates": [{"meter": "core_hours", "rate": "1"}]}
 DENIED = {"scope_missing", "role_missing", "not_admin"}

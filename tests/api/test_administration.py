@@ -9,7 +9,7 @@ from tests.support.browser import Browser
 from tests.support.documents import job
 from tests.support.people import make_token
 from zoe_client import Conflict, NotAllowed, NotFound, Refused
-from zoe_lib.domain.roles import Role
+from zoe_lib.domain.applications.roles import Role
 
 
 def test_a_user_comes_gets_a_role_signs_in_and_goes(api: Api) -> None:

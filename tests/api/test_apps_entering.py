@@ -14,9 +14,9 @@ from tests.support.opened import Opened
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
 from zoe_api.apps import targets
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.sharing import ShareLevel
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import PortAddress
 
 

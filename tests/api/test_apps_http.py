@@ -15,8 +15,8 @@ from tests.support.people import make_token
 from tests.support.upstream import application
 from tests.support.waiting import until
 from zoe_api.apps import activity
-from zoe_api.cookies import OURS
-from zoe_lib.domain.sharing import ShareLevel
+from zoe_api.http.cookies import OURS
+from zoe_lib.domain.applications.sharing import ShareLevel
 
 
 def test_what_the_application_is_told_and_what_it_is_not(opened: Opened) -> None:

@@ -13,9 +13,9 @@ from tests.support.documents import document, job, part
 from tests.support.master import TickingMaster
 from tests.support.people import make_token
 from tests.support.waiting import until
-from zoe_api.request_context import PREFIX
+from zoe_api.http.request_context import PREFIX
 from zoe_client import NotFound
-from zoe_lib.domain.limits import Limits
+from zoe_lib.domain.executions.limits import Limits
 from zoe_master.backends.simulated import ServiceBehaviour
 
 NEVER_S = 3e9

@@ -14,7 +14,7 @@ from tests.support.statements import statements_of
 from zoe_client import Conflict
 from zoe_client.wire import SubmitRequest
 from zoe_client.wire.executions import BATCH_MAX
-from zoe_lib.domain.sharing import Visibility
+from zoe_lib.domain.applications.sharing import Visibility
 
 PATH = "/api/v1/executions:batch"
 

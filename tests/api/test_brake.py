@@ -6,10 +6,7 @@ import time
 
 import pytest
 
-from zoe_api.codes import Code
-from zoe_api.problems import ApiProblem
-from zoe_api.sign_in import passwords
-from zoe_api.sign_in.brake import (
+from zoe_api.http.attempts.brake import (
     FAILURES_OF_NETWORK_MAX,
     FAILURES_OF_PAIR_MAX,
     FAILURES_OF_USER_MAX,
@@ -17,8 +14,11 @@ from zoe_api.sign_in.brake import (
     Brake,
     network_of,
 )
-from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.postgres import PostgresStore
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.people.sign_in import passwords
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 
 class Guesses:

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from tests.support.guarded import BOUNDS, PROTOCOLS, WRITE_S, Guarded
 from tests.support.proxied import UPGRADE
 from tests.support.waiting import until
-from zoe_api.connections import HALF_CLOSED_S
+from zoe_api.http.serving.connections import HALF_CLOSED_S
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 MUCH = 64 << 20

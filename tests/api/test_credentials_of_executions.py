@@ -10,7 +10,7 @@ from storage_bridge.simulated import SimulatedController
 from tests.support.api import Api
 from tests.support.documents import job
 from tests.support.waiting import until
-from zoe_lib.domain.storage import Credential
+from zoe_lib.domain.values.storage import Credential
 from zoe_master.storage.reconciler import InlineReconciler
 from zoe_master.storage.spark_config import Place, SparkConfig
 

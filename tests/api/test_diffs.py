@@ -10,7 +10,7 @@ from tests.support.api import Api
 from tests.support.documents import document, part
 from tests.support.master import TickingMaster
 from tests.support.people import make_token
-from zoe_api.diffing import ENTRIES_MAX
+from zoe_api.executions.diffing import ENTRIES_MAX
 from zoe_client.vocabulary import ShareLevel
 from zoe_master.backends.simulated import ServiceBehaviour
 

@@ -10,7 +10,7 @@ from tests.support.master import TickingMaster
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_client import Client, Conflict, InvalidDescription, NeverFits, NotFound, Refused
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.backends.simulated import ServiceBehaviour
 
 

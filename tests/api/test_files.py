@@ -18,8 +18,8 @@ from tests.local.support import LocalWorld
 from tests.support.api import Api, problem
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
-from zoe_api.codes import PROBLEMS, Code
-from zoe_lib.store.postgres import PostgresStore
+from zoe_api.http.problems.codes import PROBLEMS, Code
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_master.backends.local.supervisor import files
 from zoe_master.loop.system_users import SystemUsers
 

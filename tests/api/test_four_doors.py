@@ -13,10 +13,10 @@ from tests.support.api import Api, InProcess
 from tests.support.possible import BASE, MIB, TOO_LITTLE, Wishes, application
 from zoe_client.wire import CredentialRequest
 from zoe_lib.descriptions import to_document
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.platform import BackendCapabilities, EngineLimits, ImageFacts, MountPath
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.platform import BackendCapabilities, EngineLimits, ImageFacts, MountPath
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.simulated import ServiceBehaviour
 
 Document = dict[str, Any]

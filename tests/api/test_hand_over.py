@@ -13,16 +13,16 @@ from tests.support.documents import document, part
 from tests.support.master import TickingMaster
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
-from zoe_api import handing_over
+from zoe_api.people import handing_over
 from zoe_client import Client
 from zoe_client.sse import parse_events
 from zoe_client.wire import AuditEntryView, HandOverView
-from zoe_lib.domain.events import OwnerChanged
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.sharing import ShareLevel
-from zoe_lib.domain.use import DAY_S
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import shares as share_rows
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions.events import OwnerChanged
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.executions.use import DAY_S
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.visible import shares as share_rows
 from zoe_master.backends.base import MovedWorkspace, MoveState, WorkspaceMove
 from zoe_master.backends.simulated import ServiceBehaviour
 

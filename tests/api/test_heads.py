@@ -11,8 +11,8 @@ from starlette.responses import PlainTextResponse
 
 from tests.support.guarded import PROTOCOLS, Guarded
 from tests.support.proxied import UPGRADE
-from zoe_api.connections import Bounds
-from zoe_api.heads import HEAD_BYTES_MAX, HeadDoor
+from zoe_api.http.serving.connections import Bounds
+from zoe_api.http.serving.heads import HEAD_BYTES_MAX, HeadDoor
 
 WIDE = Bounds(in_all=100, of_address=100)
 

@@ -10,8 +10,8 @@ from tests.support.api import Api, in_threads, problem
 from tests.support.documents import job
 from tests.support.people import make_token
 from zoe_client import Conflict, NeverFits
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.values.resources import Resources
 
 
 def test_the_same_key_and_body_give_the_same_execution(api: Api) -> None:

@@ -11,9 +11,9 @@ import pytest
 from tests.support.api import Api, problem
 from tests.support.jobs import BODY, Job, finish, start, token_of
 from tests.support.people import make_token
-from zoe_api.job_calls import ROUTES
 from zoe_api.main import bare_app
-from zoe_lib.domain.execution import ExecutionState, Outcome
+from zoe_api.services.job_calls import ROUTES
+from zoe_lib.domain.executions.execution import ExecutionState, Outcome
 
 CHANGES = ("cancel", "hold", "release", "requeue")
 

@@ -19,8 +19,8 @@ from tests.support.manual_clock import ManualClock
 from tests.support.proxied import UPGRADE
 from tests.support.serving import Served
 from tests.support.waiting import until
-from zoe_api.connections import Connections
-from zoe_api.guarded import guarded
+from zoe_api.http.serving.connections import Connections
+from zoe_api.http.serving.guarded import guarded
 
 ASKED = ContextVar("asked", default="by nobody")
 IDLE_S = 1

@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.api import MASTER_TIMEOUT_S, Api, problem
 from tests.support.manual_clock import ManualClock
-from zoe_api import key_rotation
-from zoe_api.key_rotation import rotate_credentials_key
+from zoe_api.services import key_rotation
+from zoe_api.services.key_rotation import rotate_credentials_key
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
 from zoe_lib.messaging.keys import replace_keys
 from zoe_lib.sealing import KEY_FILE, CannotOpen, Seal

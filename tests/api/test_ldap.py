@@ -21,10 +21,10 @@ from structlog.testing import capture_logs
 from tests.support.api import Api, problem
 from tests.support.broken_directory import BROKEN, broken_directory
 from tests.support.directory import BASE, PASSWORD, SEARCHERS_PASSWORD, Directory, directory
-from zoe_api.problems import ApiProblem
-from zoe_api.sign_in import brake
-from zoe_api.sign_in.directory_watch import ASK_EVERY_S, DirectoryWatch
-from zoe_api.sign_in.ldap import Ldap
+from zoe_api.http.attempts import brake
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.people.sign_in.directory_watch import ASK_EVERY_S, DirectoryWatch
+from zoe_api.people.sign_in.ldap import Ldap
 from zoe_lib.sign_in_settings import LdapSettings, RoleRule
 from zoe_lib.store.people import User
 

@@ -14,7 +14,7 @@ from tests.support.waiting import until
 from zoe_cli.main import app
 from zoe_client import NotFound, QuotaExceeded, Refused
 from zoe_client.wire import LimitAmounts, PolicyView
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 OTHERS = {"read_bytes_per_s": None, "write_bytes_per_s": None}
 

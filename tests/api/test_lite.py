@@ -17,10 +17,10 @@ from tests.support.people import make_token
 from tests.support.postgres import connect
 from tests.support.waiting import until
 from zoe_client.vocabulary import OfferKind
-from zoe_lib.domain.events import PromiseOffered
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.finish_times import FinishTerms, Offer, PromiseOffers
-from zoe_lib.domain.sharing import ShareLevel
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions.events import PromiseOffered
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
+from zoe_lib.domain.values.finish_times import FinishTerms, Offer, PromiseOffers
 from zoe_lib.store.errors import StoreUnavailable
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>&{{ 7*7 }}"

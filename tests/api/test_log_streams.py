@@ -20,7 +20,7 @@ from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_client.sse import ServerEvent, parse_events
 from zoe_client.wire import ExecutionView
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.backends.simulated import ServiceBehaviour
 
 OUTPUT = bytes(range(256)) * 1000

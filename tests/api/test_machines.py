@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.api import Api, problem
 from tests.support.browser import Browser
-from zoe_api.routers import machines
+from zoe_api.people import machines
 
 MACHINES, TOKEN = "/api/v1/session/machines", "/api/v1/session/machine-token"
 

@@ -15,7 +15,7 @@ from tests.support.waiting import until
 from zoe_client import Conflict, NotFound
 from zoe_client.vocabulary import ListProblem, ShareLevel
 from zoe_client.wire import ArrayModifyRequest, StepView, WorkflowView
-from zoe_lib.domain.arrays import Array
+from zoe_lib.domain.executions.arrays import Array
 from zoe_lib.submission.place import LeaderPlace
 from zoe_master.background.list_thread import EntryListThread
 from zoe_master.background.schedule_thread import look

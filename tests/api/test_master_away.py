@@ -11,7 +11,7 @@ from tests.support.api import Api, in_threads
 from tests.support.documents import job
 from tests.support.waiting import until
 from zoe_client import Unreachable
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.backends.simulated import ServiceBehaviour
 
 

@@ -13,7 +13,7 @@ from storage_controller.regulation.collector import ControllerCollector
 from tests.support.api import Api
 from tests.support.documents import document, job, part
 from tests.support.waiting import until
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.background import metrics
 from zoe_master.notifications import metrics as of_notifications
 

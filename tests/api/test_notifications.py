@@ -23,7 +23,7 @@ from tests.support.api import Api, problem
 from tests.support.documents import job
 from tests.support.people import make_token
 from tests.support.waiting import until
-from zoe_api.key_rotation import rotate_credentials_key
+from zoe_api.services.key_rotation import rotate_credentials_key
 from zoe_client import Client, NotAllowed, NotFound, Refused
 from zoe_client.vocabulary import IndexState, NotificationKind
 from zoe_client.wire import ScheduleRequest, TargetRequest, TargetView

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.api import Api
-from zoe_api import openapi
+from zoe_api.http import openapi
 
 KEPT = Path(__file__).parents[2] / "docs/reference/openapi.json"
 

@@ -12,13 +12,13 @@ import pytest
 
 from tests.support.manual_clock import ManualClock
 from tests.support.waiting import until
-from zoe_api.codes import Code
-from zoe_api.problems import ApiProblem
-from zoe_api.sign_in import passwords
-from zoe_api.sign_in.brake import FAILURES_OF_PAIR_MAX, WITHIN_S, Brake, Braked
-from zoe_api.sign_in.password_checks import AT_ONCE_MAX, INSIDE_MAX, OF_NETWORK_MAX, PasswordChecks
-from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.postgres import PostgresStore
+from zoe_api.http.attempts.brake import FAILURES_OF_PAIR_MAX, WITHIN_S, Brake, Braked
+from zoe_api.http.attempts.password_checks import AT_ONCE_MAX, INSIDE_MAX, OF_NETWORK_MAX, PasswordChecks
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.people.sign_in import passwords
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 FLOOD = 300
 

@@ -10,10 +10,10 @@ import pytest
 from tests.support.api import Api, problem
 from tests.support.documents import job
 from tests.support.waiting import until
-from zoe_api.routers import descriptions as routes
-from zoe_api.wire_forms import policy_view
+from zoe_api.access.wire_forms import policy_view
+from zoe_api.executions.submissions import descriptions as routes
 from zoe_client import Busy
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.messaging.client import MasterRefused
 
 

@@ -14,8 +14,8 @@ from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
 from zoe_client import NotAllowed, NotFound, Unreachable
 from zoe_client.wire import ExecutionView
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.sharing import ShareLevel
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.backends.base import PortAddress
 
 PORTS = [

@@ -22,11 +22,11 @@ from tests.support.waiting import until
 from zoe_cli.main import app
 from zoe_client import Refused
 from zoe_client.wire import SubmitRequest
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Cause, Execution, Mark, Outcome
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.transfers import StoreTransfers
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, Mark, Outcome
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.transfers import StoreTransfers
 
 HOUR_S = 3600.0
 PRICES: dict[str, Any] = {

@@ -14,7 +14,7 @@ from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_cli.main import app
 from zoe_client.vocabulary import PRIORITY_MAX
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 
 BOUNDS: tuple[dict[str, int], ...] = (
     {},

@@ -16,13 +16,13 @@ from tests.support.documents import document, job, part
 from tests.support.opened import PORTS, Opened
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
-from zoe_api import looks
 from zoe_api.apps import access, sockets
-from zoe_api.request_context import PREFIX
+from zoe_api.http.request_context import PREFIX
+from zoe_api.services import looks
 from zoe_client import NotAllowed, NotFound
 from zoe_client.sse import parse_events
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.sharing import ShareLevel
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions.execution import ExecutionState
 
 NAME, SECRET = "hidden-name", "hidden-value"
 BODIES: dict[tuple[str, str], Any] = {

@@ -24,25 +24,25 @@ from tests.support.limits import Quota, set_quota
 from tests.support.master import NODES
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
-from zoe_api import replays
-from zoe_api.codes import PROBLEMS, Code
-from zoe_api.sign_in import brake, password_checks
-from zoe_api.sign_in.identity import Identity
-from zoe_api.sign_in.ldap import Ldap
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, ExecutionState, Outcome
-from zoe_lib.domain.lifecycle import IllegalTransition
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.sharing import ShareLevel
+from zoe_api.cluster import replays
+from zoe_api.http.attempts import brake, password_checks
+from zoe_api.http.problems.codes import PROBLEMS, Code
+from zoe_api.people.sign_in.identity import Identity
+from zoe_api.people.sign_in.ldap import Ldap
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, ExecutionState, Outcome
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Bounds
 from zoe_lib.sign_in_settings import LdapSettings, OidcSettings
 from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable, Unstorable
 from zoe_lib.store.people import Share, SignInAttempt
-from zoe_lib.store.sql import signing_in
-from zoe_lib.store.sql.prices import Budget
-from zoe_lib.store.sql.shares import SHARES_MAX
-from zoe_lib.store.sql.waiting import WaitingBounds
+from zoe_lib.store.sql.accounts import signing_in
+from zoe_lib.store.sql.accounts.waiting import WaitingBounds
+from zoe_lib.store.sql.billing.prices import Budget
+from zoe_lib.store.sql.visible.shares import SHARES_MAX
 from zoe_lib.submission.ids import hash_of
 
 Raise = Callable[[str, Exception], None]

@@ -17,12 +17,12 @@ from tests.support.documents import document, part
 from tests.support.limits import Quota, set_quota, tenant_limit
 from tests.support.people import make_token
 from tests.support.waiting import until
-from zoe_api import replays
+from zoe_api.cluster import replays
 from zoe_cli.main import app
 from zoe_client import Client, NotAllowed, Refused
 from zoe_client.wire import ReplayRequest
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_master.backends.simulated import ServiceBehaviour
 
 

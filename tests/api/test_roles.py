@@ -19,9 +19,9 @@ from tests.support.open_routes import OPEN_ROUTES
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
-from zoe_api.request_context import PREFIX
-from zoe_lib.domain.policy import WINDOWS_OF_NODE_MAX
-from zoe_lib.domain.roles import SCOPES, Role, Scope
+from zoe_api.http.request_context import PREFIX
+from zoe_lib.domain.applications.roles import SCOPES, Role, Scope
+from zoe_lib.domain.cluster.policy import WINDOWS_OF_NODE_MAX
 from zoe_lib.store.people import SealedCredential
 
 DENIED = {"scope_missing", "role_missing", "not_admin"}

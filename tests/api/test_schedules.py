@@ -20,8 +20,8 @@ from tests.support.limits import Quota, set_quota
 from tests.support.manual_clock import ManualClock
 from tests.support.people import ALL_SCOPES, make_token
 from zoe_lib.schedules.values import Schedule
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import schedules as rows
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.batch import schedules as rows
 from zoe_lib.submission.place import LeaderPlace
 from zoe_master.background.schedule_thread import AT_ONCE_MAX, ScheduleThread, look
 

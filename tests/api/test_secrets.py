@@ -9,7 +9,7 @@ import pytest
 from tests.support.api import Api, problem
 from tests.support.people import make_token
 from tests.support.postgres import connect
-from zoe_api.key_rotation import rotate_credentials_key
+from zoe_api.services.key_rotation import rotate_credentials_key
 from zoe_client import Client, Conflict, NotAllowed, NotFound
 from zoe_lib.sealing import Seal
 from zoe_lib.store.people import SealedSecret

@@ -13,7 +13,8 @@ from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import connect
 from tests.support.waiting import until
-from zoe_api.sign_in import brake, passwords
+from zoe_api.http.attempts import brake
+from zoe_api.people.sign_in import passwords
 
 SESSION = "/api/v1/session"
 

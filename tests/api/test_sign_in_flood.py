@@ -15,13 +15,14 @@ import pytest
 from tests.support.api import Api, in_threads
 from tests.support.browser import Browser
 from tests.support.waiting import DEADLINE_S
-from zoe_api.codes import Code
-from zoe_api.problems import ApiProblem
-from zoe_api.sign_in import brake, password_checks, passwords
-from zoe_api.sign_in.oidc import Oidc
+from zoe_api.http.attempts import brake, password_checks
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.people.sign_in import passwords
+from zoe_api.people.sign_in.oidc import Oidc
 from zoe_lib.sign_in_settings import OidcSettings
 from zoe_lib.store.people import SignInAttempt
-from zoe_lib.store.sql.waiting import WaitingBounds
+from zoe_lib.store.sql.accounts.waiting import WaitingBounds
 from zoe_lib.submission.ids import hash_of
 
 SIGN_INS = 100

@@ -17,9 +17,9 @@ from tests.support.guarded import BODY_S, BOUNDS, HEAD_S, PROTOCOLS, RATE, Guard
 from tests.support.manual_clock import ManualClock
 from tests.support.proxied import DOMAIN, SECRET, UPGRADE, Proxied
 from tests.support.waiting import until
-from zoe_api import connections as connections_module
-from zoe_api.connections import HALF_CLOSED_S, AcceptTrouble, Bounds, Connections
-from zoe_api.guarded import guarded
+from zoe_api.http.serving import connections as connections_module
+from zoe_api.http.serving.connections import HALF_CLOSED_S, AcceptTrouble, Bounds, Connections
+from zoe_api.http.serving.guarded import guarded
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: x\r\n"

@@ -17,7 +17,7 @@ from tests.support.browser import PASSWORD, Browser
 from tests.support.documents import job
 from tests.support.open_routes import WITHOUT_COOKIES
 from tests.support.postgres import connect
-from zoe_api import sessions
+from zoe_api.access import sessions
 from zoe_lib.store.tables import metadata
 
 SIGNING_IN = "/api/v1/session"

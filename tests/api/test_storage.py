@@ -13,10 +13,10 @@ from tests.support.api import Api, problem
 from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
-from zoe_api.routers.storage import may_see
+from zoe_api.storage.capacity import may_see
 from zoe_client.wire import BandwidthView, ExecutionBandwidthView
-from zoe_lib.domain.platform import BackendCapabilities
-from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth
+from zoe_lib.domain.cluster.platform import BackendCapabilities
+from zoe_lib.domain.executions.promises import Rates, StoreCapacity, TenantBandwidth
 from zoe_lib.store.people import Principal
 
 PATH = "/api/v1/storage/over-time"

@@ -14,7 +14,7 @@ from tests.support.api import Api, problem
 from tests.support.people import make_token
 from tests.support.storage_controller import served_controller
 from tests.support.waiting import until
-from zoe_cli.commands import storage_nodes
+from zoe_cli.commands.storage import nodes as storage_nodes
 from zoe_cli.main import app
 from zoe_client import Client
 

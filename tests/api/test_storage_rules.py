@@ -13,7 +13,7 @@ from storage_controller.settings import NodeKind, NodeSettings
 from tests.support.answered_rules import answered_by
 from tests.support.api import Api
 from tests.support.storage_controller import served_controller
-from zoe_cli.commands import storage_top
+from zoe_cli.commands.storage import top as storage_top
 from zoe_cli.exits import exit_of
 from zoe_cli.main import app
 from zoe_client.errors import ZoeError

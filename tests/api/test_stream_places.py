@@ -17,10 +17,10 @@ from tests.support.documents import job
 from tests.support.people import make_token
 from tests.support.proxied import DOMAIN, SECRET, UPGRADE, Proxied
 from tests.support.waiting import until
-from zoe_api import journal_news
-from zoe_api.stream_places import StreamPlaces
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.sharing import ShareLevel
+from zoe_api.services import journal_news
+from zoe_api.services.stream_places import StreamPlaces
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions.execution import ExecutionState
 
 OF_TOKEN, OF_USER = 2, 3
 

@@ -20,14 +20,15 @@ from tests.support.documents import job
 from tests.support.people import make_token
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
-from zoe_api import journal_news, metrics, stream
-from zoe_api.routers import events
-from zoe_api.views import event_view
+from zoe_api.access.views import event_view
+from zoe_api.executions import events
+from zoe_api.http import metrics
+from zoe_api.services import journal_news, stream
 from zoe_client.sse import ServerEvent, parse_events
 from zoe_client.wire import EventView
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.store.people import Principal, Session
-from zoe_lib.store.sql.journal import JOURNAL_LOCK
+from zoe_lib.store.sql.journal.journal import JOURNAL_LOCK
 from zoe_lib.store.values import JournalEntry
 from zoe_lib.submission.ids import hash_of
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.api import Api, problem
 from tests.support.browser import PASSWORD, Browser
-from zoe_api.cookies import VALUES_MAX
-from zoe_api.sessions import CSRF_HEADER
+from zoe_api.access.sessions import CSRF_HEADER
+from zoe_api.http.cookies import VALUES_MAX
 
 SESSION = "/api/v1/session"
 NAME = "zoe-session"

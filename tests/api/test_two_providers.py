@@ -14,7 +14,7 @@ from tests.support.lying_provider import LyingProvider
 from tests.support.oidc import Provider, provider
 from tests.support.serving import Served
 from tests.support.waiting import until
-from zoe_lib.store.sql.waiting import WaitingBounds
+from zoe_lib.store.sql.accounts.waiting import WaitingBounds
 
 OIDC = "/api/v1/session/oidc"
 RULES = [{"provider": name, "tenant": "red", "role": "user"} for name in ("honest", "liar")]
@@ -131,7 +131,7 @@ def test_an_answer_gives_each_parameter_once(api: Api, honest: Provider) -> None
 
 def test_sign_ins_that_a_stranger_begins_are_bounded(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """300 starts were 300 rows; and 10,000 removed those of everybody else."""
-    monkeypatch.setattr("zoe_api.routers.oidc._BOUNDS", WaitingBounds(3, 100))
+    monkeypatch.setattr("zoe_api.people.sign_in.oidc_routes._BOUNDS", WaitingBounds(3, 100))
     browsers = [api.http(None) for _ in range(3)]
     for browser in browsers:
         started(browser, "liar")
@@ -142,7 +142,7 @@ def test_sign_ins_that_a_stranger_begins_are_bounded(api: Api, monkeypatch: pyte
 
 
 def test_a_sign_in_that_cannot_begin_takes_no_place(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zoe_api.routers.oidc._BOUNDS", WaitingBounds(1, 100))
+    monkeypatch.setattr("zoe_api.people.sign_in.oidc_routes._BOUNDS", WaitingBounds(1, 100))
     issuer, api.settings.oidc["liar"].issuer = api.settings.oidc["liar"].issuer, "http://127.0.0.1:1"
     for _ in range(2):
         answer = api.http(None).get(f"{OIDC}/start", params={"provider": "liar"})

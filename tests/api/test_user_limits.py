@@ -15,7 +15,7 @@ from tests.support.waiting import until
 from zoe_cli.main import app
 from zoe_client import Client
 from zoe_client.wire import UserLimitView
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 LIMITS = {"red": UserLimitView(cores_milli=3000), "*": UserLimitView(memory_bytes=2**40)}
 

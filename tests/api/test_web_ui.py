@@ -10,7 +10,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from tests.support.api import Api, InProcess
-from zoe_api.web_ui import STATIC, WebUi
+from zoe_api.http.serving.web_ui import STATIC, WebUi
 
 FIRST_PAGE_BYTES_MAX = 250_000
 

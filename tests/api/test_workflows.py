@@ -277,7 +277,7 @@ def test_it_goes_with_its_executions(api: Api) -> None:
     execution = api.store.execution(made.graph[0].execution_id)
     assert execution.state is ExecutionState.CANCELLED
     make_token(api.store, "bob")
-    from zoe_lib.domain.events import OwnerChanged
+    from zoe_lib.domain.executions.events import OwnerChanged
 
     event = OwnerChanged(at_s=time.time(), former="ada", user="bob")
     api.store.append(execution.id, [event], execution.version, None)

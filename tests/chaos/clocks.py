@@ -14,7 +14,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 _NAME = "libfaketime.so.1"
 _FOLDER = f"usr/lib/{platform.machine()}-linux-gnu/faketime"

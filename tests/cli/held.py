@@ -13,7 +13,7 @@ from tests.support.stack import environment
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 
 @pytest.fixture(scope="module")

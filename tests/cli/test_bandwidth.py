@@ -14,10 +14,10 @@ import pytest
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import OTHER, Server
 from zoe_lib.descriptions import parse
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.transfers import StoreTransfers
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.transfers import StoreTransfers
 
 MB = 10**6
 

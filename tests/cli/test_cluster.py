@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import GIB, READER, Server
-from zoe_cli.commands.cluster import _state
+from zoe_cli.commands.cluster.cluster import _state
 from zoe_lib.store.values import UsageSample
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import OTHER, Server
-from zoe_cli.commands.dates import coming
+from zoe_cli.commands.words.dates import coming
 from zoe_client.vocabulary import ExecutionState, Holder
 
 
@@ -118,7 +118,7 @@ def test_a_time_of_day_is_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
         ):
             at_s = datetime.fromisoformat(now).timestamp()
             with monkeypatch.context() as patch:
-                patch.setattr("zoe_cli.commands.dates.now_s", lambda at_s=at_s: at_s)
+                patch.setattr("zoe_cli.commands.words.dates.now_s", lambda at_s=at_s: at_s)
                 assert datetime.fromtimestamp(coming(text)).isoformat(" ", "minutes") == then  # noqa: DTZ006
     finally:
         monkeypatch.undo()

@@ -24,7 +24,7 @@ from zoe_client.terminals import TerminalEnded
 from zoe_client.vocabulary import ShareLevel
 from zoe_client.wire import AuditEntryView, TerminalOpening
 from zoe_embedded.stack import Stack
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 SLEEP = TerminalOpening(command=["sh", "-c", "echo here; sleep 600"])
 

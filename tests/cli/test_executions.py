@@ -14,9 +14,9 @@ import pytest
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import ADMIN, OTHER, READER, Server
 from zoe_client import Client
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.forecast import Forecast
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.values.forecast import Forecast
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 
 
 def test_run_gives_the_execution_as_asked(server: Server, zoe: Zoe, app_file: Path) -> None:
@@ -326,7 +326,7 @@ def test_ls_lists_again_until_interrupted(
     zoe("run", str(app_file), "--name", "watched-1")
     with Client(server.url, ADMIN) as client:
         rounds = iter((lambda: client.submit(APP, name="watched-2"), interrupt))
-        monkeypatch.setattr("zoe_cli.commands.listing.time.sleep", lambda _seconds: next(rounds)())
+        monkeypatch.setattr("zoe_cli.commands.watching.listing.time.sleep", lambda _seconds: next(rounds)())
         done = zoe("ls", "-w", "--name", "watched-", "--format", "{name}")
     assert done.code == 130
     assert done.out.split() == ["watched-1", "watched-2", "watched-1"]

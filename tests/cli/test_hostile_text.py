@@ -17,7 +17,7 @@ from zoe_cli.output import table
 from zoe_cli.rows import Rows
 from zoe_cli.text import json_text, printable
 from zoe_cli.yaml_text import yaml_text
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.executions.execution import Execution
 
 HOSTILE = [
     "[red]bold[/red] [link=x]y[/link] :smile:",

@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import Server
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.values.storage import InputRead
 
 SOURCE = "swift2d://meters.zoe/2015"
 

@@ -12,7 +12,7 @@ import yaml
 
 from tests.cli.conftest import Result, Zoe
 from tests.cli.server import Server
-from zoe_cli.commands.output_of import choose
+from zoe_cli.commands.watching.output_of import choose
 from zoe_cli.text import LogText
 from zoe_client.wire import ExecutionView, ServiceView
 from zoe_lib.store.values import ExecutionQuery

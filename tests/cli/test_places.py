@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import cast
 
 from tests.support.applications import execution
-from zoe_api.wire_forms import stored_places
-from zoe_cli.commands.places import places_words
+from zoe_api.access.wire_forms import stored_places
+from zoe_cli.commands.words.places import places_words
 from zoe_client import plain
-from zoe_lib.domain.execution import Execution, Service, ServiceState
-from zoe_lib.domain.locality import NODES_TOLD_MAX, InputObjects, InputPlaces, Places, places_of
-from zoe_lib.domain.storage import StorageObject, located
+from zoe_lib.domain.executions.execution import Execution, Service, ServiceState
+from zoe_lib.domain.values.locality import NODES_TOLD_MAX, InputObjects, InputPlaces, Places, places_of
+from zoe_lib.domain.values.storage import StorageObject, located
 
 MIB = 2**20
 PLACES = Places(

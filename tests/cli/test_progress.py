@@ -11,12 +11,12 @@ from tests.cli.conftest import Zoe
 from tests.support.documents import document, part
 from tests.support.ending import cancel_all
 from tests.support.waiting import until
-from zoe_cli.commands.progress_words import progress_words
+from zoe_cli.commands.words.progress_words import progress_words
 from zoe_client import Client, InvalidDescription
 from zoe_client.handles import ExecutionHandle
 from zoe_embedded.stack import Stack
 from zoe_lib.descriptions import parse, to_document
-from zoe_lib.domain.progress import ProgressProbe
+from zoe_lib.domain.values.progress import ProgressProbe
 
 TELLS = """
 import http.server, pathlib, sys

@@ -17,8 +17,8 @@ from tests.support.waiting import until
 from zoe_client import Client
 from zoe_client.wire import ScheduleRequest
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.values import changed
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.store.postgres.store import PostgresStore
 
 COUNT = 40
 

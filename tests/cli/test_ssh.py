@@ -20,7 +20,7 @@ from tests.support.stack import ZOE
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 
 @pytest.fixture(autouse=True)

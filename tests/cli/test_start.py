@@ -31,10 +31,10 @@ def imported(script: str, **variables: str) -> set[str]:
     ("module", "wanted"),
     [
         ("zoe_cli.main", set()),
-        ("zoe_cli.commands.listing", set()),
-        ("zoe_cli.commands.ending", set()),
-        ("zoe_cli.commands.run", set()),
-        ("zoe_cli.commands.applications", {"pydantic", "httpx", "yaml", "zoe_lib.descriptions"}),
+        ("zoe_cli.commands.watching.listing", set()),
+        ("zoe_cli.commands.watching.ending", set()),
+        ("zoe_cli.commands.running.run", set()),
+        ("zoe_cli.commands.running.applications", {"pydantic", "httpx", "yaml", "zoe_lib.descriptions"}),
     ],
 )
 def test_no_command_imports_what_it_may_not_need(module: str, wanted: set[str]) -> None:

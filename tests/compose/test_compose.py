@@ -14,8 +14,8 @@ import pytest
 
 from tests.compose.conftest import ROOT, Deployment
 from tests.support.waiting import until
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.roles import Role
+from zoe_lib.domain.applications.roles import Role
+from zoe_lib.domain.executions.execution import ExecutionState
 
 SERVICES = {"postgres", "setup", "master", "api", "prometheus", "storage"}
 # Panels that show nothing while nothing waits, no tenant has bandwidth, and nobody uses the store.

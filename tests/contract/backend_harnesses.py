@@ -10,10 +10,10 @@ from enum import StrEnum
 from typing import Protocol
 
 from tests.local.support import LocalWorld, component, probe, python, server, shell, start_of
-from zoe_lib.domain.application import Component, Port
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component, Port
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.execution import Cause
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import Backend, ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.waker import TickWaker

@@ -8,11 +8,11 @@ from contextlib import closing
 import pytest
 
 from tests.support.applications import execution
-from zoe_lib.domain.sharing import ExecutionShares, ShareLevel, Visibility
+from zoe_lib.domain.applications.sharing import ExecutionShares, ShareLevel, Visibility
 from zoe_lib.store.errors import NotFound, TooManyShares
 from zoe_lib.store.people import AppAccess, Session, Share
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql.shares import SHARES_MAX
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.visible.shares import SHARES_MAX
 from zoe_lib.store.values import ExecutionQuery, StoreLimits
 
 LIMITS = StoreLimits(searched_max=5)

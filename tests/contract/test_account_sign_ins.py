@@ -12,8 +12,7 @@ from tests.support.api import in_threads
 from tests.support.applications import execution
 from tests.support.limits import Quota, set_quota
 from tests.support.stores import OpenAccounts
-from zoe_lib.domain.execution import Execution
-from zoe_lib.store.accounts import AccountStore
+from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.store.errors import IdempotencyConflict, NotFound, QuotaExceeded, TooManyWaiting
 from zoe_lib.store.people import (
     AppAccess,
@@ -22,8 +21,9 @@ from zoe_lib.store.people import (
     SignInAttempt,
     User,
 )
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql.waiting import WaitingBounds
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.accounts.waiting import WaitingBounds
 
 SESSION = Session("s1", "ada", "red", 1.0, 10.0)
 ENTRY = AuditEntry(1.0, "ada", "red", "set_policy", "/api/v1/policy", "req-1", "session")

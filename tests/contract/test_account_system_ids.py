@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.stores import OpenAccounts
 from zoe_lib.store.errors import NoSystemIds
-from zoe_lib.store.sql.system_ids import IdKind
+from zoe_lib.store.sql.accounts.system_ids import IdKind
 
 
 def test_a_number_is_given_once_and_stays(open_accounts: OpenAccounts) -> None:

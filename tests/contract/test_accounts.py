@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.stores import NOBODY_LISTENS, OpenAccounts
-from zoe_lib.domain.roles import Role, Scope
-from zoe_lib.store.accounts import AccountStore
+from zoe_lib.domain.applications.roles import Role, Scope
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound, StoreUnavailable, TooManyTokens
 from zoe_lib.store.people import (
     AuditEntry,
@@ -24,9 +23,10 @@ from zoe_lib.store.people import (
     Token,
     User,
 )
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import signing_in
-from zoe_lib.store.sql.waiting import WaitingBounds
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.accounts import signing_in
+from zoe_lib.store.sql.accounts.waiting import WaitingBounds
 
 TOKEN = Token("t1", "ada", "red", "hash", frozenset({"read", "submit"}), 1.0)
 LAB_TOKEN = Token("t1", "ada", "iostack", "hash", frozenset({"read", "admin"}), created_at_s=1.0, expires_at_s=10.0)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.contract.backend_harnesses import OUTPUT, Act, Harness, LocalHarness, SimulatedHarness
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import BackendError, ImageState, Observation, ObservedState
 
 SERVICE = "e.c.0.1"

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from tests.contract.test_store_arrays import array
-from zoe_api.dependencies import _CHECKS
+from zoe_api.services.dependencies import _CHECKS
 from zoe_lib.messaging.refusal import Refusal
 from zoe_lib.messaging.slow_lane import Places
 from zoe_lib.schedules.values import Schedule, StoredApplication
-from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import TooManyArrays, TooManySecrets, TooManyStored, TooManyTargets, TooManyWaiting
 from zoe_lib.store.people import MachineSignIn, NotificationTarget, SealedSecret
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import arrays
-from zoe_lib.store.sql.waiting import WaitingBounds
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.accounts.waiting import WaitingBounds
+from zoe_lib.store.sql.batch import arrays
 
 MOST = 3
 FILLER, OTHER = ("ada", "red"), ("ben", "blue")

@@ -24,7 +24,7 @@ from storage_controller.swift.execution_keys import ExecutionKeys
 from storage_filters.execution_names import key_of, user_of
 from tests.support.storage_controller import MB, PATIENCE_S, Served, served_controller
 from tests.support.waiting import until
-from zoe_lib.domain.storage import Credential
+from zoe_lib.domain.values.storage import Credential
 
 SECRET = b"s" * 32
 READ, WRITE = TransferKind.READ, TransferKind.WRITE

@@ -24,9 +24,9 @@ from tests.support.faulty_controller import faulty_controller
 from tests.support.promises import required_by
 from tests.support.storage_contract import StorageContract
 from tests.support.storage_controller import MB, PATIENCE_S, SAMPLE, Served, served_controller
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.promises import Rates, StoreCapacity, refused
-from zoe_lib.domain.storage import Guarantee
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.executions.promises import Rates, StoreCapacity, refused
+from zoe_lib.domain.values.storage import Guarantee
 from zoe_master.storage.reconciler import InlineReconciler
 
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 from tests.support.applications import application, component, execution
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Outcome
-from zoe_lib.domain.sharing import Visibility
+from zoe_lib.domain.applications.sharing import Visibility
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Outcome
 from zoe_lib.store.people import JobIdentity
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import job_submissions
-from zoe_lib.store.sql.job_submissions import (
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.batch import job_submissions
+from zoe_lib.store.sql.batch.job_submissions import (
     JobBounds,
     JobStopped,
     JobSubmitsTooOften,

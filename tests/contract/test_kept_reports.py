@@ -10,9 +10,9 @@ import pytest
 from storage_bridge.bandwidth.assignment import Capacity
 from tests.support.stores import NOBODY_LISTENS
 from tests.unit.zoe_master.storage.test_report import Silent, controller, keeper_of
-from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.domain.executions.promises import Rates, TenantBandwidth
 from zoe_lib.store.errors import StoreUnavailable
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import BandwidthPoint
 from zoe_master.storage.reconciler import InlineReconciler
 from zoe_master.storage.report import BandwidthReport, keep

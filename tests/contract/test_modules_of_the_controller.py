@@ -22,7 +22,7 @@ from storage_filters.module_engine import MODULE_BYTES_MAX
 from tests.support.manual_clock import ManualClock
 from tests.support.modules import EMPTY, FLIPPING, READING, entry, module
 from tests.support.storage_controller import Served, served_controller
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 FLIP, READ = module(*FLIPPING), module(*READING)
 PASSES = module(entry("transform", "(i32.const 0)"))

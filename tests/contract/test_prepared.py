@@ -12,15 +12,15 @@ from tests.support.applications import GIB, execution
 from tests.support.people import make_token
 from tests.support.postgres import connect
 from tests.support.statements import copy_execution, statements_of
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.platform import BackendCapabilities
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import StoreCapacity
-from zoe_lib.domain.resources import Resources
-from zoe_lib.store.documents import Applications
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import submitting
-from zoe_lib.store.sql.prepared import Prepared
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.platform import BackendCapabilities
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.promises import StoreCapacity
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.store.documents.documents import Applications
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.batch import submitting
+from zoe_lib.store.sql.connection.prepared import Prepared
 
 ECHO = Prepared("echo", {"one": "text", "other": "bigint"}, "SELECT :other::text || :one AS told, :one::text AS one")
 END_OTHERS = """

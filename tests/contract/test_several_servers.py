@@ -15,11 +15,11 @@ from sqlalchemy.exc import InternalError
 
 from tests.support.applications import execution
 from tests.support.postgres import PostgresServer, connect
-from zoe_lib.store import migrate
-from zoe_lib.store.backup import back_up
+from zoe_lib.store.backup.backup import back_up
 from zoe_lib.store.errors import StoreUnavailable
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql.database import CONNECT_ARGUMENTS, Database, connect_arguments
+from zoe_lib.store.postgres import migrate
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.connection.database import CONNECT_ARGUMENTS, Database, connect_arguments
 
 NOBODY_LISTENS = "/nonexistent"
 

@@ -14,12 +14,12 @@ from tests.support.applications import application, component, execution
 from tests.support.histories import history
 from tests.support.store_events import OpenStore, queued, refused
 from tests.support.waiting import until
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Execution, Outcome
-from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.domain.platform import BackendCapabilities
+from zoe_lib.domain.cluster.platform import BackendCapabilities
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, Outcome
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.codec import event_of
+from zoe_lib.store.documents.codec import event_of
 from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict, NotFound, NotLeader, Unstorable
 
 

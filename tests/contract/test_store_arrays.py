@@ -12,14 +12,14 @@ import pytest
 from tests.support.applications import application
 from tests.support.store_events import OpenStore
 from zoe_client.vocabulary import Cause, ExecutionState, IndexState, Outcome
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.arrays import Array, ArrayEventKind, again, cancel, counted, execution_of
-from zoe_lib.domain.entries import Entry, EntryList
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.indices import parse_array
-from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.domain.sharing import Visibility
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.applications.entries import Entry, EntryList
+from zoe_lib.domain.applications.sharing import Visibility
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, again, cancel, counted, execution_of
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.indices import parse_array
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict, NotFound, NotLeader
 from zoe_lib.store.values import ArrayChange, ArrayQuery, ExecutionChange, ExecutionQuery

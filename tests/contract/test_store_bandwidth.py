@@ -8,10 +8,10 @@ from contextlib import closing
 import pytest
 
 from tests.support.stores import LIMITS, NOBODY_LISTENS, OpenStore
-from zoe_lib.domain.platform import BackendCapabilities, Platform
-from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth
+from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
+from zoe_lib.domain.executions.promises import Rates, StoreCapacity, TenantBandwidth
 from zoe_lib.store.errors import NotLeader, StoreUnavailable, Unstorable
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import BandwidthPoint
 
 NOTHING = TenantBandwidth()

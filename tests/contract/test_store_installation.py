@@ -14,12 +14,12 @@ from tests.support.applications import GIB, execution
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.store_events import OpenStore
 from tests.support.waiting import until
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.limits import Limit, Limits, LimitSubject
-from zoe_lib.domain.platform import BackendCapabilities, ImageFacts, MountPath, Platform
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.platform import BackendCapabilities, ImageFacts, MountPath, Platform
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.limits import Limit, Limits, LimitSubject
+from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable
 from zoe_lib.store.values import ExecutionQuery, Leader

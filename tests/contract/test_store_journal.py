@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from tests.support.applications import execution
 from tests.support.store_events import OpenStore, queued, refused
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.sharing import Visibility
+from zoe_lib.domain.applications.sharing import Visibility
+from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.store.base import ExecutionStore
 
 

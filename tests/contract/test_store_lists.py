@@ -9,13 +9,13 @@ import pytest
 from tests.support.applications import application, execution
 from tests.support.store_events import queued, refused
 from zoe_client.vocabulary import DeadlineStatus
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.consequences import missed_deadline
-from zoe_lib.domain.deadline_misses import status_of
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.finish_times import PromiseWish
-from zoe_lib.domain.forecast import Forecast
-from zoe_lib.domain.sharing import Visibility
+from zoe_lib.domain.applications.sharing import Visibility
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.deadline_misses import status_of
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
+from zoe_lib.domain.lifecycle.consequences import missed_deadline
+from zoe_lib.domain.values.finish_times import PromiseWish
+from zoe_lib.domain.values.forecast import Forecast
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import InvalidCursor
 from zoe_lib.store.values import ExecutionQuery

@@ -19,15 +19,15 @@ from tests.support.limits import Quota, set_quota
 from tests.support.postgres import PostgresServer, connect
 from tests.support.statements import copy_execution, rows_read, statements_of
 from tests.support.waiting import until
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.sharing import ALL, Visibility
-from zoe_lib.store.codec import event_of
-from zoe_lib.store.cursors import encode_cursor
-from zoe_lib.store.documents import Applications
+from zoe_lib.domain.applications.sharing import ALL, Visibility
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.store.documents.codec import event_of
+from zoe_lib.store.documents.cursors import encode_cursor
+from zoe_lib.store.documents.documents import Applications
 from zoe_lib.store.errors import (
     ConcurrentUpdate,
     IdempotencyConflict,
@@ -36,10 +36,11 @@ from zoe_lib.store.errors import (
     StoreUnavailable,
     TimeLimitTooLong,
 )
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import executions as reading
-from zoe_lib.store.sql import journal, submitting
-from zoe_lib.store.sql.database import Database
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.batch import submitting
+from zoe_lib.store.sql.connection.database import Database
+from zoe_lib.store.sql.executions import executions as reading
+from zoe_lib.store.sql.journal import journal
 from zoe_lib.store.values import ExecutionQuery, StoreLimits
 
 WAIT_S_MAX = 60.0

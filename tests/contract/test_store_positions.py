@@ -11,7 +11,7 @@ from tests.support.applications import execution
 from tests.support.store_events import queued
 from zoe_lib.store import positions
 from zoe_lib.store.errors import ConcurrentUpdate
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 
 def position_of(write: Callable[[], Any]) -> int:

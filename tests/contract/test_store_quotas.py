@@ -10,8 +10,8 @@ import pytest
 from tests.support.applications import application, execution
 from tests.support.limits import Quota, quota_of, set_quota
 from tests.support.stores import OpenStore, add_tenant
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Execution, Outcome
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, Outcome
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import ConcurrentUpdate, QuotaExceeded, TimeLimitTooLong
 

@@ -13,12 +13,12 @@ from tests.support.applications import application, component, execution
 from tests.support.histories import history
 from tests.support.store_events import OpenStore
 from tests.support.waiting import until
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Outcome
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.codec import event_of
+from zoe_lib.store.documents.codec import event_of
 from zoe_lib.store.errors import NotLeader
 from zoe_lib.store.values import ExecutionChange
 

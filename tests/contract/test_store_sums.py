@@ -13,15 +13,15 @@ from tests.support.applications import GIB, application, component, execution
 from tests.support.histories import history
 from tests.support.statements import copy_execution, rows_read, statements_of
 from tests.support.stores import LIMITS
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome
-from zoe_lib.domain.promises import wished
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Mark, Outcome
+from zoe_lib.domain.executions.promises import wished
+from zoe_lib.domain.executions.use import DAY_S, DayOfUser, ResourceSeconds
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import sums
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.billing import sums
 
 SEEDS = 6
 EXECUTIONS = 25

@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 
 from tests.support.applications import application, component, execution
-from zoe_lib.domain.transfers import StoreTransfers
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.values.transfers import StoreTransfers
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import StoreLimits
 
 

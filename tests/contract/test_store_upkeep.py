@@ -8,13 +8,13 @@ import pytest
 
 from tests.support.applications import GIB, execution
 from tests.support.stores import LIMITS
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Outcome
-from zoe_lib.domain.progress import ExecutionProgress, ProgressReading
-from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Outcome
+from zoe_lib.domain.executions.use import DAY_S, DayOfUser, ResourceSeconds
+from zoe_lib.domain.values.progress import ExecutionProgress, ProgressReading
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotFound, NotLeader
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import TickRecord, UsageSample, UsePoint
 
 RETENTION_S = LIMITS.retention_s

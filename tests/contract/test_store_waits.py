@@ -12,16 +12,16 @@ import pytest
 from tests.support.applications import application, component, execution
 from tests.support.histories import legal_events
 from tests.support.statements import copy_execution, rows_read, statements_of
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.promises import refused
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.sharing import Visibility
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.applications.sharing import Visibility
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.promises import refused
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 SEEDS = 2
 EXECUTIONS = 60

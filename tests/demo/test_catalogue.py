@@ -19,11 +19,11 @@ from tests.support.stack import running_stack, zoe
 from tests.support.waiting import until
 from zoe_client import Client, NeverFits
 from zoe_embedded.home import Home
-from zoe_embedded.interpreters import VARIABLE
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.interpreters import VARIABLE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.stack import Stack
 from zoe_lib import descriptions
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 README = (CLONE / "app_descriptions/README.md").read_text()
 ASKED = "(?:after `make (?:notebook|mpi)`|with R on the machine)"

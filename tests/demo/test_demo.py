@@ -14,9 +14,9 @@ from rich.console import Console
 
 from tests.support.run_through import run_through
 from tests.support.runtimes import runtimes_of_the_clone
-from zoe_embedded.demo import fit, judge
-from zoe_embedded.demo_data import Dataset
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.demos.data import Dataset
+from zoe_embedded.demos.demo import fit, judge
+from zoe_embedded.runtimes.runtime import CLONE
 
 _WITHIN_S = 1100
 
@@ -32,7 +32,7 @@ def home() -> Iterator[Path]:
 def run_demo(home: Path) -> str:
     rows = ("--rows", "200000")  # `make demo` makes ten times as many
     environment = {**runtimes_of_the_clone(), "ZOE_HOME": str(home)}
-    done = run_through("zoe_embedded.demo", *rows, within_s=_WITHIN_S, environment=environment)
+    done = run_through("zoe_embedded.demos.demo", *rows, within_s=_WITHIN_S, environment=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -21,10 +21,10 @@ from tests.support.waiting import until
 from tests.swarm.certificates import make_certificates
 from zoe_client import Client
 from zoe_client.wire import ExecutionView
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.stack import R_KERNELS, Stack
 from zoe_lib import descriptions
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 SCRIPT = """
 import os

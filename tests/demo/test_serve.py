@@ -21,22 +21,23 @@ from tests.support.stack import ForkedStack
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_embedded import stack
-from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
-from zoe_lib.domain.execution import ExecutionState
+from zoe_embedded.runtimes.binaries import find_wheel
+from zoe_embedded.runtimes.runtime import CLONE
+from zoe_lib.domain.executions.execution import ExecutionState
 
 BY_ROOT = os.geteuid() == 0
 WITHOUT_SPARK = """
 import sys
-from zoe_embedded import serve, stack
+from zoe_embedded import stack
+from zoe_embedded.demos import serve
 stack.ensure_runtime = lambda _: None
 sys.exit(serve.main())
 """
 
 
 class Serve:
-    """`python -m zoe_embedded.serve` without Spark, its output in a file."""
+    """`python -m zoe_embedded.demos.serve` without Spark, its output in a file."""
 
     def __init__(self, home: Path, settings: str, variables: dict[str, str]) -> None:
         self.home = home
@@ -164,9 +165,9 @@ def ended_early(program: str, *arguments: str, **variables: str) -> str:
 
 def test_a_wrong_setting_ends_it_before_anything_is_made(tmp_path: Path) -> None:
     place = str(tmp_path / "home")
-    told = ended_early("zoe_embedded.serve", "--settings", "/nowhere/zoe.toml", ZOE_HOME=place)
+    told = ended_early("zoe_embedded.demos.serve", "--settings", "/nowhere/zoe.toml", ZOE_HOME=place)
     assert "/nowhere/zoe.toml is not a file" in told
-    told = ended_early("zoe_embedded.demo", ZOE_HOME=place, ZOE_RETENTION_S="x")
+    told = ended_early("zoe_embedded.demos.demo", ZOE_HOME=place, ZOE_RETENTION_S="x")
     assert "setting retention_s (ZOE_RETENTION_S): must be a number" in told
 
 

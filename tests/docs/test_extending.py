@@ -26,7 +26,7 @@ CHECKS = (
     "tests/docs/test_reference.py",
     "tests/docs/test_kept_interfaces.py",
     "tests/unit/zoe_lib/test_config.py",
-    "tests/unit/zoe_lib/domain/test_lifecycle.py",
+    "tests/unit/zoe_lib/domain/lifecycle/test_lifecycle.py",
 )
 NEW_TEST = "tests/unit/zoe_master/test_main.py"
 # Without the step that has one of these, a test fails.

@@ -17,14 +17,14 @@ import pytest
 import typer
 
 from scripts.reference.cli import commands
-from zoe_api.codes import PROBLEMS
+from zoe_api.http.problems.codes import PROBLEMS
 from zoe_cli.exits import Exit
 from zoe_cli.main import app
 from zoe_lib.config import Settings
-from zoe_lib.domain.events import EVENT_TYPES
-from zoe_lib.domain.execution import Cause, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import EVENT_TYPES
+from zoe_lib.domain.executions.execution import Cause, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.values.reasons import ReasonCode
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = Path(__file__).with_name("kept_interfaces.json")
@@ -35,7 +35,7 @@ _TEXTS = frozenset({"title", "description", "summary", "example", "examples", "i
 
 def interfaces() -> dict[str, Any]:
     """All of it, as JSON."""
-    store = "".join(path.read_text() for path in sorted((ROOT / "zoe_lib" / "store").glob("*.py")))
+    store = "".join(path.read_text() for path in sorted((ROOT / "zoe_lib" / "store").rglob("*.py")))
     found = {
         "API": _without_texts(_read("openapi.json")),
         "descriptions": _without_texts(_read("description.schema.json")),

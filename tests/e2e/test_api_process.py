@@ -11,8 +11,9 @@ import pytest
 from tests.support.browser import PASSWORD
 from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
-from zoe_api.listening import CANNOT_LISTEN, listening_trouble
-from zoe_api.sign_in import brake, passwords
+from zoe_api.http.attempts import brake
+from zoe_api.http.serving.listening import CANNOT_LISTEN, listening_trouble
+from zoe_api.people.sign_in import passwords
 from zoe_lib.store.people import User
 
 

@@ -29,13 +29,13 @@ from tests.support.people import make_token
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
 from zoe_api import setup as zoe_setup
-from zoe_api.sign_in.passwords import hashed
+from zoe_api.people.sign_in.passwords import hashed
 from zoe_client import Client
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.sealing import KEY_FILE, Seal
-from zoe_lib.store import migrate
 from zoe_lib.store.people import SealedCredential
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres import migrate
+from zoe_lib.store.postgres.store import PostgresStore
 
 SETUP = Path(sys.executable).with_name("zoe-setup")
 PASSWORD = "correct horse battery staple"

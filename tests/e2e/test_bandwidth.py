@@ -10,7 +10,7 @@ from storage_bridge.model import AchievedBandwidth
 from tests.support.installation import Installation
 from tests.support.storage_controller import MB, TOKEN, served_controller
 from tests.support.waiting import until
-from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.executions.promises import Rates
 
 
 def test_the_master_keeps_what_tenants_get_at_every_sample(postgres_url: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.support.installation import Installation
 from tests.support.postgres import connect
 from tests.support.waiting import until
 from zoe_client import Client
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 HOUR_S = 3600
 

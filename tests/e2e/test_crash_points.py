@@ -10,7 +10,7 @@ from tests.support.documents import Document, document, part
 from tests.support.installation import Installation, Program
 from tests.support.waiting import until
 from zoe_client import Client
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.crash_points import CrashPoint
 
 # Without a storage controller there is nothing to synchronise or to decide; with one: tests/storage.

@@ -8,7 +8,7 @@ from tests.support.documents import Document, job
 from tests.support.installation import Installation, free_port
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 SUBMITTERS = 4
 

@@ -17,8 +17,8 @@ from tests.support.stack import ZOE, environment, running_stack, zoe
 from tests.support.waiting import until
 from zoe_client import Client, NotAllowed
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.store.postgres.store import PostgresStore
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "people.md"
 NODE = {"name": "local", "cores": 4, "memory_bytes": 4 << 30}

@@ -15,9 +15,9 @@ from tests.support.postgres import connect
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_lib.descriptions import parse
-from zoe_lib.domain.execution import Execution, ExecutionState
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.sql.journal import LEADER_LOCK
+from zoe_lib.store.sql.journal.journal import LEADER_LOCK
 
 
 def script(then: str) -> Document:

@@ -12,7 +12,7 @@ from tests.support.installation import Installation, free_port
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_client import Client
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 
 def told(port: int, name: str) -> dict[tuple[str, ...], float]:

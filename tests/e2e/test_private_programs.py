@@ -20,8 +20,8 @@ from tests.support.stack import running_stack
 from tests.support.waiting import until
 from zoe_client import Client, NotFound
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.roles import Role
+from zoe_lib.domain.applications.roles import Role
+from zoe_lib.domain.executions.execution import ExecutionState
 
 NODE = {"name": "local", "cores": 4, "memory_bytes": 4 << 30}
 PASSWORDS = {"ada": "correct horse battery", "bob": "staple battery correct"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 
 def start_master(

@@ -17,10 +17,10 @@ from tests.support.documents import job
 from tests.support.installation import TENANT, Installation, free_port
 from tests.support.people import make_token
 from tests.support.waiting import until
-from zoe_api import cookies
-from zoe_api.sessions import CSRF_HEADER
+from zoe_api.access.sessions import CSRF_HEADER
+from zoe_api.http import cookies
 from zoe_lib.store.people import Session
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.submission.ids import hash_of
 
 ROUNDS = 2

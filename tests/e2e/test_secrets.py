@@ -15,7 +15,7 @@ from tests.support.needs import need_root
 from tests.support.stack import running_stack
 from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 ATTACK = """
 import json, os, socket, sys

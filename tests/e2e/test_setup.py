@@ -14,9 +14,9 @@ import pytest
 
 from tests.support.postgres import PostgresServer
 from zoe_lib.api_tokens import TokenText
-from zoe_lib.domain.roles import Scope
-from zoe_lib.store.migrate import up_to_date
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.store.postgres.migrate import up_to_date
+from zoe_lib.store.postgres.store import PostgresStore
 
 SETUP = Path(sys.executable).with_name("zoe-setup")
 

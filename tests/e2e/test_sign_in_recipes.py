@@ -20,7 +20,7 @@ from tests.support.certified_oidc import Client, certified_provider, goes_throug
 from tests.support.directory import PASSWORD, directory
 from tests.support.installation import Installation
 from tests.support.waiting import until
-from zoe_embedded.ports import HeldPorts
+from zoe_embedded.processes.ports import HeldPorts
 
 SESSION = "/api/v1/session"
 PEOPLE = {"s-1": {"preferred_username": "Ida", "email": "ida@example.org"}}

@@ -15,13 +15,13 @@ from tests.support.postgres import make_home, remove_leftovers
 from tests.support.stack import ForkedStack
 from tests.support.waiting import until
 from zoe_client import Client
-from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.restore import restore_home
+from zoe_embedded.runtimes.binaries import find_wheel
 from zoe_embedded.stack import Stack, StackError
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.sealing import KEY_FILE
-from zoe_lib.store.backup import back_up
+from zoe_lib.store.backup.backup import back_up
 from zoe_lib.store.errors import StoreError
 
 BY_ROOT = os.geteuid() == 0

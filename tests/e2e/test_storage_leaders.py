@@ -24,7 +24,7 @@ from storage_bridge.model import BandwidthSlo
 from storage_bridge.zoe_controller import ZoeController
 from tests.support.installation import REPOSITORY
 from tests.support.waiting import until
-from zoe_embedded.ports import HeldPorts
+from zoe_embedded.processes.ports import HeldPorts
 
 LEASE_S = 2.0
 TOKEN = "a-token"

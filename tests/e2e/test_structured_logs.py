@@ -8,7 +8,7 @@ from typing import Any
 from tests.support.documents import job
 from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 
 def lines(text: str) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from tests.support.documents import Document, job
 from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
 from zoe_client import Client
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 LINES = 400
 

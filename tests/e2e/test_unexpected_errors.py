@@ -12,7 +12,7 @@ from tests.support.documents import job
 from tests.support.installation import Installation
 from tests.support.plugins import install
 from tests.support.waiting import until
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.plugins import installed
 
 CODE = '''

@@ -16,8 +16,8 @@ from tests.support.installation import REPOSITORY, Installation, free_port
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
 from zoe_api import setup
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.store import migrate
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.store.postgres import migrate
 
 
 def set_revision(url: str, revision: str) -> None:

@@ -20,7 +20,7 @@ from tests.support.jobs import token_of
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
 from zoe_client.wire import ExecutionView
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.loop.system_users import SystemUsers
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.waiting import pause_s
-from zoe_lib.domain.application import Component, Port, Probe, ProbeKind
-from zoe_lib.domain.execution import ServiceId
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component, Port, Probe, ProbeKind
+from zoe_lib.domain.executions.execution import ServiceId
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import Observation, ObservedState, PeerService, ServiceStart, SystemUser
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime
 from zoe_master.backends.local.cgroups import find_parent

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.local.support import LocalWorld, needs_cgroups, python, start_of
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState
 
 MIB = 2**20

@@ -20,8 +20,8 @@ import pytest
 from tests.local.support import ANN, BOB, MIB, LocalWorld, needs_root, shell, start_of
 from tests.local.wheels import make_wheel, wheelhouse
 from tests.support.waiting import until
-from zoe_lib.domain.application import Component, ComponentSecret
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.applications.application import Component, ComponentSecret
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends import environment_build as build
 from zoe_master.backends.base import ObservedState, ServiceSecrets
 from zoe_master.backends.local.environments import environments

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.local.support import ANN, BOB, IS_ROOT, LocalWorld, component, needs_root, python, shell, start_of
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local.supervisor import processes
 

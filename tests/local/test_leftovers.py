@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.local.support import LocalWorld, needs_cgroups, python, shell, wait_until
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local.supervisor import processes
 

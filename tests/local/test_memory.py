@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.local.support import MIB, LocalWorld, needs_cgroups, python, start_of
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.executions.execution import Cause
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local.specification import specify
 from zoe_master.backends.local.supervisor import files

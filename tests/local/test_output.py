@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.local.support import MIB, LocalWorld, python, shell
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local import outputs
 

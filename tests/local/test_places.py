@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.local.support import LocalWorld, component, needs_root, server, shell, start_of
-from zoe_lib.domain.application import Component, Port, Volume
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.applications.application import Component, Port, Volume
+from zoe_lib.domain.executions.execution import Cause
+from zoe_lib.domain.values.storage import InputRead
 from zoe_master.backends.base import ObservedState, PeerService, ServiceStorage
 from zoe_master.backends.local import Runtime
 

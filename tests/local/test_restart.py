@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.local.support import DEADLINE_S, LocalWorld, server, shell, start_of, wait_until
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local.launch import launch
 from zoe_master.backends.local.records import new_record

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from tests.local.support import LocalWorld
 from tests.support.possible import Wishes, application
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.feasibility import findings
-from zoe_lib.domain.platform import Platform
+from zoe_lib.domain.cluster.feasibility import findings
+from zoe_lib.domain.cluster.platform import Platform
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
 
 

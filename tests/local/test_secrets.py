@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 from tests.local.support import ANN, BOB, LocalWorld, needs_root, shell, start_of
-from zoe_lib.domain.application import ComponentSecret
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.applications.application import ComponentSecret
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState, ServiceSecrets
 
 VALUE = "a-value-that-nobody-may-see\nwith two lines"

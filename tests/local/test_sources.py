@@ -11,8 +11,8 @@ import pytest
 from tests.local.repositories import TOKEN, Repository, served, ssh_server
 from tests.local.support import ANN, LocalWorld, needs_root, shell, start_of
 from tests.support.needs import need_program
-from zoe_lib.domain.application import ComponentSecret, ComponentSource
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.applications.application import ComponentSecret, ComponentSource
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState, ServiceSecrets
 
 RUN = "cd {workspace}/project && sh hello.sh; git symbolic-ref -q --short HEAD || echo detached"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.local.support import LocalWorld, shell, start_of
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import BackendError, ObservedState
 from zoe_master.backends.kept_logs import BYTES_MIN
 from zoe_master.backends.local import launch

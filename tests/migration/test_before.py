@@ -14,12 +14,12 @@ from tests.support.api import Api
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
 from zoe_client import Client
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.limits import Limit, LimitSubject
-from zoe_lib.domain.platform import BackendCapabilities, Platform
-from zoe_lib.domain.promises import StoreCapacity
-from zoe_lib.store import migrate
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.executions.limits import Limit, LimitSubject
+from zoe_lib.domain.executions.promises import StoreCapacity
+from zoe_lib.store.postgres import migrate
+from zoe_lib.store.postgres.store import PostgresStore
 
 DUMP = Path(__file__).with_name("revision_0023.sql")
 LIMITS = Path(__file__).with_name("revision_0027.sql")

@@ -14,10 +14,10 @@ from sqlalchemy import MetaData, create_engine, inspect
 from storage_controller.database.tables import metadata as of_controller
 from tests.support.applications import execution
 from tests.support.postgres import PostgresServer
-from zoe_lib.store import migrate
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import Session
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres import migrate
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.tables import metadata
 
 

@@ -9,7 +9,7 @@ import psycopg2
 import pytest
 
 from tests.support.postgres import PostgresServer
-from zoe_lib.store import migrate
+from zoe_lib.store.postgres import migrate
 
 _BEFORE = """
 INSERT INTO sds.module_contents (sha256, data, reads, same_size, sent)

@@ -14,7 +14,7 @@ from zoe_lib.descriptions import catalogue
 
 MIGRATE = """
 import os
-from zoe_lib.store.migrate import up_to_date, upgrade
+from zoe_lib.store.postgres.migrate import up_to_date, upgrade
 url = os.environ["ZOE_DATABASE_URL"]
 print(up_to_date(url))
 upgrade(url)

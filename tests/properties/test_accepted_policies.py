@@ -16,11 +16,11 @@ from pydantic import ValidationError
 
 from tests.support.checks import CHECKS
 from tests.support.snapshots import PER_CASE, random_snapshot, varied
-from zoe_api.wire_forms import policy_of
+from zoe_api.access.wire_forms import policy_of
 from zoe_client.wire.policy import PolicyView
-from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
-from zoe_lib.store.codec import encode
+from zoe_lib.domain.cluster.cluster import NodeHold
+from zoe_lib.domain.cluster.policy import BACKFILLS, ORDERS, TENANCIES, Policy
+from zoe_lib.store.documents.codec import encode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.state.forecasts import ForecastRecord, forecast
 

@@ -11,11 +11,11 @@ import pytest
 
 from tests.support.checks import CHECKS
 from tests.support.snapshots import PER_CASE, random_snapshot
-from zoe_lib.domain.events import Queued, StartPlanned, Submitted
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Queued, StartPlanned, Submitted
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.backfill.backfill import Capacities, Reservation
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates

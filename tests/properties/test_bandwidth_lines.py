@@ -15,11 +15,11 @@ from tests.support.checks import of_checks
 from tests.support.limits import tenant_limit
 from tests.support.resting import carry_out
 from tests.support.scheduling import component, node, queued
-from zoe_lib.domain.execution import Execution, Mark
-from zoe_lib.domain.policy import BACKFILLS, Policy
-from zoe_lib.domain.promises import BandwidthSupply, Rates, required
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.cluster.policy import BACKFILLS, Policy
+from zoe_lib.domain.executions.execution import Execution, Mark
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required
+from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 

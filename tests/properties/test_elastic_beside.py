@@ -14,10 +14,10 @@ import pytest
 from tests.support.checks import of_checks
 from tests.support.resting import ticks_to_rest
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.exact_packing import PlacementShortage, StepBudget, pack_exactly
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import TENANCIES, Policy
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.exact_packing import PlacementShortage, StepBudget, pack_exactly
+from zoe_lib.domain.cluster.policy import TENANCIES, Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 

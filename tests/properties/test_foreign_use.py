@@ -13,12 +13,12 @@ import pytest
 from tests.support.checks import of_checks
 from tests.support.resting import ticks_to_rest
 from tests.support.snapshots import PER_CASE, random_snapshot
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.exact_packing import PlacementShortage, StepBudget, pack_exactly
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
-from zoe_lib.domain.reasons import ReasonCode, holds_up_others
-from zoe_lib.domain.resources import NOTHING, Resources
+from zoe_lib.domain.applications.exact_packing import PlacementShortage, StepBudget, pack_exactly
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import BACKFILLS, ORDERS, TENANCIES, Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.reasons import ReasonCode, holds_up_others
+from zoe_lib.domain.values.resources import NOTHING, Resources
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from zoe_api.forwarded import ForwardedDoor
+from zoe_api.http.serving.forwarded import ForwardedDoor
 
 PROXIES = ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
 BLANKS = st.sampled_from(["", " ", "\t", "  "])

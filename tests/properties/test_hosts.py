@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from tests.support.serving import Served
-from zoe_api.hosts import HostDoor, is_any
+from zoe_api.http.hosts import HostDoor, is_any
 from zoe_lib.config import Settings
 
 CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "300"))

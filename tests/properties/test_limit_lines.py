@@ -15,10 +15,10 @@ from tests.support.checks import of_checks
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.resting import carry_out
 from tests.support.scheduling import GIB, component, node, queued
-from zoe_lib.domain.execution import Execution, Mark
-from zoe_lib.domain.policy import BACKFILLS, Policy
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.cluster.policy import BACKFILLS, Policy
+from zoe_lib.domain.executions.execution import Execution, Mark
+from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.support.applications import application, execution
 from tests.support.histories import history
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.limits import (
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.executions.limits import (
     AMOUNTS,
     EVERY,
     POLICY_OF_TENANTS,
@@ -27,8 +27,8 @@ from zoe_lib.domain.limits import (
     used,
     written,
 )
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import JournalEntry
 
 TENANTS, USERS = ("red", "blue", "gone"), ("ada", "eve")

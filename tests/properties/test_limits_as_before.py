@@ -20,14 +20,14 @@ from tests.support.limits import Quota, set_quota
 from tests.support.same_as_before import digest
 from tests.support.snapshots import random_snapshot, varied
 from zoe_client.amounts import counted
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.limits import EVERY, Amounts, LimitSubject
-from zoe_lib.domain.policy import Policy, with_limits
-from zoe_lib.domain.promises import BandwidthSupply, Rates
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_lib.store.codec import decode, encode
+from zoe_lib.domain.cluster.policy import Policy, with_limits
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.limits import EVERY, Amounts, LimitSubject
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.store.documents.codec import decode, encode
 from zoe_lib.store.errors import QuotaExceeded, TimeLimitTooLong
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.scheduler.cycle import schedule
 
 FILE = Path(__file__).with_name("limits_as_before.json")

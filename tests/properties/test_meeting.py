@@ -30,16 +30,16 @@ from hypothesis import strategies as st
 
 from tests.support.checks import of_checks
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
-from zoe_lib.domain.finish_times import FinishTerms, Promise, PromiseAdjustment
-from zoe_lib.domain.guaranteed import as_guaranteed
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.limits import Limits
-from zoe_lib.domain.policy import Policy, with_limits
-from zoe_lib.domain.promises import BandwidthSupply, Rates, promises
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.cluster.policy import Policy, with_limits
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Outcome
+from zoe_lib.domain.executions.guaranteed import as_guaranteed
+from zoe_lib.domain.executions.limits import Limits
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, promises
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseAdjustment
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.bandwidth import Guarantees
 from zoe_master.scheduler.ordering.limits import TenantReservations

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from storage_filters.module_engine import FORWARD, REVERSE, TRANSFORM, InvalidModuleError, compiled
 from storage_filters.module_run import ModuleFaultError, ModuleRun, run
 from tests.support.modules import EMPTY, FLIPPING, GROWING, module
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 BOUND_S = 2.0
 _CATALOGUE = [(CLONE / "app_descriptions" / "filters" / f"{name}.wasm").read_bytes() for name in ("mask", "columns")]

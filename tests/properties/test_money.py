@@ -24,17 +24,17 @@ from hypothesis import strategies as st
 
 from tests.support.applications import GIB, application, component
 from tests.support.checks import of_checks
-from zoe_lib.domain.metering import Meter, MeteredUse
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Bandwidth, Guarantee, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.executions.metering import Meter, MeteredUse
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, Pushdown, StorageDemand, StorageObject
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.price_list import PriceList, read_price_list
 from zoe_lib.pricing.statement import Line, gaps, in_force, lines
 from zoe_lib.pricing.told import told_price
 from zoe_lib.pricing.zones import Month, month_at, month_of
-from zoe_lib.store.billing import BillingStore, Statement
 from zoe_lib.store.people import Principal
-from zoe_lib.store.sql.prices import Budget
+from zoe_lib.store.postgres.billing import BillingStore, Statement
+from zoe_lib.store.sql.billing.prices import Budget
 from zoe_lib.submission.budgets import budget_warnings
 from zoe_lib.submission.refusal import SubmissionRefused
 from zoe_lib.submission.spending import read_spent

@@ -10,12 +10,12 @@ import pytest
 
 from tests.support.checks import of_checks
 from tests.support.scheduling import GIB, component, node, queued
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.cluster import Node, fits_when_empty
-from zoe_lib.domain.exact_packing import StepBudget
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import Reason
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.applications.exact_packing import StepBudget
+from zoe_lib.domain.cluster.cluster import Node, fits_when_empty
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.reasons import Reason
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 

@@ -13,9 +13,9 @@ from itertools import product
 
 import pytest
 
-from zoe_api.problems import ApiProblem
-from zoe_api.sign_in import oidc_answers
-from zoe_api.sign_in.oidc_answers import Answer
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.people.sign_in import oidc_answers
+from zoe_api.people.sign_in.oidc_answers import Answer
 
 HONEST, LIAR = "honest", "liar"
 PROVIDERS = (HONEST, LIAR)

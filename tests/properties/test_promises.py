@@ -15,12 +15,12 @@ from tests.support.checks import of_checks
 from tests.support.scheduling import component, queued, started
 from tests.support.snapshots import PER_CASE
 from zoe_client.documents.quantities import bytes_per_s_of
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Execution, Mark
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import BandwidthSupply, Rates, never_granted, never_promised, promises
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Execution, Mark
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, never_granted, never_promised, promises
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.ordering.bandwidth import Guarantees
 from zoe_master.scheduler.ordering.estimate import Estimates
 

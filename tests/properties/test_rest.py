@@ -17,16 +17,16 @@ from tests.support.checks import of_checks
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.resting import ticks_to_rest
 from tests.support.scheduling import GIB, component, node, queued
-from zoe_lib.domain.application import ApplicationKind, Component, Port
-from zoe_lib.domain.cluster import Node, NodeHold
-from zoe_lib.domain.events import Placement, StartPlanned
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.gateway import held
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
-from zoe_lib.domain.promises import BandwidthSupply, Rates
-from zoe_lib.domain.resources import Resources, total
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.applications.application import ApplicationKind, Component, Port
+from zoe_lib.domain.cluster.cluster import Node, NodeHold
+from zoe_lib.domain.cluster.policy import BACKFILLS, ORDERS, TENANCIES, Policy
+from zoe_lib.domain.executions.events import Placement, StartPlanned
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.gateway import held
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.resources import Resources, total
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 PER_CASE = 100

@@ -13,14 +13,14 @@ from tests.support.checks import CHECKS
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import GIB
 from tests.support.snapshots import PER_CASE, random_snapshot, varied
-from zoe_lib.domain.cluster import Node, NodeHold, never_fits
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.gateway import NO_GATEWAY, bearer, wanted
-from zoe_lib.domain.policy import BACKFILLS, TENANCIES, Policy
-from zoe_lib.domain.promises import BandwidthSupply, Rates, required
-from zoe_lib.domain.reasons import ReasonCode, holds_up_others
-from zoe_lib.domain.resources import Resources, total
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.cluster.cluster import Node, NodeHold, never_fits
+from zoe_lib.domain.cluster.policy import BACKFILLS, TENANCIES, Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.gateway import NO_GATEWAY, bearer, wanted
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required
+from zoe_lib.domain.values.reasons import ReasonCode, holds_up_others
+from zoe_lib.domain.values.resources import Resources, total
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.backfill.elastic import ElasticGiving
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of

@@ -23,15 +23,15 @@ from sqlalchemy import text
 from tests.support.applications import GIB, application, component, execution
 from tests.support.histories import legal_events
 from tests.support.postgres import PostgresServer, postgres_server
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Application, same_instances
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.domain.metering import ONE
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Bandwidth, Guarantee, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.applications.application import Application, same_instances
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.metering import ONE
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, Pushdown, StorageDemand, StorageObject
 from zoe_lib.pricing.statement import Line
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import StoreLimits
 
 __all__ = ["postgres_server"]

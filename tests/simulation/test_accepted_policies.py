@@ -9,8 +9,8 @@ import pytest
 
 from tests.properties.test_accepted_policies import accepted, random_document
 from tests.simulation.world import World, application, component, node
-from zoe_lib.domain.application import ApplicationKind
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.applications.application import ApplicationKind
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.background.activity import ServiceActivity
 from zoe_master.state.forecasts import ForecastRecord, forecast

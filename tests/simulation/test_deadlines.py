@@ -8,8 +8,8 @@ import pytest
 
 from tests.simulation.world import World, application, check_invariants, component, node
 from zoe_client.vocabulary import DeadlineCause, ExecutionState
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.conditions import Conditions
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.values.conditions import Conditions
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from tests.simulation.world import GIB, World, application, check_invariants, component, node
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Cause, ExecutionState
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.execution import Cause, ExecutionState
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour
 

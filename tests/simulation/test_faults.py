@@ -16,11 +16,11 @@ from tests.simulation.world import node, random_application, random_behaviour
 from tests.support.checks import of_checks
 from tests.support.limited_controller import Limited
 from tests.support.limits import tenant_limit, user_limit
-from zoe_lib.domain.application import Application, ApplicationKind
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.policy import Policy, limits_of
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.applications.application import Application, ApplicationKind
+from zoe_lib.domain.cluster.policy import Policy, limits_of
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
+from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.loop.observer import ServiceObserver
 from zoe_simulator.faults.kinds import Fault, occurrences
 from zoe_simulator.faults.run import FaultRun

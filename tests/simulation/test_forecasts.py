@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.simulation.world import World, application, component, node
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.backends.simulated import ServiceBehaviour
 
 FULL = application(component("c", 1, 1, cores=8), expected_run_s=100.0)

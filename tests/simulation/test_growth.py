@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import event, text
 
 from tests.simulation.world import World, application, component, node
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import submitting
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.batch import submitting
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.loop.observer import INTAKE_MAX

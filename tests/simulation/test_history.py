@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.simulation.world import World, application, component, node
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.scheduler.ordering.estimate import Estimates, EstimateSource, RunTime
 

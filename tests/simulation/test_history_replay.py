@@ -14,16 +14,16 @@ from tests.simulation.test_storage import CAPACITY, wants
 from tests.simulation.world import World, application, component, node, random_application, random_behaviour
 from tests.support.limits import tenant_limit, user_limit
 from zoe_client.vocabulary import DependencyKind, Holder
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import Cause, Execution, Outcome
-from zoe_lib.domain.lifecycle import IllegalTransition
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.storage import Guarantee
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.events import Event
+from zoe_lib.domain.executions.execution import Cause, Execution, Outcome
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition
+from zoe_lib.domain.values.conditions import Conditions, Dependency
+from zoe_lib.domain.values.storage import Guarantee
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.codec import encode
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.documents.codec import encode
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master

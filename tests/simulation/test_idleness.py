@@ -8,9 +8,9 @@ import pytest
 
 from tests.simulation.test_history_replay import Recorded
 from tests.simulation.world import World, application, component, node
-from zoe_lib.domain.application import Application, ApplicationKind, Port, PortProtocol
-from zoe_lib.domain.execution import Cause, ExecutionState, Mark
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.applications.application import Application, ApplicationKind, Port, PortProtocol
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Cause, ExecutionState, Mark
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_simulator.history_replay.recording import read_recording
 from zoe_simulator.history_replay.rerun import Rerun

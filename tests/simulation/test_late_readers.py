@@ -6,9 +6,9 @@ from tests.simulation.test_promised_readers import MB, Reading, holds, reader
 from tests.simulation.test_promised_wholes import ask
 from tests.simulation.test_promises import job
 from tests.simulation.world import check_invariants
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.progress import ExecutionProgress, ProgressReading
-from zoe_lib.domain.promises import required
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.values.progress import ExecutionProgress, ProgressReading
 
 IN_S = 135.0
 """A run is promised to take 121 s at half of the store's rate."""

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from tests.simulation.world import World, application, check_invariants, component, node
-from zoe_lib.domain.execution import Mark
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Mark
 from zoe_master.backends.simulated import ServiceBehaviour
 
 RUN_S = 6.0

@@ -14,14 +14,14 @@ from tests.simulation.test_history_replay import Recorded, as_it_was, events_of,
 from tests.simulation.test_storage import CAPACITY, kinds
 from tests.simulation.test_storage_of_a_tenant import Slow
 from tests.simulation.world import World, application, component, node
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.locality import InputObjects, InputPlaces, Places
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.storage import StorageDemand, StorageObject, located
-from zoe_lib.store.codec import encode
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.values.locality import InputObjects, InputPlaces, Places
+from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.domain.values.storage import StorageDemand, StorageObject, located
+from zoe_lib.store.documents.codec import encode
 from zoe_lib.store.values import TickRecord
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.loop.tick_recorder import Inputs, after

@@ -20,14 +20,14 @@ from tests.simulation.world import (
 from tests.support.limits import user_limit
 from tests.support.scheduling import FIFO, GIB, queued, started
 from zoe_client.vocabulary import DependencyKind
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import ApplicationKind, RetryRule
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.consequences import next_event
-from zoe_lib.domain.execution import Cause, ExecutionState, Mark, Outcome, Service, ServiceState
-from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.applications.application import ApplicationKind, RetryRule
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, ExecutionState, Mark, Outcome, Service, ServiceState
+from zoe_lib.domain.lifecycle.consequences import next_event
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.values.conditions import Conditions, Dependency
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.backends.base import BackendError, ImageState, ImageStatus, ServiceStart
 from zoe_master.backends.simulated import (
     BackendForgetsStarts,

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from tests.simulation.world import World, application, check_invariants, component, node
-from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.waiting import WaitCause, spans
-from zoe_lib.store.codec import event_of
+from zoe_lib.domain.cluster.cluster import NodeHold
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.executions.waiting import WaitCause, spans
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.store.documents.codec import event_of
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_simulator.invariants.queue import queue_problems
 

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from tests.simulation.world import World, check_invariants, node, random_application, random_behaviour
-from zoe_lib.domain.execution import Execution
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import ExecutionQuery
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint

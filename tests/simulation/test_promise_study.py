@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 
 from tests.support.needs import test_data
-from zoe_lib.domain.finish_times import PromiseWish
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.finish_times import PromiseWish
 from zoe_lib.run_times.samples import sample_of
 from zoe_simulator.promises.applications import ApplicationWork, StudyApplication
 from zoe_simulator.promises.outcomes import StudyEnd, StudyOutcome

@@ -9,12 +9,12 @@ from tests.simulation.test_promises import Promising, job, work_of
 from tests.simulation.world import check_invariants
 from tests.support.limits import Quota, set_quota
 from zoe_client.vocabulary import Cause, ExecutionState, IndexState
-from zoe_lib.domain.arrays import Array, ArrayEventKind, again
-from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
-from zoe_lib.domain.execution import ACTIVE_STATES, Execution, Mark
-from zoe_lib.domain.finish_times import PromiseWish
-from zoe_lib.domain.indices import parse_array
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, again
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, Mark
+from zoe_lib.domain.executions.indices import parse_array
+from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions
+from zoe_lib.domain.values.finish_times import PromiseWish
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
 
 

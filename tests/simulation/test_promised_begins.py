@@ -10,10 +10,10 @@ from tests.simulation.test_promised_arrays import members, submit
 from tests.simulation.test_promises import WISH, Promising, job, work_of
 from tests.simulation.world import check_invariants
 from zoe_client.vocabulary import DependencyKind, Holder
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.execution import Cause, ExecutionState, Mark
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, ExecutionState, Mark
+from zoe_lib.domain.values.conditions import Conditions, Dependency
+from zoe_lib.domain.values.frozen import changed
 
 
 def ask(world: Promising, cores: int, run_s: float, begins_in_s: float, in_s: float) -> str:

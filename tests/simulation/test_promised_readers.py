@@ -11,11 +11,11 @@ from tests.simulation.test_promised_wholes import ask
 from tests.simulation.test_promises import Promising, job, work_of
 from tests.simulation.world import application, check_invariants, component, node
 from zoe_client.vocabulary import OfferKind
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import ExecutionState, Mark
-from zoe_lib.domain.promises import required
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand, StorageObject
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.execution import ExecutionState, Mark
+from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand, StorageObject
 from zoe_lib.run_times.values import RunSample, RunSetting
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour

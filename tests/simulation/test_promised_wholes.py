@@ -7,12 +7,12 @@ import random
 from tests.simulation.test_promises import Promising, job, work_of
 from tests.simulation.world import check_invariants
 from zoe_client.vocabulary import DependencyKind, Holder, OfferKind, PromiseRisk
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark
-from zoe_lib.domain.finish_times import FinishTerms, PromiseWish
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Mark
+from zoe_lib.domain.values.conditions import Conditions, Dependency
+from zoe_lib.domain.values.finish_times import FinishTerms, PromiseWish
+from zoe_lib.domain.values.frozen import changed
 
 Steps = list[tuple[Application, list[int]]]
 

@@ -12,17 +12,17 @@ import pytest
 
 from tests.simulation.world import World, application, check_invariants, component, node
 from zoe_client.vocabulary import DependencyKind, Holder, OfferKind, PromiseRisk
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.deadline_misses import status_of
-from zoe_lib.domain.execution import Cause, ExecutionState, Mark
-from zoe_lib.domain.finish_times import FinishTerms, PromiseWish
-from zoe_lib.domain.guaranteed import as_guaranteed
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.progress import ExecutionProgress, ProgressReading
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.cluster.cluster import NodeHold
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.deadline_misses import status_of
+from zoe_lib.domain.executions.execution import Cause, ExecutionState, Mark
+from zoe_lib.domain.executions.guaranteed import as_guaranteed
+from zoe_lib.domain.values.conditions import Conditions, Dependency
+from zoe_lib.domain.values.finish_times import FinishTerms, PromiseWish
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.domain.values.progress import ExecutionProgress, ProgressReading
 from zoe_lib.pricing.price_list import PriceList
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour

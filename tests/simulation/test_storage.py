@@ -13,11 +13,11 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.model import BandwidthSlo, StorageCapacity, StorageRefusedError, StorageUnavailableError
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.world import World, application, check_invariants, component, node
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.promises import refused, required, wished
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.executions.promises import refused, required, wished
+from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 

@@ -12,9 +12,9 @@ from storage_bridge.model import BandwidthSlo
 from tests.simulation.test_storage import kinds, of_kind, slos, wants
 from tests.simulation.world import World, node
 from tests.support.limited_controller import SAYS, Limited
-from zoe_lib.domain.execution import ExecutionState, Mark
-from zoe_lib.domain.promises import refused
-from zoe_lib.domain.storage import Guarantee
+from zoe_lib.domain.executions.execution import ExecutionState, Mark
+from zoe_lib.domain.executions.promises import refused
+from zoe_lib.domain.values.storage import Guarantee
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.storage.reconciler import StorageReconciler
 from zoe_simulator.faults.late import Lateness, LateStorage

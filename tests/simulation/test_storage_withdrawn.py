@@ -10,7 +10,7 @@ from tests.simulation.test_storage import MB, check_promises, kinds, of_kind, wa
 from tests.simulation.test_storage_of_a_tenant import PREFERRED, Slow, in_force, limited
 from tests.simulation.world import World, node
 from tests.support.limited_controller import SAYS, Limited
-from zoe_lib.domain.execution import ExecutionState, Mark
+from zoe_lib.domain.executions.execution import ExecutionState, Mark
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 from zoe_simulator.invariants.journal import Journal

@@ -12,11 +12,11 @@ from storage_bridge.model import BandwidthSlo, StorageRefusedError, StoreExecuti
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.world import World, application, component, node
 from zoe_client.vocabulary import Mark
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.storage import Bandwidth, Credential, StorageDemand, StorageObject
-from zoe_lib.domain.transfers import StoreTransfers
-from zoe_lib.store.codec import decode
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.values.storage import Bandwidth, Credential, StorageDemand, StorageObject
+from zoe_lib.domain.values.transfers import StoreTransfers
+from zoe_lib.store.documents.codec import decode
 from zoe_lib.store.values import JournalEntry
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour

@@ -12,9 +12,17 @@ from storage_bridge.model import StorageRefusedError, StorageUnavailableError, V
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.test_storage import CAPACITY, MB, Fading, kinds
 from tests.simulation.world import World, application, component, node
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import ACTIVE_STATES, Cause, Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.storage import Bandwidth, CsvInput, Guarantee, InputRead, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, Cause, Execution, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.values.storage import (
+    Bandwidth,
+    CsvInput,
+    Guarantee,
+    InputRead,
+    Pushdown,
+    StorageDemand,
+    StorageObject,
+)
 from zoe_lib.store.values import JournalEntry
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour

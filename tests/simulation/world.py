@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 
 from storage_bridge.base import StorageController
 from tests.support.waiting import until
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Application, ApplicationKind, Component, Probe, ProbeKind
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import (
+from zoe_lib.domain.applications.application import Application, ApplicationKind, Component, Probe, ProbeKind
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import (
     ACTIVE_STATES,
     Cause,
     Execution,
     ExecutionState,
     Outcome,
 )
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.values.resources import Resources, total
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.crash_points import CrashPoint, Hit, never_crash

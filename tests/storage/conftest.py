@@ -13,7 +13,7 @@ from tests.support.postgres import PostgresServer, postgres_server, postgres_url
 from tests.support.whole_storage import Whole, client_of, installation_with, keyring, whole_storage
 from zoe_client import Client
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE, Runtime, ensure_notebook
+from zoe_embedded.runtimes.runtime import CLONE, Runtime, ensure_notebook
 from zoe_embedded.swift.store import ObjectStore
 
 __all__ = ["postgres_server", "postgres_url", "store"]

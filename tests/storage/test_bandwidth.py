@@ -17,7 +17,7 @@ import pytest
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.waiting import until
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.store import ObjectStore
 
 MB = 10**6

@@ -29,10 +29,10 @@ from tests.support.waiting import until
 from tests.support.whole_storage import TOKEN, Whole, client_of, installation_with, whole_storage
 from zoe_client import Client
 from zoe_client.wire import CredentialRequest
-from zoe_embedded.jars import stocator_jars
-from zoe_embedded.runtime import Runtime
+from zoe_embedded.runtimes.jars import stocator_jars
+from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.configuration import REGION
-from zoe_lib.domain.policy import DEFAULT_WEIGHERS
+from zoe_lib.domain.cluster.policy import DEFAULT_WEIGHERS
 
 LOGIN = "acme:ann"
 OF_EACH = 3

@@ -24,7 +24,7 @@ _WITHIN_S = 600
 def run_demo(home: Path, store: str, **environment: str) -> subprocess.CompletedProcess[str]:
     rows = ("--rows", str(ROWS))
     return run_through(
-        "zoe_embedded.demo_storage", *rows, "--store", store, within_s=_WITHIN_S,
+        "zoe_embedded.demos.storage", *rows, "--store", store, within_s=_WITHIN_S,
         environment={"ZOE_HOME": str(home), **environment},
     )  # fmt: skip
 

@@ -21,7 +21,7 @@ from tests.support.api import Api, in_threads, problem
 from tests.support.object_store import Person
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
-from zoe_api.objects import changes, uploads
+from zoe_api.services.objects import changes, uploads
 from zoe_client import Client
 from zoe_embedded.swift.configuration import REGION
 from zoe_embedded.swift.store import ObjectStore

@@ -21,7 +21,7 @@ from storage_filters.rules import ModuleVersion
 from storage_filters.seek_table import FRAME_BYTES
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, TRAPPING, module
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.environment import ensure_swift
 
 Ask = Callable[[list[dict[str, Any]]], list[Any]]

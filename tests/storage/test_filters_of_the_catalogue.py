@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from storage_filters.module_engine import Module, compiled
 from storage_filters.module_filters import ModuleFilter, NamedModule, ReadModule
 from storage_filters.stream_filters import FilterRefused
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 FILTERS = CLONE / "app_descriptions" / "filters"
 

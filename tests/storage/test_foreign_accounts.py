@@ -10,7 +10,7 @@ from storage_bridge.model import StorageUnavailableError, View
 from tests.storage.test_views import meters
 from tests.support.object_store import Person, logged_in
 from tests.support.whole_storage import Whole
-from zoe_lib.domain.storage import Credential, located
+from zoe_lib.domain.values.storage import Credential, located
 from zoe_master.crash_points import never_crash
 from zoe_master.storage.input_places import PlaceFinder
 from zoe_master.storage.tenant_tokens import OTHER_ACCOUNT, TenantTokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.environment import ensure_swift
 from zoe_embedded.swift.store import ObjectStore
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.framing import CASES, answer, is_refused, request
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.environment import ensure_swift
 
 UNSEEN = {"a bare CR in a value", "a folded length", "a line without a colon", "a line without a name"}

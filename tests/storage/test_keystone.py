@@ -26,10 +26,10 @@ from tests.support.keystone_store import KeystoneStore, documented, with_section
 from tests.support.object_store import ADMIN, object_store
 from tests.support.s3_signing import Signer, Wire
 from tests.support.store_executions import as_execution, secret_file, store_key
-from zoe_api.objects.account import Account, StoreRequest, SwiftClient, SwiftLogin
-from zoe_api.problems import ApiProblem
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.objects.account import Account, StoreRequest, SwiftClient, SwiftLogin
 from zoe_embedded.swift.configuration import StoreUser
-from zoe_lib.domain.storage import Credential
+from zoe_lib.domain.values.storage import Credential
 from zoe_master.storage.tenant_tokens import NoAccessError, TenantTokens
 
 GET = Wire("GET", "/inbox/upload")

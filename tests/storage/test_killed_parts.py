@@ -17,8 +17,8 @@ from tests.support.needs import need_program
 from tests.support.postgres import make_home, remove_leftovers
 from tests.support.runtimes import runtimes_of_the_clone
 from tests.support.waiting import until
-from zoe_embedded.binaries import find_wheel
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.binaries import find_wheel
+from zoe_embedded.runtimes.runtime import CLONE
 
 WITHIN_S = 180.0
 PARTS = (

@@ -25,10 +25,10 @@ from tests.support.waiting import until
 from tests.support.whole_storage import TOKEN, Whole, client_of, installation_with, whole_storage
 from zoe_client import Client
 from zoe_client.wire import CredentialRequest
-from zoe_embedded.ports import HeldPorts
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.templates import escape
+from zoe_embedded.processes.ports import HeldPorts
+from zoe_lib.domain.applications.templates import escape
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.crash_points import CrashPoint
 
 MB = 10**6

@@ -18,7 +18,7 @@ from storage_filters.module_run import ModuleFaultError, ModuleRun, run
 from storage_filters.stream_filters import FilterRefused
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, copying, entry, module
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.environment import ensure_swift
 
 BOUND_S = 2.0

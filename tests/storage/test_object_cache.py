@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.storage.test_filter_host import BODIES, KEYS, NAMES, RANGES, get, put, rules
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.environment import ensure_swift
 
 Request = dict[str, Any]

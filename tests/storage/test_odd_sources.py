@@ -14,9 +14,9 @@ from urllib.parse import quote
 from tests.support.long import of_storage
 from tests.support.object_store import Person, definition
 from tests.support.spark import spark_driver
-from zoe_embedded.runtime import Runtime
+from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.domain.storage import CsvInput, InputRead, Pushdown, StorageObject
+from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_master.storage.input_document import told_input
 
 PROGRAM = """

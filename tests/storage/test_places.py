@@ -24,12 +24,12 @@ from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
 from tests.support.whole_storage import TOKEN, Whole, client_of, installation_with, whole_storage
-from zoe_cli.commands.places import places_words
+from zoe_cli.commands.words.places import places_words
 from zoe_client import Client
 from zoe_client.wire import CredentialRequest
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.locality import InputObjects, Places
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.values.locality import InputObjects, Places
 
 ROOM = {"cores": 4, "memory_bytes": 2**30}
 HOSTS = ("127.0.0.2", "127.0.0.3", "127.0.0.4")

@@ -15,8 +15,8 @@ from tests.support import long
 from tests.support.gateway import gateway_before_seaweedfs
 from tests.support.object_store import logged_in
 from zoe_embedded.home import Home
-from zoe_embedded.locked_programs import ensure_program
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.locked_programs import ensure_program
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.store import ObjectStore
 
 pytestmark = long.of_storage

@@ -27,9 +27,9 @@ from tests.support.spark_reference import (
     differences,
     group_of,
 )
-from zoe_embedded.runtime import Runtime
+from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.domain.storage import CsvInput, InputRead, Pushdown, StorageObject
+from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_master.storage.input_document import told_input
 
 FILES, GROUPS, GROUPS_OF_LONG = 10, 12, 400

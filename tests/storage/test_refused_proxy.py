@@ -14,7 +14,7 @@ from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.waiting import until
 from tests.support.whole_storage import MB, TOKEN
 from zoe_embedded.home import Account, Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.configuration import ControllerLine
 from zoe_embedded.swift.controller import ControllerSite
 from zoe_embedded.swift.environment import ensure_swift

@@ -23,8 +23,8 @@ from tests.support.waiting import until
 from tests.support.whole_storage import Whole, whole_storage
 from zoe_client import Client
 from zoe_client.wire import CredentialRequest, ExecutionView
-from zoe_embedded.runtime import Runtime
-from zoe_lib.domain.execution import ExecutionState
+from zoe_embedded.runtimes.runtime import Runtime
+from zoe_lib.domain.executions.execution import ExecutionState
 
 ROWS = 80_000
 SOURCE = "s3a://meters.of.acme/nice"

@@ -17,7 +17,7 @@ import pytest
 from storage_filters.s3_signatures import V2_QUERY
 from tests.support.s3_signing import HOST, Signer, Wire
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.environment import ensure_swift
 from zoe_embedded.swift.templates import PROXY_PIPELINE
 

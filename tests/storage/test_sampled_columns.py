@@ -11,10 +11,10 @@ from tests.support.documents import job
 from tests.support.long import of_storage
 from tests.support.object_store import Person
 from tests.support.spark import spark_driver
-from zoe_embedded.runtime import Runtime
+from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.descriptions import parse
-from zoe_lib.domain.storage import CsvInput, InputRead, StorageObject
+from zoe_lib.domain.values.storage import CsvInput, InputRead, StorageObject
 from zoe_master.storage.input_document import told_input
 
 PROGRAM = """

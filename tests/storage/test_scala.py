@@ -12,7 +12,7 @@ from tests.storage.test_reference import NAMED
 from tests.support.long import of_storage
 from tests.support.spark import local_driver
 from tests.support.spark_reference import compared
-from zoe_embedded.runtime import CLONE, Runtime
+from zoe_embedded.runtimes.runtime import CLONE, Runtime
 
 PAGE = CLONE / "docs" / "storage.md"
 SCALA = """

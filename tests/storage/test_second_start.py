@@ -17,13 +17,13 @@ from tests.support.postgres import make_home, remove_leftovers
 from tests.support.runtimes import home_with_runtimes
 from zoe_client import Client
 from zoe_client.wire import CredentialRequest, ExecutionView
-from zoe_embedded.binaries import find_wheel
-from zoe_embedded.demo_data import Dataset
-from zoe_embedded.demo_storage import CONTAINER, RATE, upload
+from zoe_embedded.demos.data import Dataset
+from zoe_embedded.demos.storage import CONTAINER, RATE, upload
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.binaries import find_wheel
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.site import SERVICE, storage_site
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 ROWS = 24_000
 

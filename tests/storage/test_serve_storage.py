@@ -22,12 +22,13 @@ from tests.support.runtimes import runtimes_of_the_clone
 from tests.support.waiting import until
 from zoe_cli.main import app
 from zoe_client import Client
-from zoe_embedded.binaries import find_wheel
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.binaries import find_wheel
+from zoe_embedded.runtimes.runtime import CLONE
 
 WITHOUT_SPARK = """
 import sys
-from zoe_embedded import serve, stack
+from zoe_embedded import stack
+from zoe_embedded.demos import serve
 stack.ensure_runtime = lambda _: None
 sys.exit(serve.main())
 """

@@ -16,8 +16,8 @@ from tests.support.access_log import bytes_out
 from tests.support.long import of_storage
 from tests.support.object_store import Person, definition, logged_in, object_store
 from tests.support.spark import s3a_driver, spark_cluster, spark_driver
-from zoe_embedded.jars import s3a_jars, stocator_jars
-from zoe_embedded.runtime import Runtime
+from zoe_embedded.runtimes.jars import s3a_jars, stocator_jars
+from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 
 PROGRAM = """

@@ -15,7 +15,7 @@ from tests.support.gateway import gateway_before_ceph, gateway_before_seaweedfs,
 from tests.support.long import of_storage
 from tests.support.object_store import definition, logged_in
 from tests.support.spark import s3a_driver, spark_driver
-from zoe_embedded.runtime import Runtime
+from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 
 pytestmark = of_storage

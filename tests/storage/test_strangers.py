@@ -9,7 +9,7 @@ from tests.support.access_log import operations
 from tests.support.object_store import Person
 from tests.support.spark import spark_driver
 from tests.support.strangers import swift_bench, swift_client
-from zoe_embedded.runtime import Runtime
+from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 
 WRITE = "spark.range(1000).repartition(8).write.csv(paths[0])"

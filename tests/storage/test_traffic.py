@@ -22,7 +22,7 @@ from tests.support.s3 import s3_client
 from tests.support.store_executions import sign_in
 from tests.support.waiting import until
 from tests.support.whole_storage import TOKEN, Whole, installation_with
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 BODY = b"x" * 300_000
 

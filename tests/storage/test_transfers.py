@@ -34,8 +34,8 @@ from zoe_client.wire import CredentialRequest
 from zoe_embedded.home import Account
 from zoe_embedded.swift.configuration import ControllerLine
 from zoe_embedded.swift.controller import ControllerSite
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.templates import escape
+from zoe_lib.domain.applications.templates import escape
+from zoe_lib.domain.executions.execution import ExecutionState
 
 MB = 10**6
 CAPACITY = 40 * MB

@@ -9,7 +9,7 @@ from tests.support.object_store import logged_in
 from tests.support.whole_storage import Whole
 from zoe_client import Client
 from zoe_client.wire import CredentialRequest
-from zoe_lib.domain.execution import ExecutionState, Mark
+from zoe_lib.domain.executions.execution import ExecutionState, Mark
 
 READS_PLAIN_OBJECTS_ONLY = 'if grep -q zoe-view- "$ZOE_INPUTS"; then exit 7; fi'
 ROWS = 40_000

@@ -28,10 +28,10 @@ from tests.support.whole_storage import Whole, client_of, installation_with
 from zoe_client import Client
 from zoe_client.wire import CredentialRequest
 from zoe_embedded.home import Home
-from zoe_embedded.jars import readable_jars
-from zoe_embedded.runtime import CLONE, Runtime
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.templates import escape
+from zoe_embedded.runtimes.jars import readable_jars
+from zoe_embedded.runtimes.runtime import CLONE, Runtime
+from zoe_lib.domain.applications.templates import escape
+from zoe_lib.domain.executions.execution import ExecutionState
 
 ROWS = 150_000
 PROGRAM = """

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 
 from tests.support.long import LONG
-from zoe_lib.domain.notifications import TargetRefused
+from zoe_lib.domain.executions.notifications import TargetRefused
 
 SEED = 20261128
 CHECKS = int(os.environ.get("ZOE_TEXT_CHECKS", "10000" if LONG else "200"))

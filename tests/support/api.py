@@ -16,16 +16,16 @@ from tests.support.people import admin_token, make_token
 from tests.support.postgres import make_home
 from tests.support.secrets_in_logs import NotingSecrets
 from tests.support.serving import Served
-from zoe_api.connections import Bounds, Connections
-from zoe_api.guarded import guarded
-from zoe_api.leader_endpoint import LeaderEndpoint
+from zoe_api.http.serving.connections import Bounds, Connections
+from zoe_api.http.serving.guarded import guarded
 from zoe_api.main import create_app
+from zoe_api.services.leader_endpoint import LeaderEndpoint
 from zoe_client import Client
 from zoe_client.tls import verification
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.strict_http import StrictHttp
 
 MASTER_TIMEOUT_S = 0.3

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from zoe_lib.domain.application import Application, Component, Port, Probe, ProbeKind
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Application, Component, Port, Probe, ProbeKind
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.resources import Resources
 
 GIB = 2**30
 

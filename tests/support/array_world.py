@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from tests.support.applications import application, component
 from zoe_client.vocabulary import IndexState
-from zoe_lib.domain.arrays import Array, Member, member_of, use_of_entries
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.entries import Entry, EntryList
-from zoe_lib.domain.entry_reading import read_entries
-from zoe_lib.domain.indices import first_indices, parse_array
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.templates import fill
-from zoe_lib.store.memory import MemoryStore
-from zoe_lib.store.memory_state import State
+from zoe_lib.domain.applications.entries import Entry, EntryList
+from zoe_lib.domain.applications.entry_reading import read_entries
+from zoe_lib.domain.applications.templates import fill
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.arrays import Array, Member, member_of, use_of_entries
+from zoe_lib.domain.executions.indices import first_indices, parse_array
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.store.memory.state import State
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import StoreLimits
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.crash_points import CrashPoint, never_crash

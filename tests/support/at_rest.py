@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.cluster import Node, gateway_reservation
-from zoe_lib.domain.exact_packing import Allowed, PlacementShortage, StepBudget, pack_exactly
-from zoe_lib.domain.execution import Execution, Mark
-from zoe_lib.domain.gateway import core_groups, held
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates, required
-from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.applications.exact_packing import Allowed, PlacementShortage, StepBudget, pack_exactly
+from zoe_lib.domain.cluster.cluster import Node, gateway_reservation
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, Mark
+from zoe_lib.domain.executions.gateway import core_groups, held
+from zoe_lib.domain.executions.promises import Rates, required
+from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.limits import limit_problems, line_problems

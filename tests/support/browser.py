@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 
 from tests.support.api import Api
-from zoe_api.sign_in import passwords
+from zoe_api.people.sign_in import passwords
 from zoe_lib.store.errors import ConcurrentUpdate
 from zoe_lib.store.people import User
 

@@ -24,8 +24,8 @@ import httpx
 from tests.support.node import node
 from tests.support.oidc import answers
 from tests.support.waiting import until
-from zoe_embedded.pip_configuration import downloading
-from zoe_embedded.ports import HeldPorts
+from zoe_embedded.processes.ports import HeldPorts
+from zoe_embedded.runtimes.pip_configuration import downloading
 
 SOURCES = Path(__file__).with_name("oidc_provider")
 BIN = Path(sys.executable).parent

@@ -61,7 +61,7 @@ def seed() -> str | None:
 def install(seed: str) -> None:
     """Let ticks and transactions of this process be late from now on. Ticks in simulated time are not."""
     from zoe_lib.clock import SYSTEM_CLOCK
-    from zoe_lib.store.sql.database import Database
+    from zoe_lib.store.sql.connection.database import Database
     from zoe_master.loop.master import Master
 
     delays = Delays(seed)

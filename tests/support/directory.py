@@ -16,7 +16,7 @@ from ldap3.core.exceptions import LDAPException
 
 from tests.support.needs import need_program
 from tests.support.waiting import until
-from zoe_embedded.ports import HeldPorts
+from zoe_embedded.processes.ports import HeldPorts
 
 BASE = "dc=example,dc=org"
 SEARCHER, SEARCHERS_PASSWORD = f"cn=zoe,{BASE}", "searching"

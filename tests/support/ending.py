@@ -7,7 +7,7 @@ import contextlib
 from tests.support.waiting import until
 from zoe_client import Client, Conflict
 from zoe_client.wire import ExecutionSummary
-from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, WAITING_STATES
 
 
 def cancel_all(client: Client) -> None:

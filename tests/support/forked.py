@@ -19,9 +19,9 @@ from multiprocessing import forkserver
 from pathlib import Path
 
 from tests.support import delays
-from zoe_embedded.children import end_with_parent
+from zoe_embedded.processes.children import end_with_parent
 
-_OTHERS = ("zoe_api.key_rotation", "zoe_api.setup", "storage_controller.__main__")
+_OTHERS = ("zoe_api.services.key_rotation", "zoe_api.setup", "storage_controller.__main__")
 _FORKS = multiprocessing.get_context("forkserver")
 # One server forks for all tests of a part. A process imports what its parent was started with, hence pytest.
 _FORKS.set_forkserver_preload(["pytest", "zoe_master.main", "zoe_api.main", *_OTHERS])

@@ -15,7 +15,7 @@ from tests.support.needs import need_program
 from tests.support.object_store import USERS, object_store
 from zoe_embedded.ceph.store import PROGRAMS
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.behind import ceph_behind, seaweedfs_behind
 from zoe_embedded.swift.configuration import StoreBehind, StoreUser
 from zoe_embedded.swift.store import ObjectStore

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tests.support.applications import GIB
 from zoe_client.vocabulary import OfferKind, PromiseRisk
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.deadline_misses import miss_of
-from zoe_lib.domain.execution import Cause, Execution, Outcome, Service
-from zoe_lib.domain.finish_times import FinishTerms, Offer, PromiseNotice, PromiseOffers
-from zoe_lib.domain.forecast import Forecast
-from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.domain.locality import InputObjects, InputPlaces, Places
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.storage import InputRead
-from zoe_lib.domain.transfers import StoreTransfers
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.deadline_misses import miss_of
+from zoe_lib.domain.executions.execution import Cause, Execution, Outcome, Service
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.values.finish_times import FinishTerms, Offer, PromiseNotice, PromiseOffers
+from zoe_lib.domain.values.forecast import Forecast
+from zoe_lib.domain.values.locality import InputObjects, InputPlaces, Places
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.storage import InputRead
+from zoe_lib.domain.values.transfers import StoreTransfers
 
 Choose = Callable[[int], int]  # a number below the one given
 

@@ -21,9 +21,9 @@ from tests.support.postgres import make_home
 from tests.support.secrets_in_logs import check_logs
 from tests.support.waiting import until
 from zoe_client import Client
-from zoe_embedded.services import stop_all_services
+from zoe_embedded.processes.services import stop_all_services
 from zoe_lib.messaging.keys import ensure_keys
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_master.backends.local.hints import hint_name
 from zoe_master.backends.local.supervisor import processes
 

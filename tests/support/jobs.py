@@ -10,8 +10,8 @@ import httpx
 from tests.support.api import Api
 from tests.support.documents import job as described
 from tests.support.people import SECRETS
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, ExecutionState
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, ExecutionState
 from zoe_lib.job_tokens import JobToken, JobTokens
 
 BODY = {"application": described()}

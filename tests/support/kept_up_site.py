@@ -13,14 +13,15 @@ from storage_bridge.model import BandwidthSlo
 from tests.support.documents import job
 from zoe_client import Client, ZoeError
 from zoe_client.wire import CredentialRequest
-from zoe_embedded import keeping, stack
-from zoe_embedded.demo import alone_submitted
-from zoe_embedded.demo_data import Dataset
-from zoe_embedded.demo_storage import CONTAINER, RATE, upload
+from zoe_embedded import stack
+from zoe_embedded.demos.data import Dataset
+from zoe_embedded.demos.demo import alone_submitted
+from zoe_embedded.demos.storage import CONTAINER, RATE, upload
 from zoe_embedded.home import Home
-from zoe_embedded.keeping import PATIENCE_S, KeptUp
-from zoe_embedded.runtime import CLONE
-from zoe_embedded.signals import end_by_keyboard_interrupt
+from zoe_embedded.processes import keeping
+from zoe_embedded.processes.keeping import PATIENCE_S, KeptUp
+from zoe_embedded.processes.signals import end_by_keyboard_interrupt
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.site import SERVICE, Site, storage_site
 from zoe_embedded.swift.store import StoreError
 

@@ -17,9 +17,9 @@ import httpx
 from tests.support.s3_signing import Signer
 from tests.support.waiting import until
 from zoe_embedded.home import Home
-from zoe_embedded.locked_programs import ensure_program
-from zoe_embedded.ports import HeldPorts
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.processes.ports import HeldPorts
+from zoe_embedded.runtimes.locked_programs import ensure_program
+from zoe_embedded.runtimes.runtime import CLONE
 
 DOMAIN = "default"
 

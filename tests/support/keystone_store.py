@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.keystone import Keystone, KeystoneUser, keystones_environment
 from tests.support.swift_forks import ForkedStore
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 _PAGE = CLONE / "docs" / "storage-operations.md"
 _SECTION = re.compile(r"^    \[([^]]+)\]\n((?:    .+\n)+)", re.M)

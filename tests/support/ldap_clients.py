@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.support.needs import need_header, need_program
-from zoe_api.sign_in.ldap import Ldap
-from zoe_api.sign_in.ldap_clients.base import LdapClient
-from zoe_api.sign_in.ldap_clients.bonsai_client import BonsaiClient
-from zoe_api.sign_in.ldap_clients.ldap3_client import Ldap3Client
+from zoe_api.people.sign_in.ldap import Ldap
+from zoe_api.people.sign_in.ldap_clients.base import LdapClient
+from zoe_api.people.sign_in.ldap_clients.bonsai_client import BonsaiClient
+from zoe_api.people.sign_in.ldap_clients.ldap3_client import Ldap3Client
 from zoe_embedded.home import Home
-from zoe_embedded.locked_programs import ensure_program
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.locked_programs import ensure_program
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_lib.sign_in_settings import LdapSettings
 
 Make = Callable[[LdapSettings], LdapClient]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from zoe_lib.domain.limits import EVERY, Amounts, Limits, LimitSubject
+from zoe_lib.domain.executions.limits import EVERY, Amounts, Limits, LimitSubject
 from zoe_lib.store.base import ExecutionStore
 
 

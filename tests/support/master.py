@@ -10,8 +10,8 @@ from typing import Any
 
 from tests.support.waiting import until
 from zoe_lib.clock import SYSTEM_CLOCK
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.values.resources import Resources
 from zoe_lib.messaging.server import Server
 from zoe_lib.store.base import ExecutionStore
 from zoe_master.backends.base import Backend, ServiceStart

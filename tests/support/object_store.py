@@ -17,7 +17,7 @@ import httpx
 from tests.support.needs import need_program
 from tests.support.swift_forks import ForkedStore
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.configuration import StoreConfiguration, StoreUser
 from zoe_embedded.swift.store import ObjectStore
 

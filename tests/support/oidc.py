@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tests.support.waiting import until
-from zoe_embedded.ports import HeldPorts
+from zoe_embedded.processes.ports import HeldPorts
 
 KEY = RSAKey.generate_key(2048, {"kid": "tampering"})
 STRANGERS_KEY = RSAKey.generate_key(2048, {"kid": "tampering"})

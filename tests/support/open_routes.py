@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_api.request_context import PREFIX
+from zoe_api.http.request_context import PREFIX
 
 # Parameters of paths are named x.
 OPEN_ROUTES = {

@@ -16,7 +16,7 @@ from tests.support.documents import document, part
 from tests.support.serving import Served
 from tests.support.waiting import until
 from zoe_client.wire import ExecutionView
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.backends.base import PortAddress
 
 PORTS = [

@@ -8,7 +8,7 @@ import time
 
 from tests.support.secrets_in_logs import SECRETS
 from zoe_lib.store.people import Token
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 ALL_SCOPES = ("read", "submit", "operate", "admin")
 

@@ -14,25 +14,25 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from zoe_api.codes import Code
-from zoe_api.looks import Looks
-from zoe_api.problems import ApiProblem
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.looks import Looks
 from zoe_client.wire import Problem
 from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.config import Settings
-from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.roles import Role
-from zoe_lib.domain.sharing import ShareLevel
+from zoe_lib.domain.applications.roles import Role
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions.events import Event
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Places
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import Line
 from zoe_lib.store.errors import NotFound, StoreUnavailable
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.people import AuditEntry, Membership, Principal, Session, Tenant, Token, User
-from zoe_lib.store.sql.prices import Budget, StoredPriceList
+from zoe_lib.store.sql.billing.prices import Budget, StoredPriceList
 from zoe_lib.submission.spending import Spending
 
 USER, PEER, STRANGER = "ada", "bob", "eve"
@@ -100,9 +100,13 @@ class Accounts:
         self.ended: list[tuple[int, int, Any]] = []
         self.ended_access: list[str] = []
         self.guesses: Counter[str] = Counter()
+        self.resumed: list[str] = []
         self.taken: list[tuple[Sequence[str], Mapping[str, tuple[float, int]], float]] = []
         self.given_back: list[tuple[Sequence[str], float]] = []
         self.marks: dict[str, list[float]] = {}
+
+    def resume_job(self, unit: str) -> None:
+        self.resumed.append(unit)
 
     def _check(self) -> None:
         if self.away:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import httpx
 
-from zoe_api.objects.account import Account, StoreRequest, SwiftLogin
+from zoe_api.services.objects.account import Account, StoreRequest, SwiftLogin
 
 LOGIN = SwiftLogin("zoe", "http://swift/auth", "acme:ann", "key")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from zoe_lib.domain.application import Application, Component, Volume
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Application, Component, Volume
+from zoe_lib.domain.values.resources import Resources
 
 MIB = 2**20
 TOO_LITTLE: Sequence[dict[str, Any]] = (

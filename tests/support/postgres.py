@@ -21,12 +21,12 @@ import pytest
 from sqlalchemy import Engine, make_url
 
 from tests.support.waiting import until
-from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.postgres import EmbeddedPostgres
-from zoe_lib.store import migrate
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql import database
+from zoe_embedded.runtimes.binaries import find_wheel
+from zoe_lib.store.postgres import migrate
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.connection import database
 
 PREFIX = "zoe-test-"
 # Nothing here outlives the session, so nothing need reach the disk.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zoe_lib.domain.promises import BandwidthGuarantee, Rates
+from zoe_lib.domain.executions.promises import BandwidthGuarantee, Rates
 from zoe_master.storage.slo_reconciler import DesiredSlos
 
 

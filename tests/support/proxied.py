@@ -16,8 +16,8 @@ from tests.support.listeners import Connects, Listener
 from tests.support.scheduling import component, queued, started
 from tests.support.serving import Served
 from zoe_api.apps.middleware import AppsMiddleware
-from zoe_api.stream_places import StreamPlaces
-from zoe_lib.domain.application import Port, PortProtocol
+from zoe_api.services.stream_places import StreamPlaces
+from zoe_lib.domain.applications.application import Port, PortProtocol
 from zoe_lib.store.people import AppAccess
 
 HTTP = [name for name in ("h11", "httptools") if importlib.util.find_spec(name)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from zoe_lib.domain.events import Placement, StartPlanned
-from zoe_lib.domain.execution import Execution, Service, ServiceState, service_id
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Placement, StartPlanned
+from zoe_lib.domain.executions.execution import Execution, Service, ServiceState, service_id
+from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 

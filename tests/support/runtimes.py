@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from zoe_embedded.home import RUNTIMES_VARIABLE, Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 
 def home_with_runtimes(directory: Path) -> Home:

@@ -18,7 +18,7 @@ import structlog
 
 from tests.simulation.test_faults import POLICIES, a_run
 from tests.support.snapshots import random_snapshot, varied
-from zoe_lib.domain.events import Placement
+from zoe_lib.domain.executions.events import Placement
 from zoe_lib.store.values import JournalEntry
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan

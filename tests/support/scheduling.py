@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.events import Placement, Queued, StartPlanned, Submitted
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Application, Component
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Placement, Queued, StartPlanned, Submitted
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.request import Request
 

@@ -13,7 +13,7 @@ import httpx
 from tests.support.installation import free_port
 from tests.support.waiting import until
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.store import ObjectStore
 
 

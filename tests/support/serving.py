@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from tests.support.waiting import DEADLINE_S
-from zoe_api.server import IDLE_S
+from zoe_api.http.serving.server import IDLE_S
 
 
 class Served:

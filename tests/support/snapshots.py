@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from tests.support.limits import tenant_limit
 from tests.support.scheduling import GIB, component, node, queued
-from zoe_lib.domain.application import Component, Port
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.events import ElasticPlaced, StartPlanned
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.gateway import NO_GATEWAY
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component, Port
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import BACKFILLS, ORDERS, TENANCIES, Policy
+from zoe_lib.domain.executions.events import ElasticPlaced, StartPlanned
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.gateway import NO_GATEWAY
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.backfill.elastic import ElasticGiving
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.snapshot import Snapshot

@@ -21,9 +21,9 @@ from storage_bridge.stocator import (
     swift_properties,
 )
 from tests.support.waiting import until
-from zoe_embedded.jars import s3a_jars, stocator_jars
-from zoe_embedded.ports import HeldPorts
-from zoe_embedded.runtime import Runtime
+from zoe_embedded.processes.ports import HeldPorts
+from zoe_embedded.runtimes.jars import s3a_jars, stocator_jars
+from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.configuration import REGION
 from zoe_embedded.swift.store import ObjectStore
 

@@ -13,7 +13,7 @@ from storage_filters.csv_stream import first_byte, selected
 from storage_filters.delivery import packed
 from storage_filters.selection import CsvFormat, Selection
 from tests.support.csv_cases import NAMES, random_predicate, random_text, random_types
-from zoe_lib.domain.storage import CsvInput, InputRead, Pushdown, StorageObject
+from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import columns, parse
 from zoe_master.storage.input_document import told_input
 

@@ -18,10 +18,10 @@ from tests.support.postgres import make_home, remove_leftovers
 from tests.support.runtimes import home_with_runtimes
 from tests.support.secrets_in_logs import check_logs
 from tests.support.waiting import until
-from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
-from zoe_embedded.log_files import log_to
-from zoe_embedded.mpi_runtime import ensure_mpi
+from zoe_embedded.processes.log_files import log_to
+from zoe_embedded.runtimes.binaries import find_wheel
+from zoe_embedded.runtimes.mpi import ensure_mpi
 from zoe_embedded.stack import LOGS, Stack, clean_environment
 
 ZOE = Path(sys.executable).with_name("zoe")

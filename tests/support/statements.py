@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import event
 
 from tests.support.postgres import connect
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 Statement = tuple[str, Any]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Outcome
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Outcome
 from zoe_lib.store.base import ExecutionStore
 
 OpenStore = Callable[[], ExecutionStore]

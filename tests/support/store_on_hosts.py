@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.hosts import Hosts
 from tests.support.waiting import until
 from zoe_embedded.home import Home
-from zoe_embedded.log_files import log_to
+from zoe_embedded.processes.log_files import log_to
 from zoe_embedded.swift.configuration import LOOPBACK, StoreConfiguration
 from zoe_embedded.swift.environment import ensure_swift
 from zoe_embedded.swift.store import ObjectStore

@@ -7,10 +7,10 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.memory import MemoryStore
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.memory.store import MemoryStore
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import StoreLimits
 
 OpenStore = Callable[[], ExecutionStore]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.configuration import StoreUser
 from zoe_embedded.swift.environment import ensure_swift
 from zoe_embedded.swift.store import ObjectStore

@@ -16,9 +16,9 @@ import pytest
 from tests.contract.backend_harnesses import Act
 from tests.local.support import MIB, component, probe, shell, start_of, wait_until
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
-from zoe_lib.domain.application import Component, Port
-from zoe_lib.domain.execution import ServiceId
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component, Port
+from zoe_lib.domain.executions.execution import ServiceId
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import Observation, ObservedState, PeerService, ServiceStart
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
 from zoe_master.waker import TickWaker

@@ -20,10 +20,10 @@ from tests.support.long import LONG
 from tests.support.swarm_backend import SwarmHarness
 from zoe_embedded.home import Account
 from zoe_lib.descriptions import expand, parse
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome, Service
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Outcome, Service
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.base import BackendError, PortAddress
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.loop.master import Master

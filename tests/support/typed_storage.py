@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.support.api import Api
 from tests.support.installation import Installation
 from tests.support.whole_storage import Whole, installation_with
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 Typed = Callable[..., tuple[int, str]]
 

@@ -11,8 +11,8 @@ from tests.support.images import provide
 from tests.support.swarm_installation import LONG, OWNER, Installation, document, service_of
 from tests.support.waiting import until
 from tests.swarm.cluster import Cluster
-from zoe_embedded.demo_data import Dataset
-from zoe_lib.domain.execution import ExecutionState, ServiceState
+from zoe_embedded.demos.data import Dataset
+from zoe_lib.domain.executions.execution import ExecutionState, ServiceState
 
 ROWS = 1_000_000 if LONG else 100_000
 

@@ -10,7 +10,7 @@ from tests.swarm.cluster import Cluster
 from zoe_job.job_draft import job_draft, job_of
 from zoe_job.job_request import request_of
 from zoe_job.script_lines import read_lines
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.executions.execution import Execution
 
 
 def job(script: str, image: str | None = None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from tests.swarm.engine_host import EngineHost
 from tests.swarm.test_gateway import ask, begin, gateway
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState
 
 SCRIPT = str(Path(__file__).resolve().parents[2] / "deploy" / "close-nodes.sh")

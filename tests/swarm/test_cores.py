@@ -9,7 +9,7 @@ from tests.local.support import MIB
 from tests.support.swarm_backend import SwarmHarness, small
 from tests.support.swarm_installation import LONG
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.swarm.spec import labels
 

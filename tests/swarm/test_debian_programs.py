@@ -10,7 +10,7 @@ from tests.support.images import provide
 from tests.support.notebook import R_CELL, R_SAYS, Notebook
 from tests.support.swarm_installation import Installation, document, needs_time
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.execution import ExecutionState, ServiceState
+from zoe_lib.domain.executions.execution import ExecutionState, ServiceState
 
 pytestmark = needs_time
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.support.swarm_installation import Installation
 from tests.swarm.test_master_faults import sleepers
 from zoe_lib.descriptions import parse
-from zoe_lib.domain.execution import Cause, ExecutionState
-from zoe_lib.domain.feasibility import findings
-from zoe_lib.domain.platform import Platform
+from zoe_lib.domain.cluster.feasibility import findings
+from zoe_lib.domain.cluster.platform import Platform
+from zoe_lib.domain.executions.execution import Cause, ExecutionState
 
 
 def test_what_swarm_rejects_of_them_is_no_fault_of_theirs(installation: Installation) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.swarm_backend import SwarmHarness, small
 from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
 
 MIB = 2**20

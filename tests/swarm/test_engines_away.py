@@ -14,8 +14,8 @@ from tests.support.swarm import need_swarm
 from tests.support.swarm_backend import SwarmHarness
 from tests.support.swarm_installation import Installation, needs_time
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
 from zoe_master.backends.swarm.spec import labels
 
 EXECUTIONS = 16

@@ -15,8 +15,8 @@ from tests.local.wheels import make_wheel, wheelhouse
 from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.environment_build import MARKER
 from zoe_master.backends.swarm.settings import EnvironmentSettings

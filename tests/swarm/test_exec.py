@@ -20,7 +20,7 @@ from tests.support.waiting import until
 from tests.swarm.cluster import Cluster
 from zoe_client.vocabulary import TERMINAL_STATES, ShareLevel
 from zoe_client.wire import AuditEntryView
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 NOT_FOUND, NOT_ALLOWED = 3, 4
 

@@ -13,8 +13,8 @@ from tests.support.swarm_backend import SwarmHarness, peers, server, small
 from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import Cluster
 from tests.swarm.engine_host import wait_for
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.executions.execution import Cause
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import BackendError, ImageState, ObservedState
 from zoe_master.backends.swarm.engine.foreign import cpu_seconds
 from zoe_master.backends.swarm.spec.attempts import Attempt

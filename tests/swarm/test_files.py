@@ -20,7 +20,7 @@ from tests.support.swarm_backend import SwarmHarness, small
 from tests.support.waiting import until
 from tests.swarm.cluster import Cluster
 from zoe_client.vocabulary import ListProblem
-from zoe_lib.domain.entry_reading import ListRefused
+from zoe_lib.domain.applications.entry_reading import ListRefused
 from zoe_master.backends.base import BackendError, MovedWorkspace, MoveState, ObservedState, WorkspaceMove
 from zoe_master.backends.file_task import FileLimits
 from zoe_master.backends.swarm.spec import labels

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.swarm_backend import SwarmHarness, small
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState
 
 GIB = 2**30

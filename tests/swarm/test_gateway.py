@@ -14,8 +14,8 @@ from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness, shell
 from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.application import Component, Port, PortProtocol
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component, Port, PortProtocol
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import BackendError, ObservedState, PeerService, PortAddress
 
 WEB = Port("web", 8888, PortProtocol.HTTP, proxied=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.support.swarm_installation import Installation
 from zoe_client.wire import AddressView
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.messaging.server import Refusal
 from zoe_master.rpc.handlers import RpcHandlers
 

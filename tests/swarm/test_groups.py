@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.local.support import MIB
 from tests.support.swarm_backend import SwarmHarness, peers, small
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState
 
 # Of each of two groups; `make test-swarm` takes a hundred in all.

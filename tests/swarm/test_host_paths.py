@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.swarm_backend import SwarmHarness, small
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.application import Volume
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.applications.application import Volume
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
 
 NOBODY = 65534

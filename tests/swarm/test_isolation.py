@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from tests.support.swarm_backend import SwarmHarness, peers, server, small
-from zoe_lib.domain.application import Volume
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.applications.application import Volume
+from zoe_lib.domain.executions.execution import Cause
+from zoe_lib.domain.values.storage import InputRead
 from zoe_master.backends.base import ObservedState, ServiceStorage
 
 

@@ -15,9 +15,9 @@ from tests.support.swarm_backend import SwarmHarness
 from tests.support.swarm_installation import TENANT, Installation
 from tests.swarm.cluster import Cluster
 from tests.swarm.test_batch_jobs import job
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.messaging.keys import ensure_keys
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 SCRIPT = """\
 #!/bin/bash

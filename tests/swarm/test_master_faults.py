@@ -11,10 +11,10 @@ from tests.support.swarm_installation import Installation
 from tests.swarm.cluster import Cluster
 from tests.swarm.engine_host import wait_for
 from tests.swarm.registry import registry
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Cause, ExecutionState, ServiceState
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Cause, ExecutionState, ServiceState
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt
 from zoe_master.backends.swarm.spec.names import attempt_name

@@ -9,7 +9,7 @@ import pytest
 from tests.support.images import provide
 from tests.support.swarm_installation import Installation, document
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.executions.execution import Execution
 
 WORKERS = 4
 HOSTS = {f"mpi-worker-{index}" for index in range(WORKERS)}

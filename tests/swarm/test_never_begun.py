@@ -11,7 +11,7 @@ import pytest
 from tests.local.support import start_of
 from tests.support.swarm_backend import SwarmHarness, small
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.swarm.engine.docker_facts import TaskFacts, container_facts
 from zoe_master.backends.swarm.engine.engines import Engine

@@ -10,7 +10,7 @@ from tests.support.images import provide
 from tests.support.notebook import CELL, Notebook, check_sum
 from tests.support.swarm_installation import Installation, document
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, ServiceState
 
 STOCATOR = """
 jvm, conf = spark._jvm, spark.sparkContext._jsc.hadoopConfiguration()

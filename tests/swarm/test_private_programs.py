@@ -8,7 +8,7 @@ from typing import Any
 from tests.local.support import ANN, BOB, start_of
 from tests.support.swarm_backend import SwarmHarness, peers, small
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.application import ComponentSecret, Port
+from zoe_lib.domain.applications.application import ComponentSecret, Port
 from zoe_master.backends.base import ObservedState, ServiceSecrets
 
 WORDS = ("a-variable-of-ann", "a-file-of-ann", "a-secret-of-ann", "served-by-ann")

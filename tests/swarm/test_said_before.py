@@ -17,9 +17,9 @@ from tests.support.possible import BASE, TOO_LITTLE, Wishes, application
 from tests.support.swarm import need_swarm
 from tests.support.swarm_backend import SwarmHarness
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.feasibility import Finding, findings
-from zoe_lib.domain.platform import Platform
+from zoe_lib.domain.cluster.feasibility import Finding, findings
+from zoe_lib.domain.cluster.platform import Platform
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
 
 TARGETS = (

@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.local.support import ANN
 from tests.support.swarm_backend import SwarmHarness, small
-from zoe_lib.domain.application import ComponentSecret
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.applications.application import ComponentSecret
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState, ServiceSecrets
 
 VALUE = "a-value-that-nobody-may-see\nwith two lines"

@@ -19,8 +19,8 @@ from tests.support.needs import need_program
 from tests.support.swarm_backend import SwarmHarness
 from tests.swarm.cluster import Cluster
 from tests.swarm.git_image import IMAGE, listen_in, make_git_image
-from zoe_lib.domain.application import Component, ComponentSource
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component, ComponentSource
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState, ServiceSecrets
 from zoe_master.backends.swarm.settings import EnvironmentSettings, SourceSettings
 

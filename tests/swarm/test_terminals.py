@@ -20,10 +20,10 @@ from tests.support.swarm_backend import SwarmHarness, small
 from tests.support.terminals import Talk, all_closed
 from tests.support.waiting import until
 from tests.swarm.cluster import Cluster
-from zoe_cli.commands import ssh_keys, ssh_server
+from zoe_cli.commands.inside import ssh_keys, ssh_server
 from zoe_client import frames
-from zoe_lib.domain.execution import ServiceId
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.executions.execution import ServiceId
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import BackendError, ObservedState, TerminalRequest
 from zoe_master.backends.local.supervisor import processes
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.swarm_backend import GONE, SwarmHarness, small
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
-from zoe_lib.domain.application import Volume
+from zoe_lib.domain.applications.application import Volume
 from zoe_master.backends.base import ObservedState
 
 SHARED = "{workspace}", "{index}"

@@ -9,8 +9,8 @@ from tests.support.images import provide
 from tests.support.swarm_installation import TENANT, Installation
 from tests.swarm.cluster import Cluster
 from zoe_lib.descriptions import parse
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, ServiceState
+from zoe_lib.domain.values.conditions import Conditions, Dependency
 from zoe_lib.workflows import RunPlace, compile_workflow
 from zoe_master.background.readings import ScalingAmounts
 from zoe_master.background.scaling_thread import ScalingThread

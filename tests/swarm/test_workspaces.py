@@ -15,8 +15,8 @@ import pytest
 from tests.local.support import ANN, BOB
 from tests.support.swarm_backend import SwarmHarness, small
 from tests.swarm.cluster import Cluster
-from zoe_lib.domain.application import Component, Volume
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.applications.application import Component, Volume
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState, ServiceStorage, SystemUser
 
 NOBODY = 65534

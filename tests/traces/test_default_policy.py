@@ -17,8 +17,8 @@ from tests.support.long import of_traces
 from tests.support.needs import test_data
 from tests.support.same_as_before import recorded, starts
 from zoe_client.wire import PolicyView
-from zoe_lib.domain.policy import Policy
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_simulator.figures import bounded_slowdown
 from zoe_simulator.formats import read_trace
 from zoe_simulator.jobs import Run, Trace

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.long import of_traces
 from tests.support.needs import test_data
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.formats import read_trace
 from zoe_simulator.jobs import Trace
 from zoe_simulator.trace import Replay

@@ -19,7 +19,7 @@ import pytest
 from tests.support.long import of_traces
 from tests.support.needs import test_data
 from tests.unit.zoe_simulator.reference import simulate
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.figures import figures
 from zoe_simulator.forecast_figures import forecast_figures
 from zoe_simulator.formats import format_of

@@ -16,7 +16,7 @@ from tests.support.web import ROOT, Visitor, cancel_all
 from zoe_client import Client
 from zoe_client.wire import NodeHoldView, PolicyView
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 PAGES = {
     "catalogue": "/catalogue",

@@ -12,7 +12,7 @@ from tests.support.waiting import until
 from tests.support.web import Visitor, fits
 from tests.web.test_execution_page import TELEPHONE
 from zoe_client import Client
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 
 def state_is(page: Page, state: str) -> None:

@@ -12,9 +12,9 @@ from tests.support.waiting import until
 from tests.support.web import Visitor
 from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.roles import Role
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.applications.roles import Role
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.store.postgres.store import PostgresStore
 
 WRITE = "echo hers > {workspace}/notes; exec sleep 600"
 

@@ -12,7 +12,7 @@ from tests.support.documents import job, sized
 from tests.support.web import Visitor
 from tests.web.test_everyone import PICTURES
 from zoe_client import Client
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 
 def test_what_happened_is_replayed_under_another_policy(admin: Visitor, client: Client) -> None:

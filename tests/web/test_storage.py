@@ -30,7 +30,7 @@ from zoe_embedded.stack import Stack
 from zoe_embedded.swift.configuration import REGION
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.api_tokens import FIRST_TENANT
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 SAMPLED_S = 0.2
 OWNER = "zoe"

@@ -27,7 +27,7 @@ from tests.web.test_everyone import PICTURES, wrong
 from zoe_client import Client
 from zoe_embedded.stack import Stack
 from zoe_lib.api_tokens import FIRST_TENANT
-from zoe_lib.domain.roles import Role
+from zoe_lib.domain.applications.roles import Role
 
 PASSWORD = "a password for tests"
 

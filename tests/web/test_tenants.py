@@ -14,8 +14,8 @@ from tests.support.web import Visitor, cancel_all
 from zoe_client import Client
 from zoe_client.vocabulary import ShareLevel
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.roles import Role
+from zoe_lib.domain.applications.roles import Role
+from zoe_lib.domain.executions.execution import ExecutionState
 
 PASSWORD = "a password for tests"
 

@@ -18,7 +18,7 @@ from tests.support.waiting import until
 from tests.support.web import Visitor
 from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.executions.execution import ExecutionState
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 

@@ -9,13 +9,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 
-from zoe_api import cookies
 from zoe_api.apps.port_numbers import label
 from zoe_api.apps.request_target import same_origin
+from zoe_api.http import cookies
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.store.accounts import AccountStore
+from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_lib.store.people import AppAccess, Principal
+from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.submission.ids import hash_of
 
 TICKET_S = 60.0

@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreUnavailable
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from zoe_api.addresses import parts_of
 from zoe_api.apps.request_target import same_origin
 from zoe_api.apps.targets import Target
-from zoe_api.cookies import OURS
+from zoe_api.http.addresses import parts_of
+from zoe_api.http.cookies import OURS
 
 Headers = Iterable[tuple[str, str]]
 

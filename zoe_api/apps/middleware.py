@@ -14,22 +14,22 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketState
 from websockets.exceptions import WebSocketException
 
-from zoe_api.addresses import host_name
 from zoe_api.apps import forwarding, pages, sockets
 from zoe_api.apps.access import ENTRANCE, Accesses
 from zoe_api.apps.activity import Activity, is_use
 from zoe_api.apps.port_numbers import read_label
 from zoe_api.apps.request_target import origin_form
 from zoe_api.apps.targets import Target, Targets
-from zoe_api.codes import Code
-from zoe_api.origins import foreign
-from zoe_api.problems import ApiProblem, problem, problem_response, refuse_unread
-from zoe_api.stream_places import StreamPlaces
-from zoe_lib.domain.execution import ExecutionId
+from zoe_api.http.addresses import host_name
+from zoe_api.http.origins import foreign
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem, problem, problem_response, refuse_unread
+from zoe_api.services.stream_places import StreamPlaces
+from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AppAccess
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 
 log = structlog.get_logger(__name__)
 

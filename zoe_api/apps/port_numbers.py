@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from zoe_lib.domain.application import Port
-from zoe_lib.domain.execution import Execution, Service
+from zoe_lib.domain.applications.application import Port
+from zoe_lib.domain.executions.execution import Execution, Service
 from zoe_lib.store.errors import NotFound
 
 NO_PORT = -1

@@ -8,8 +8,8 @@ from starlette.concurrency import run_in_threadpool
 
 from zoe_api.apps.port_numbers import service_at
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.application import Port
-from zoe_lib.domain.execution import ExecutionId, Service, ServiceId
+from zoe_lib.domain.applications.application import Port
+from zoe_lib.domain.executions.execution import ExecutionId, Service, ServiceId
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotFound

@@ -17,25 +17,25 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from zoe_api import access, sessions
-from zoe_api.cancelling import cancel
-from zoe_api.codes import PROBLEMS, Code
-from zoe_api.controlling import accept
-from zoe_api.dependencies import Services
+from zoe_api.access import access, sessions
+from zoe_api.access.visibility import levels_of, note_look
+from zoe_api.access.wire_forms import deadline_view
+from zoe_api.executions.cancelling import cancel
+from zoe_api.executions.controlling import accept
+from zoe_api.http.problems.codes import PROBLEMS, Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.http.problems.refusals import note_refused
+from zoe_api.http.request_context import PREFIX
 from zoe_api.lite.promise_words import offer_sentences, promise_sentence
 from zoe_api.lite.visible import visible
-from zoe_api.password_sign_in import signed_in
-from zoe_api.problems import ApiProblem
-from zoe_api.refusals import note_refused
-from zoe_api.request_context import PREFIX
-from zoe_api.sign_in.passwords import LOCAL
-from zoe_api.visibility import levels_of, note_look
-from zoe_api.wire_forms import deadline_view
+from zoe_api.people.sign_in.password_sign_in import signed_in
+from zoe_api.people.sign_in.passwords import LOCAL
+from zoe_api.services.dependencies import Services
 from zoe_client.wire import SignIn
-from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionId, ExecutionState
-from zoe_lib.domain.lifecycle import IllegalTransition
-from zoe_lib.domain.roles import Scope
-from zoe_lib.domain.sharing import ALL, ShareLevel
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.domain.applications.sharing import ALL, ShareLevel
+from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterUnreachable
 from zoe_lib.store.errors import InvalidCursor, NotFound, StoreUnavailable
 from zoe_lib.store.people import Principal

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from zoe_client.times import in_full
 from zoe_client.vocabulary import OfferKind
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.finish_times import FinishTerms
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
+from zoe_lib.domain.values.finish_times import FinishTerms
 
 _IN_WHAT: Mapping[OfferKind, str] = {
     OfferKind.EARLIEST: "the earliest end that sure",

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from zoe_embedded.ceph.store import CephError, CephStore
-from zoe_embedded.signals import end_by_keyboard_interrupt
+from zoe_embedded.processes.signals import end_by_keyboard_interrupt
 
 _LOOK_INTERVAL_S = 1.0
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from zoe_embedded.children import end_with_parent
-from zoe_embedded.log_files import log_to
-from zoe_embedded.needs import find_program
-from zoe_embedded.ports import HeldPorts
+from zoe_embedded.processes.children import end_with_parent
+from zoe_embedded.processes.log_files import log_to
+from zoe_embedded.processes.ports import HeldPorts
+from zoe_embedded.runtimes.needs import find_program
 
 PROGRAMS = ("ceph", "ceph-authtool", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin")
 INSTALL = "apt-get install -y --no-install-recommends ceph-mon ceph-osd ceph-common radosgw"

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.processes.signals import end_by_keyboard_interrupt
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.seaweedfs.store import SeaweedError, SeaweedStore, ensure_seaweedfs
-from zoe_embedded.signals import end_by_keyboard_interrupt
 
 _LOOK_INTERVAL_S = 1.0
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from zoe_embedded.children import end_with_parent
 from zoe_embedded.home import Home
-from zoe_embedded.locked_programs import ensure_program
-from zoe_embedded.log_files import log_to
-from zoe_embedded.ports import HeldPorts
+from zoe_embedded.processes.children import end_with_parent
+from zoe_embedded.processes.log_files import log_to
+from zoe_embedded.processes.ports import HeldPorts
+from zoe_embedded.runtimes.locked_programs import ensure_program
 
 _START_S_MAX = 90.0
 _STOP_S_MAX = 15.0

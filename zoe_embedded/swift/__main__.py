@@ -10,9 +10,9 @@ import time
 from rich.console import Console
 
 from zoe_embedded.home import Home, HomeError
-from zoe_embedded.interpreters import RuntimeBuildError
-from zoe_embedded.runtime import CLONE
-from zoe_embedded.signals import end_by_keyboard_interrupt
+from zoe_embedded.processes.signals import end_by_keyboard_interrupt
+from zoe_embedded.runtimes.interpreters import RuntimeBuildError
+from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.configuration import StoreConfiguration, StoreUser
 from zoe_embedded.swift.store import ObjectStore, StoreError
 

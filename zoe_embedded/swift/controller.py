@@ -18,10 +18,10 @@ import zmq
 
 from storage_bridge.model import BandwidthSlo
 from zoe_client.tls import verification
-from zoe_embedded.children import end_with_parent
 from zoe_embedded.home import Account, write_private
-from zoe_embedded.log_files import log_to
-from zoe_embedded.ports import HeldPorts
+from zoe_embedded.processes.children import end_with_parent
+from zoe_embedded.processes.log_files import log_to
+from zoe_embedded.processes.ports import HeldPorts
 from zoe_embedded.swift.configuration import ControllerLine, StoreUser
 from zoe_embedded.swift.store import ObjectStore, StoreError
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from zoe_embedded.home import Home
-from zoe_embedded.interpreters import ANY, find_python
-from zoe_embedded.runtime import CLONE, make_bare_environment, make_virtual_environment
-from zoe_embedded.runtime_store import Recipe, locked, make_readable, provide
+from zoe_embedded.runtimes.interpreters import ANY, find_python
+from zoe_embedded.runtimes.runtime import CLONE, make_bare_environment, make_virtual_environment
+from zoe_embedded.runtimes.store import Recipe, locked, make_readable, provide
 
 _LOCK = CLONE / "requirements" / "swift.lock"
 # The parts of Zoe that the servers need: installed into their environment, as an operator would do.

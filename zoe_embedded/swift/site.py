@@ -11,18 +11,18 @@ from typing import Any
 
 from storage_bridge.model import BandwidthSlo
 from zoe_client import Client
-from zoe_embedded.children import end_left
 from zoe_embedded.home import Home, make_directory
-from zoe_embedded.jars import readable_jars
-from zoe_embedded.needs import MEMCACHED
 from zoe_embedded.postgres import EmbeddedPostgres
+from zoe_embedded.processes.children import end_left
+from zoe_embedded.runtimes.jars import readable_jars
+from zoe_embedded.runtimes.needs import MEMCACHED
 from zoe_embedded.stack import Stack, StackError, alone
 from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
 from zoe_embedded.swift.controller import CONFIG_VARIABLE, ControllerSite
 from zoe_embedded.swift.store import ObjectStore
 from zoe_embedded.swift.store_socket import StoreSocket
 from zoe_lib.api_tokens import FIRST_TENANT
-from zoe_lib.store.migrate import upgrade
+from zoe_lib.store.postgres.migrate import upgrade
 
 SERVICE = "zoe"
 """The service's name in URIs: `swift2d://container.zoe/prefix`."""

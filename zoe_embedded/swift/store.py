@@ -15,11 +15,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from zoe_embedded.children import end_with_parent
 from zoe_embedded.home import Home, make_directory
-from zoe_embedded.log_files import log_to
-from zoe_embedded.needs import MEMCACHED, PROGRAMS, find_program
-from zoe_embedded.ports import HeldPorts
+from zoe_embedded.processes.children import end_with_parent
+from zoe_embedded.processes.log_files import log_to
+from zoe_embedded.processes.ports import HeldPorts
+from zoe_embedded.runtimes.needs import MEMCACHED, PROGRAMS, find_program
 from zoe_embedded.swift.configuration import KINDS, LOOPBACK, Ports, StoreConfiguration, StoreUser, write
 from zoe_embedded.swift.environment import ensure_swift
 

@@ -18,7 +18,7 @@ from zoe_lib.descriptions.expressions import ExpressionError, substitute
 from zoe_lib.descriptions.frameworks import Framework, parameter_values
 from zoe_lib.descriptions.model import FrameworkUse
 from zoe_lib.descriptions.structure import read_model
-from zoe_lib.domain.templates import TemplateError, rename
+from zoe_lib.domain.applications.templates import TemplateError, rename
 
 _UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB}
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from zoe_client.vocabulary import NotificationKind
 from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions import scalars as s
-from zoe_lib.domain.finish_times import CONFIDENCE, CONFIDENCE_LEAST, CONFIDENCE_MOST
+from zoe_lib.domain.values.finish_times import CONFIDENCE, CONFIDENCE_LEAST, CONFIDENCE_MOST
 
 
 class Model(BaseModel):

@@ -15,7 +15,7 @@ from zoe_lib.descriptions.rules import check_rules
 from zoe_lib.descriptions.shape import check_shape
 from zoe_lib.descriptions.structure import read_model
 from zoe_lib.descriptions.to_domain import application_of
-from zoe_lib.domain.application import Application
+from zoe_lib.domain.applications.application import Application
 
 VERSION = 4
 _OLD_KEYS = ("services", "processes")

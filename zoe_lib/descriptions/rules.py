@@ -14,7 +14,7 @@ from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions.rules_component import check_component
 from zoe_lib.descriptions.rules_storage import check_storage
 from zoe_lib.descriptions.rules_templates import check_templates
-from zoe_lib.domain.templates import SELF
+from zoe_lib.domain.applications.templates import SELF
 
 _PLACE = pointer("components")
 

@@ -11,9 +11,9 @@ from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, dup
 from zoe_client.documents.quantities import bytes_of
 from zoe_client.documents.reading import mapping, number, objects, text
 from zoe_lib.descriptions import bounds
-from zoe_lib.domain.paths import plain_path
-from zoe_lib.domain.requirements import package_of
-from zoe_lib.domain.sources import default_directory, git_url, is_ssh
+from zoe_lib.domain.applications.paths import plain_path
+from zoe_lib.domain.applications.requirements import package_of
+from zoe_lib.domain.applications.sources import default_directory, git_url, is_ssh
 
 # Headers that carry the request itself, or that only the proxy sets.
 RESERVED_HEADERS = frozenset(

@@ -8,7 +8,7 @@ from typing import Any
 
 from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, pointer
 from zoe_client.documents.reading import mapping, objects, text
-from zoe_lib.domain.templates import (
+from zoe_lib.domain.applications.templates import (
     OF_ALL_INSTANCES,
     OF_STORAGE,
     Template,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from zoe_lib.domain.application import (
+from zoe_lib.domain.applications.application import (
     DEFAULT_RETRY,
     Application,
     Component,
@@ -18,8 +18,8 @@ from zoe_lib.domain.application import (
     RetryRule,
     Volume,
 )
-from zoe_lib.domain.finish_times import PromiseWish
-from zoe_lib.domain.storage import CsvInput, StorageDemand, StorageObject
+from zoe_lib.domain.values.finish_times import PromiseWish
+from zoe_lib.domain.values.storage import CsvInput, StorageDemand, StorageObject
 
 _Json = dict[str, Any]
 

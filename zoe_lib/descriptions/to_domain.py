@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from zoe_lib.descriptions import model
-from zoe_lib.domain.application import (
+from zoe_lib.domain.applications.application import (
     DEFAULT_RETRY,
     Application,
     ApplicationKind,
@@ -22,12 +22,12 @@ from zoe_lib.domain.application import (
     RetryRule,
     Volume,
 )
-from zoe_lib.domain.finish_times import PromiseWish
-from zoe_lib.domain.progress import ProgressProbe
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.scaling import ScalingRule
-from zoe_lib.domain.sources import default_directory
-from zoe_lib.domain.storage import Bandwidth, CsvInput, Guarantee, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.applications.sources import default_directory
+from zoe_lib.domain.values.finish_times import PromiseWish
+from zoe_lib.domain.values.progress import ProgressProbe
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.scaling import ScalingRule
+from zoe_lib.domain.values.storage import Bandwidth, CsvInput, Guarantee, Pushdown, StorageDemand, StorageObject
 
 
 def application_of(document: model.Document) -> Application:

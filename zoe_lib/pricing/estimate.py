@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.metering import expected_use
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.metering import expected_use
 from zoe_lib.pricing.expressions import ExpressionError
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import charge

@@ -12,8 +12,8 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from itertools import groupby, pairwise
 from typing import Protocol
 
-from zoe_lib.domain.metering import ONE, Meter, MeteredUse
-from zoe_lib.domain.values import changed, value
+from zoe_lib.domain.executions.metering import ONE, Meter, MeteredUse
+from zoe_lib.domain.values.frozen import changed, value
 from zoe_lib.pricing.expressions import ExpressionError
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.zones import text_of

@@ -6,8 +6,8 @@ import re
 from datetime import UTC, datetime, tzinfo
 
 from zoe_client.times import zone_of
-from zoe_lib.domain.metering import microseconds
-from zoe_lib.domain.values import value
+from zoe_lib.domain.executions.metering import microseconds
+from zoe_lib.domain.values.frozen import value
 
 _MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])", re.ASCII)
 

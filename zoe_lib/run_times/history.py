@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values.frozen import value
 from zoe_lib.run_times.kind import RunExpectation, RunsOfKind, known_before, read_at, took_s
 from zoe_lib.run_times.samples import Kind
 from zoe_lib.run_times.spread import CHANCES, Levels, Pool, nearest_chance

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
 
-from zoe_lib.domain.values import changed, value
+from zoe_lib.domain.values.frozen import changed, value
 from zoe_lib.run_times.model import SAMPLES_MAX, RunTimeModel, learned
 from zoe_lib.run_times.values import RunSample, RunSetting
 

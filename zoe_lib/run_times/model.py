@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from statistics import fmean, median, median_low
 
-from zoe_lib.domain.values import changed, value
+from zoe_lib.domain.values.frozen import changed, value
 from zoe_lib.run_times.least_squares import non_negative
 from zoe_lib.run_times.terms import Form, Term, amount, forms_for, setting_of
 from zoe_lib.run_times.values import RunSample, RunSetting

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from zoe_lib.domain.application import Application, Component, with_counts
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark, Service
-from zoe_lib.domain.guaranteed import guaranteed_counts
-from zoe_lib.domain.promises import wished
-from zoe_lib.domain.transfers import StoreTransfers
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.applications.application import Application, Component, with_counts
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark, Service
+from zoe_lib.domain.executions.guaranteed import guaranteed_counts
+from zoe_lib.domain.executions.promises import wished
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.domain.values.transfers import StoreTransfers
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 _LEAST_CORES = 0.01

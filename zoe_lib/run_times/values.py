@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values.frozen import value
 
 
 @value(frozen=True, slots=True)

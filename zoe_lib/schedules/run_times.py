@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from zoe_client.times import zone_of
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values.frozen import value
 
 SCHEDULED, PREVIOUS = "ZOE_SCHEDULED", "ZOE_PREVIOUS"
 """Variables with the two times by ISO 8601, unless the component sets them itself."""

@@ -12,7 +12,7 @@ from itertools import islice
 from cronsim import CronSim, CronSimError
 
 from zoe_client.times import zone_of
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values.frozen import value
 
 EXPRESSION_MAX = 200
 _FIELDS = 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_client.vocabulary import MissedPolicy
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values.frozen import value
 from zoe_lib.schedules.values import Schedule
 
 MISSED_AFTER_S = 300.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy, RunKind, ScheduleOutcome
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values.frozen import value
 from zoe_lib.schedules.times import CronTimes
 
 

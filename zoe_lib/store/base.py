@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
-from zoe_lib.domain.arrays import Array, ArrayId
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.entries import Entry
-from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
-from zoe_lib.domain.gateway import HeldOnNode
-from zoe_lib.domain.limits import Limits, LimitSubject
-from zoe_lib.domain.platform import BackendCapabilities, Platform
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.progress import ExecutionProgress
-from zoe_lib.domain.promises import StoreCapacity
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.sharing import ALL, ExecutionShares, Visibility
-from zoe_lib.domain.use import DayOfUser, ResourceSeconds
+from zoe_lib.domain.applications.entries import Entry
+from zoe_lib.domain.applications.sharing import ALL, ExecutionShares, Visibility
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.arrays import Array, ArrayId
+from zoe_lib.domain.executions.events import Event
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.executions.gateway import HeldOnNode
+from zoe_lib.domain.executions.limits import Limits, LimitSubject
+from zoe_lib.domain.executions.promises import StoreCapacity
+from zoe_lib.domain.executions.use import DayOfUser, ResourceSeconds
+from zoe_lib.domain.values.progress import ExecutionProgress
+from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.values import (
     ArrayChange,
     ArrayPage,
@@ -143,17 +143,17 @@ class ExecutionStore(Protocol):
         ...
 
     def waiting_for_store(self, visibility: Visibility = ALL) -> Sequence[StoreWait]:
-        """Return the visible executions that wait for the object store (`zoe_lib.domain.promises.waits_for_store`),
-        oldest first.
+        """Return the visible executions that wait for the object store, oldest first; by `waits_for_store` of
+        `zoe_lib.domain.executions.promises`.
         """
         ...
 
     def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
-        """Return `zoe_lib.domain.limits.used` of all executions that are not terminal."""
+        """Return `zoe_lib.domain.executions.limits.used` of all executions that are not terminal."""
         ...
 
     def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
-        """Return `zoe_lib.domain.gateway.held_on_nodes` of all executions that are not terminal."""
+        """Return `zoe_lib.domain.executions.gateway.held_on_nodes` of all executions that are not terminal."""
         ...
 
     # -- arrays ----------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from zoe_lib.domain.roles import SCOPES, Role, Scope
-from zoe_lib.domain.sharing import ShareLevel, Visibility
+from zoe_lib.domain.applications.roles import SCOPES, Role, Scope
+from zoe_lib.domain.applications.sharing import ShareLevel, Visibility
 
 Limits = Mapping[str, tuple[float, int]]
 """Limits of failed sign-ins by key: since when they count, and how many are allowed."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.arrays import Array
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.limits import Limits
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.arrays import Array
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.limits import Limits
 from zoe_lib.store.errors import IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from zoe_client.vocabulary import DeadlineStatus
-from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId
-from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
-from zoe_lib.domain.promises import TenantBandwidth
-from zoe_lib.domain.sharing import ALL, Visibility
-from zoe_lib.domain.values import value
+from zoe_lib.domain.applications.sharing import ALL, Visibility
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, ArrayId
+from zoe_lib.domain.executions.events import Event
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.executions.promises import TenantBandwidth
+from zoe_lib.domain.values.frozen import value
 
 
 @value(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from zoe_client.vocabulary import Cause, ExecutionState, IndexState, ListProblem
-from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.sharing import Visibility
+from zoe_lib.domain.applications.sharing import Visibility
+from zoe_lib.domain.executions.execution import ExecutionId
 
 
 @dataclass(frozen=True, slots=True)

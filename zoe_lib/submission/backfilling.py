@@ -7,13 +7,13 @@ from functools import partial
 
 from zoe_client.vocabulary import DependencyKind, RunKind, ScheduleOutcome
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, Dependency
+from zoe_lib.domain.values.frozen import value
 from zoe_lib.schedules.values import Schedule, ScheduleRun
 from zoe_lib.store.errors import AlreadyMade, NotFound
 from zoe_lib.store.people import Principal
-from zoe_lib.store.sql import schedules as rows
-from zoe_lib.store.sql.schedules import RUNS_KEPT
+from zoe_lib.store.sql.batch import schedules as rows
+from zoe_lib.store.sql.batch.schedules import RUNS_KEPT
 from zoe_lib.submission.making import PreparedRun, stored
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused

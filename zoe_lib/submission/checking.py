@@ -13,11 +13,12 @@ from zoe_client.documents.diagnostics import pointer
 from zoe_client.vocabulary import PRIORITY_MAX
 from zoe_lib.config import Settings
 from zoe_lib.descriptions import DescriptionError, Diagnostic, located, parse
-from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.cluster import never_fits
-from zoe_lib.domain.feasibility import Finding, findings
-from zoe_lib.domain.policy import Policy, priority_max_of
-from zoe_lib.domain.promises import (
+from zoe_lib.domain.applications.application import Application, Component
+from zoe_lib.domain.applications.secrets import TenantSecrets, wanted_secrets
+from zoe_lib.domain.cluster.cluster import never_fits
+from zoe_lib.domain.cluster.feasibility import Finding, findings
+from zoe_lib.domain.cluster.policy import Policy, priority_max_of
+from zoe_lib.domain.executions.promises import (
     StoreCapacity,
     never_granted,
     never_promised,
@@ -27,11 +28,10 @@ from zoe_lib.domain.promises import (
     why_no_view,
     wished,
 )
-from zoe_lib.domain.secrets import TenantSecrets, wanted_secrets
-from zoe_lib.domain.storage import Guarantee, StoreAccess
-from zoe_lib.store.accounts import AccountStore
+from zoe_lib.domain.values.storage import Guarantee, StoreAccess
 from zoe_lib.store.people import Principal
-from zoe_lib.store.sql.installation import TermsVersions
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.sql.installation.installation import TermsVersions
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused, diagnostics_of, from_description
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain import arrays as domain
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.arrays import Array, ArrayEventKind, is_array
-from zoe_lib.domain.consequences import missed_deadline, will_retry
-from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import arrays as domain
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, is_array
+from zoe_lib.domain.executions.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
+from zoe_lib.domain.lifecycle.consequences import missed_deadline, will_retry
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
 
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)

@@ -18,7 +18,7 @@ def new_execution_id() -> str:
 
 
 def new_array_id() -> str:
-    """Return the same with another letter; ids of an array's executions continue it (`zoe_lib.domain.arrays`)."""
+    """Return the same with another letter; ids of an array's executions continue it (`domain.executions.arrays`)."""
     return "a" + _unique()
 
 

@@ -13,18 +13,18 @@ from zoe_client.vocabulary import RunKind
 from zoe_client.wire import Diagnostic
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions import DescriptionError
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.arrays import Array
-from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.finish_times import CONFIDENCE, PromiseWish, budget_text
-from zoe_lib.domain.indices import IndicesError, parse_array
-from zoe_lib.domain.values import changed, value
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.arrays import Array
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.indices import IndicesError, parse_array
+from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions
+from zoe_lib.domain.values.finish_times import CONFIDENCE, PromiseWish, budget_text
+from zoe_lib.domain.values.frozen import changed, value
 from zoe_lib.schedules.values import RunOptions
 from zoe_lib.store.errors import BatchRefused, NotFound, QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner, room_for
-from zoe_lib.store.sql import workflows as rows
+from zoe_lib.store.sql.batch import workflows as rows
 from zoe_lib.store.values import ArraysBeside
 from zoe_lib.store.workflow_values import NewStep, NewWorkflow
 from zoe_lib.submission.budgets import budget_warnings

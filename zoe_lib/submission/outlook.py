@@ -9,7 +9,7 @@ from typing import Any
 from zoe_client.times import GivenTime, in_full
 from zoe_client.vocabulary import DeadlineOutlook
 from zoe_client.wire import DeadlineOutlookView
-from zoe_lib.domain.application import Application
+from zoe_lib.domain.applications.application import Application
 
 _LIMIT, _UNKNOWN = "time_limit", "unknown"
 _SOURCES = {"declared": "its declared run time", "past_runs": "the run time of its past runs"}

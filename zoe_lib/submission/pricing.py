@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from zoe_lib.domain.application import Application
+from zoe_lib.domain.applications.application import Application
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.store.people import Principal
 from zoe_lib.submission.place import SubmissionPlace

@@ -9,15 +9,15 @@ from sqlalchemy import Connection
 
 from zoe_client.vocabulary import DependencyKind, OverlapPolicy, ScheduleOutcome
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
-from zoe_lib.domain.roles import Scope
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, Dependency
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.schedules.run_times import PARTS, RunTimes, with_times, without_time
 from zoe_lib.schedules.turns import ScheduleTurn, turn_of
 from zoe_lib.schedules.values import Schedule, ScheduleRun
 from zoe_lib.store.errors import AlreadyMade, NotFound
 from zoe_lib.store.people import Principal
-from zoe_lib.store.sql import schedules as rows
+from zoe_lib.store.sql.batch import schedules as rows
 from zoe_lib.submission.ending import cancel_run
 from zoe_lib.submission.making import PreparedRun, known, prepare, stored
 from zoe_lib.submission.place import SubmissionPlace

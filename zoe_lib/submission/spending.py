@@ -8,12 +8,12 @@ from decimal import Decimal
 from threading import Lock
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.metering import microseconds
+from zoe_lib.domain.executions.metering import microseconds
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import in_force
 from zoe_lib.pricing.zones import month_at
-from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.store.sql.prices import Budget
+from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.store.sql.billing.prices import Budget
 
 KEPT_S = 5.0
 _KEPT_MAX = 1000

@@ -10,15 +10,15 @@ from zoe_client.documents.diagnostics import DIAGNOSTICS_MAX
 from zoe_client.documents.diagnostics import Diagnostic as Finding
 from zoe_client.vocabulary import DependencyKind
 from zoe_lib.descriptions import DescriptionError
-from zoe_lib.domain.arrays import Array
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.entries import EntryList
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.finish_times import MEMBERS_MAX, PromiseWish
-from zoe_lib.domain.indices import first_indices
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.applications.entries import EntryList
+from zoe_lib.domain.executions.arrays import Array
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.indices import first_indices
+from zoe_lib.domain.values.conditions import Conditions, Dependency
+from zoe_lib.domain.values.finish_times import MEMBERS_MAX, PromiseWish
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.people import Principal
-from zoe_lib.store.sql.installation import TermsVersions
+from zoe_lib.store.sql.installation.installation import TermsVersions
 from zoe_lib.store.workflow_values import NewStep
 from zoe_lib.submission.checking import Checked, checked
 from zoe_lib.submission.deadlines import check_no_promise, deadline_of, given_deadline

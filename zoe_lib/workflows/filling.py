@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, pointer
-from zoe_lib.domain.templates import escape
+from zoe_lib.domain.applications.templates import escape
 from zoe_lib.workflows.values import Value
 
 _TOKEN = re.compile(r"\{\{|\}\}|\{(param|matrix|input|result|each):([^{}]*)\}")

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol, runtime_checkable
 
-from zoe_lib.domain.application import Component, Port
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
-from zoe_lib.domain.platform import BackendCapabilities
-from zoe_lib.domain.storage import InputRead
-from zoe_lib.domain.values import TextEnum, value
+from zoe_lib.domain.applications.application import Component, Port
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.platform import BackendCapabilities
+from zoe_lib.domain.executions.execution import Cause, ExecutionId, ServiceId
+from zoe_lib.domain.values.frozen import TextEnum, value
+from zoe_lib.domain.values.storage import InputRead
 
 Left = Callable[[], bool]
 """Returns whether the client that waits for the answer has left."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from zoe_lib.config import Settings
-from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_master.backends.base import Backend, BackendError, BackendUnavailable
 from zoe_master.backends.file_task import file_limits
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime, refuse_reason

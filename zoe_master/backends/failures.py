@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 
 
 class CannotStartError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_lib.domain.templates import Template, TemplateKind
+from zoe_lib.domain.applications.templates import Template, TemplateKind
 from zoe_master.backends.base import PeerService, ServiceStart
 from zoe_master.backends.failures import CannotStartError
 

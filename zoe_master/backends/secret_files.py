@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zoe_lib.domain.application import ComponentSecret
+from zoe_lib.domain.applications.application import ComponentSecret
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_master.backends.base import Usage
 
 # Long enough that neither a page that polls now and then nor a garbage collection counts as work.

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import structlog
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.executions.execution import Execution
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick
 from zoe_master.state.cpu_budget import FORECAST_S, CpuBudget

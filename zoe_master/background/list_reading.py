@@ -13,9 +13,9 @@ from collections.abc import Callable
 import httpx
 
 from zoe_client.vocabulary import ListProblem
-from zoe_lib.domain.arrays import Array
-from zoe_lib.domain.entries import LIST_BYTES_MAX
-from zoe_lib.domain.entry_reading import ListRefused
+from zoe_lib.domain.applications.entries import LIST_BYTES_MAX
+from zoe_lib.domain.applications.entry_reading import ListRefused
+from zoe_lib.domain.executions.arrays import Array
 from zoe_master.backends.base import BackendError, Endpoint, SystemUser
 
 READ_S = 30.0

@@ -11,9 +11,9 @@ import structlog
 
 from zoe_client.vocabulary import ListProblem
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId, awaits_list, list_refused, use_of_entries
-from zoe_lib.domain.entries import ENTRIES_MAX
-from zoe_lib.domain.entry_reading import ListRefused, read_entries
+from zoe_lib.domain.applications.entries import ENTRIES_MAX
+from zoe_lib.domain.applications.entry_reading import ListRefused, read_entries
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, ArrayId, awaits_list, list_refused, use_of_entries
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotFound, StoreError
 from zoe_lib.store.values import ArrayChange

@@ -11,8 +11,8 @@ from prometheus_client import Counter as CounterMetric
 
 from zoe_client.vocabulary import DeadlineCause, Outcome
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.promises import Rates
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.executions.promises import Rates
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.backends.base import Usage
 from zoe_master.loop.tick import Tick
 from zoe_master.storage.report import BandwidthReport

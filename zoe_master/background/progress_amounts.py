@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from zoe_lib.domain.execution import ServiceId
-from zoe_lib.domain.progress import NoProgress, ProgressProbe, ProgressReading, reading_of
+from zoe_lib.domain.executions.execution import ServiceId
+from zoe_lib.domain.values.progress import NoProgress, ProgressProbe, ProgressReading, reading_of
 from zoe_master.backends.base import PROGRESS_BYTES_MAX, PortAddress
 from zoe_master.background.probe_answers import NoReading, ProbeAnswers
 

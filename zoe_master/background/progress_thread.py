@@ -9,9 +9,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import structlog
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
-from zoe_lib.domain.progress import TEXT_MAX, ExecutionProgress, ProgressHistory, ProgressReading, not_less
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
+from zoe_lib.domain.values.progress import TEXT_MAX, ExecutionProgress, ProgressHistory, ProgressReading, not_less
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreError
 from zoe_master.backends.base import BackendError

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import httpx
 
-from zoe_lib.domain.execution import Service, ServiceId
-from zoe_lib.domain.scaling import ScalingRule
+from zoe_lib.domain.executions.execution import Service, ServiceId
+from zoe_lib.domain.values.scaling import ScalingRule
 from zoe_master.backends.base import PortAddress, Usage
 from zoe_master.background.probe_answers import TIMEOUT_S, NoReading, ProbeAnswers
 

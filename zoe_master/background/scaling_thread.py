@@ -10,10 +10,10 @@ import structlog
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions.bounds import SERVICES_MAX
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
-from zoe_lib.domain.scaling import ScalingHistory, ScalingRule
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
+from zoe_lib.domain.values.scaling import ScalingHistory, ScalingRule
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreError
 from zoe_master.backends.base import BackendError, Usage

@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from zoe_client.vocabulary import ExecutionState, Holder
-from zoe_lib.domain.arrays import Array, ArrayEventKind, asks_as_whole, execution_of, fail, hold, missed_deadline
-from zoe_lib.domain.conditions import OTHERWISE
-from zoe_lib.domain.consequences import DEADLINE_PASSED
+from zoe_lib.domain.executions.arrays import (
+    Array,
+    ArrayEventKind,
+    asks_as_whole,
+    execution_of,
+    fail,
+    hold,
+    missed_deadline,
+)
+from zoe_lib.domain.lifecycle.consequences import DEADLINE_PASSED
+from zoe_lib.domain.values.conditions import OTHERWISE
 from zoe_lib.store.values import ArrayChange
 from zoe_master.state.arrays import KeptArray
 from zoe_master.state.state_cache import StateCache

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zoe_lib.domain.consequences import due_at_s
-from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ServiceId
+from zoe_lib.domain.lifecycle.consequences import due_at_s
 from zoe_master.backends.base import Observation
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.consequences import settle
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.lifecycle.consequences import settle
 from zoe_lib.store.values import ExecutionChange
 from zoe_master.state.state_cache import CHANGES_PER_SET, StateCache
 from zoe_master.state.tick_context import TickContext

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.idleness import idle_due_s, idle_event
+from zoe_lib.domain.executions.events import Event
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.lifecycle.idleness import idle_due_s, idle_event
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 

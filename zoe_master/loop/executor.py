@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import structlog
 
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.consequences import may_start
-from zoe_lib.domain.execution import (
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import (
     Cause,
     Execution,
     ExecutionId,
@@ -19,9 +18,10 @@ from zoe_lib.domain.execution import (
     ServiceId,
     ServiceState,
 )
-from zoe_lib.domain.gateway import bearer
-from zoe_lib.domain.locality import InputPlaces, places_of
-from zoe_lib.domain.promises import is_promised
+from zoe_lib.domain.executions.gateway import bearer
+from zoe_lib.domain.executions.promises import is_promised
+from zoe_lib.domain.lifecycle.consequences import may_start
+from zoe_lib.domain.values.locality import InputPlaces, places_of
 from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import (
     Backend,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, ExecutionId, Outcome
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, ExecutionId, Outcome
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import Backend, ImageState, ImageStatus
 from zoe_master.state.state_cache import StateCache

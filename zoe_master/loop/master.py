@@ -11,16 +11,16 @@ from secrets import token_hex
 import structlog
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.arrays import Array
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.consequences import due_at_s
-from zoe_lib.domain.events import Forecasted
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
-from zoe_lib.domain.forecast import Forecast
-from zoe_lib.domain.platform import BackendCapabilities
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import StoreCapacity
-from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.platform import BackendCapabilities
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.arrays import Array
+from zoe_lib.domain.executions.events import Forecasted
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.executions.promises import StoreCapacity
+from zoe_lib.domain.lifecycle.consequences import due_at_s
+from zoe_lib.domain.values.forecast import Forecast
+from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotLeader
 from zoe_master.backends.base import Backend

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.consequences import settle
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.domain.lifecycle.consequences import settle
 from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import Backend, Observation, ObservedState
 from zoe_master.crash_points import CrashPoint, Hit

@@ -7,7 +7,7 @@ import hmac
 import os
 from collections.abc import Mapping
 
-from zoe_lib.domain.execution import Execution, ServiceId
+from zoe_lib.domain.executions.execution import Execution, ServiceId
 
 PURPOSE = "sign in at applications"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
-from zoe_lib.domain.progress import ExecutionProgress
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.values.progress import ExecutionProgress
 from zoe_lib.run_times.samples import through_views
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.booking.bookings import CAUTION

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from queue import SimpleQueue
 
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.consequences import settle
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.finish_times import PromiseOffers
-from zoe_lib.domain.guaranteed import awaits_promise
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.executions.guaranteed import awaits_promise
+from zoe_lib.domain.lifecycle.consequences import settle
+from zoe_lib.domain.values.finish_times import PromiseOffers
 from zoe_master.loop.promise_decisions import DECISIONS_MAX, PromiseDecision, offer_rooms, promise_rooms
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.snapshot import Snapshot

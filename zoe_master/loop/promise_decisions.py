@@ -10,16 +10,16 @@ from types import MappingProxyType
 from typing import Protocol
 
 from zoe_client.vocabulary import PromiseRisk
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
-from zoe_lib.domain.finish_times import Promise, PromiseNotice, PromiseOffers
-from zoe_lib.domain.guaranteed import as_guaranteed, guaranteed_counts
-from zoe_lib.domain.lifecycle import with_bandwidth
-from zoe_lib.domain.policy import Policy, limits_of
-from zoe_lib.domain.progress import ExecutionProgress, remaining_s
-from zoe_lib.domain.promises import pushed_down, without_views
-from zoe_lib.domain.resources import total
-from zoe_lib.domain.values import changed, value
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.cluster.policy import Policy, limits_of
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.executions.guaranteed import as_guaranteed, guaranteed_counts
+from zoe_lib.domain.executions.promises import pushed_down, without_views
+from zoe_lib.domain.lifecycle.lifecycle import with_bandwidth
+from zoe_lib.domain.values.finish_times import Promise, PromiseNotice, PromiseOffers
+from zoe_lib.domain.values.frozen import changed, value
+from zoe_lib.domain.values.progress import ExecutionProgress, remaining_s
+from zoe_lib.domain.values.resources import total
 from zoe_lib.run_times.samples import through_views, with_elastic
 from zoe_lib.run_times.spread import CHANCES
 from zoe_master.loop.promise_adjustments import PromiseAdjustments

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from zoe_lib.domain.events import ReasonChanged
-from zoe_lib.domain.execution import ExecutionId, ExecutionState
-from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.executions.events import ReasonChanged
+from zoe_lib.domain.executions.execution import ExecutionId, ExecutionState
+from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.store.values import ExecutionChange
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import CHANGES_PER_SET, StateCache

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Outcome
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import structlog
 
-from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import NoSystemIds
-from zoe_lib.store.sql.system_ids import IdKind
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.sql.accounts.system_ids import IdKind
 from zoe_master.backends.base import SystemUser
 
 log = structlog.get_logger(__name__)

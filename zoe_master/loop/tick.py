@@ -7,13 +7,13 @@ from dataclasses import field, replace
 from secrets import token_hex
 
 from zoe_client.vocabulary import DeadlineCause
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.events import Queued, Submitted
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
-from zoe_lib.domain.forecast import Forecast
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.values import value
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Queued, Submitted
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.forecast import Forecast
+from zoe_lib.domain.values.frozen import value
 from zoe_master.scheduler.ordering.estimate import RunKey, RunTime, run_key
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never

@@ -10,16 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Execution, ServiceState
-from zoe_lib.domain.locality import InputObjects, Places
-from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.promises import BandwidthSupply
-from zoe_lib.domain.storage import Located
-from zoe_lib.domain.use import DAY_S
-from zoe_lib.domain.values import value
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.execution import Execution, ServiceState
+from zoe_lib.domain.executions.promises import BandwidthSupply
+from zoe_lib.domain.executions.use import DAY_S
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.locality import InputObjects, Places
+from zoe_lib.domain.values.storage import Located
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.documents.codec import decode, encode
 from zoe_lib.store.values import TickRecord
 from zoe_master.backends.base import ImageStatus
 

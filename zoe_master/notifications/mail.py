@@ -10,7 +10,7 @@ from email.message import EmailMessage
 from email.utils import formatdate
 from urllib.parse import unquote, urlsplit
 
-from zoe_lib.domain.notifications import TargetRefused, mail_address
+from zoe_lib.domain.executions.notifications import TargetRefused, mail_address
 from zoe_master.notifications.webhook import NotTold
 
 _TIMEOUT_S = 20.0

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from zoe_client.vocabulary import Cause, NotificationKind
-from zoe_lib.domain.clock import utc_text
-from zoe_lib.domain.deadlines import DeadlineMiss
-from zoe_lib.domain.notifications import Notification, ScheduleRefusal
+from zoe_lib.domain.executions.notifications import Notification, ScheduleRefusal
+from zoe_lib.domain.values.clock import utc_text
+from zoe_lib.domain.values.deadlines import DeadlineMiss
 from zoe_lib.store.people import NotificationTarget
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how secrets begin, not one

@@ -10,8 +10,8 @@ from contextlib import suppress
 import structlog
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import StoreError
+from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_master.notifications.turn import NotificationSenders, TargetTurn
 
 log = structlog.get_logger(__name__)

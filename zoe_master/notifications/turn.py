@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.notifications import Notification, is_mail
+from zoe_lib.domain.executions.notifications import Notification, is_mail
 from zoe_lib.sealing import CannotOpen
-from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import NotificationTarget
+from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_master.notifications import messages
 from zoe_master.notifications.mail import NotificationMail, send
 from zoe_master.notifications.messages import NotificationMessage

@@ -10,7 +10,14 @@ from ipaddress import ip_address
 import httpx
 
 from zoe_client.tls import trust_of_this_machine
-from zoe_lib.domain.notifications import Address, Network, TargetAddress, TargetRefused, check_address, web_address
+from zoe_lib.domain.executions.notifications import (
+    Address,
+    Network,
+    TargetAddress,
+    TargetRefused,
+    check_address,
+    web_address,
+)
 from zoe_master.notifications.messages import NotificationMessage
 
 TIMEOUT_S = 10.0

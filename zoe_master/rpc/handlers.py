@@ -12,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo
 from zoe_client.plain_errors import sentences
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import ExecutionId
+from zoe_lib.domain.executions.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal, Slow
 from zoe_lib.messaging.slow_lane import Lane, Left
-from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.documents.codec import decode, encode
 from zoe_master.backends.base import Backend, BackendError, TerminalRequest, WorkspaceMove
 from zoe_master.loop.master import Master
 from zoe_master.loop.promise_decisions import PromiseDecisions

@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.events import Submitted
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.store.codec import decode
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.events import Submitted
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.conditions import Conditions, Dependency
+from zoe_lib.store.documents.codec import decode
 
 _MEMBERS_MAX = 500
 

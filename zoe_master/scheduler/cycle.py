@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
 from zoe_master.scheduler.backfill.elastic import ElasticGiving
 from zoe_master.scheduler.backfill.reclaim import ElasticReclaim
 from zoe_master.scheduler.backfill.replacing import replace_missing

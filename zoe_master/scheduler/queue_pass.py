@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 
-from zoe_lib.domain.consequences import backs_off
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.gateway import core_groups
-from zoe_lib.domain.promises import refused
-from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.executions.gateway import core_groups
+from zoe_lib.domain.executions.promises import refused
+from zoe_lib.domain.lifecycle.consequences import backs_off
+from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_master.scheduler.backfill.backfill import Capacities, Release, Reservation
 from zoe_master.scheduler.backfill.growth import ElasticGrowth
 from zoe_master.scheduler.backfill.profile import CapacityProfile

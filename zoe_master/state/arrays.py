@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from zoe_lib.domain.arrays import (
+from zoe_lib.domain.executions.arrays import (
     ACTIVE,
     CODES,
     INDEX_STATES,
@@ -18,8 +18,8 @@ from zoe_lib.domain.arrays import (
     member_id,
     member_of,
 )
-from zoe_lib.domain.conditions import NO_CONDITIONS, Dependency
-from zoe_lib.domain.execution import WAITING_STATES, Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.executions.execution import WAITING_STATES, Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.values.conditions import NO_CONDITIONS, Dependency
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.values import ArrayQuery

@@ -7,9 +7,9 @@ from heapq import heappop, heappush, nsmallest
 from itertools import islice
 from typing import Generic, Protocol, TypeVar
 
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
-from zoe_lib.domain.guaranteed import awaits_promise
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.executions.guaranteed import awaits_promise
+from zoe_lib.domain.values.conditions import Conditions, Dependency
 
 # At least this many entries of executions that no longer wait for a time are collected before they go together.
 _GONE_MAX = 1000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ran_s
-from zoe_lib.domain.forecast import Forecast
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.values import value
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark, ran_s
+from zoe_lib.domain.values.forecast import Forecast
+from zoe_lib.domain.values.frozen import value
 from zoe_master.scheduler.ordering.estimate import EstimateSource
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.locality import Places
-from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.storage import Located
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.values.locality import Places
+from zoe_lib.domain.values.storage import Located
 from zoe_master.scheduler.placement.ledger import Ledger
 
 

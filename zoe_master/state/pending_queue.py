@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import Reason
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.values.reasons import Reason
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, ranked_by
 

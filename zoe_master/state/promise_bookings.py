@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionId, ExecutionState
-from zoe_lib.domain.guaranteed import as_guaranteed, awaits_promise
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.executions.guaranteed import as_guaranteed, awaits_promise
+from zoe_lib.domain.values.frozen import changed
 from zoe_master.scheduler.booking.bookings import Booking, booked_for, offer_name
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.metering import microseconds
-from zoe_lib.domain.promises import required
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.metering import microseconds
+from zoe_lib.domain.executions.promises import required
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import in_force

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ran_s
+from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ran_s
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.values import ExecutionQuery
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key

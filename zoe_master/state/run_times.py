@@ -6,9 +6,9 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Execution, ExecutionId, Mark
-from zoe_lib.domain.values import changed, value
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, Mark
+from zoe_lib.domain.values.frozen import changed, value
 from zoe_lib.run_times.history import RunTimes
 from zoe_lib.run_times.samples import kind_of, sample_of, setting_of
 from zoe_master.scheduler.promising.choices import numbers_of

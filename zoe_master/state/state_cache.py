@@ -12,11 +12,13 @@ from typing import TypeVar
 import structlog
 
 from zoe_client.vocabulary import DeadlineCause
-from zoe_lib.domain.arrays import Array, ArrayEventKind
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.entries import Entry
-from zoe_lib.domain.events import Event, StorageTransferred
-from zoe_lib.domain.execution import (
+from zoe_lib.domain.applications.entries import Entry
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind
+from zoe_lib.domain.executions.events import Event, StorageTransferred
+from zoe_lib.domain.executions.execution import (
     ACTIVE_STATES,
     TERMINAL_STATES,
     WAITING_STATES,
@@ -26,15 +28,13 @@ from zoe_lib.domain.execution import (
     ServiceId,
     ServiceState,
 )
-from zoe_lib.domain.guaranteed import as_guaranteed
-from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.domain.locality import Places
-from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import BandwidthSupply
-from zoe_lib.domain.reasons import Reason
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Located
+from zoe_lib.domain.executions.guaranteed import as_guaranteed
+from zoe_lib.domain.executions.promises import BandwidthSupply
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.values.locality import Places
+from zoe_lib.domain.values.reasons import Reason
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import Located
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.values import ArrayChange, ExecutionChange, ExecutionQuery, JournalEntry

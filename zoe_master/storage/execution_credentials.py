@@ -21,9 +21,9 @@ from storage_bridge.model import (
     StorageUnavailableError,
     StoreExecution,
 )
-from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.promises import Rates
-from zoe_lib.domain.storage import Credential
+from zoe_lib.domain.executions.execution import ExecutionId
+from zoe_lib.domain.executions.promises import Rates
+from zoe_lib.domain.values.storage import Credential
 
 log = structlog.get_logger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import structlog
 
-from zoe_lib.domain.events import (
+from zoe_lib.domain.executions.events import (
     Event,
     InputsDecided,
     StorageDeclined,
@@ -14,8 +14,8 @@ from zoe_lib.domain.events import (
     StorageRefused,
     StorageWithdrawn,
 )
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.promises import (
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.executions.promises import (
     BandwidthSupply,
     Rates,
     StoreCapacity,

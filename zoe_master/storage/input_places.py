@@ -10,8 +10,8 @@ import structlog
 from storage_bridge.base import StorageController
 from storage_bridge.model import StorageRefusedError, StorageUnavailableError, View, place_of
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.locality import Places
-from zoe_lib.domain.storage import Located, whose
+from zoe_lib.domain.values.locality import Places
+from zoe_lib.domain.values.storage import Located, whose
 from zoe_master.storage.tenant_tokens import NoAccessError, SignIn
 
 log = structlog.get_logger(__name__)

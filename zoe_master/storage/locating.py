@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
-from zoe_lib.domain.locality import Places
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.storage import Located, located
-from zoe_lib.domain.store_hosts import held_by_nodes, nodes_by_host
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.store_hosts import held_by_nodes, nodes_by_host
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.values.locality import Places
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.storage import Located, located
 from zoe_master.state.state_cache import StateCache
 from zoe_master.storage.input_places import Told
 from zoe_master.storage.reconciler import StorageReconciler

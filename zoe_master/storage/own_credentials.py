@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.storage import Credential
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.storage import Credential
 from zoe_master.storage.execution_credentials import ExecutionCredentials
 
 log = structlog.get_logger(__name__)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from zoe_lib.domain.cluster import Node, storage_path
-from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.store_hosts import host_key, nodes_by_host
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.cluster import Node, storage_path
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.cluster.store_hosts import host_key, nodes_by_host
 from zoe_master.storage.reconciler import StorageReconciler
 
 WEIGHER = "storage_headroom"

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from storage_bridge.base import StorageController
-from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.promises import BandwidthGuarantee
-from zoe_lib.domain.storage import Located
+from zoe_lib.domain.executions.execution import ExecutionId
+from zoe_lib.domain.executions.promises import BandwidthGuarantee
+from zoe_lib.domain.values.storage import Located
 from zoe_master.crash_points import Hit, never_crash
 from zoe_master.storage.input_places import PlaceFinder, Told
 from zoe_master.storage.reconcile_thread import ReconcileThread, Reconciliation

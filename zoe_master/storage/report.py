@@ -11,12 +11,12 @@ import structlog
 from storage_bridge.base import StorageController
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, ExecutionBandwidth, MissedBandwidth, StorageCapacity
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth, not_always_kept_together
-from zoe_lib.domain.transfers import StoreTransfers
+from zoe_lib.domain.executions.promises import Rates, StoreCapacity, TenantBandwidth, not_always_kept_together
+from zoe_lib.domain.values.transfers import StoreTransfers
 from zoe_lib.store.errors import Unstorable
 
 if TYPE_CHECKING:  # simulations need no driver of a database
-    from zoe_lib.store.postgres import PostgresStore
+    from zoe_lib.store.postgres.store import PostgresStore
 
 log = structlog.get_logger(__name__)
 _NOTHING = Rates()

@@ -16,9 +16,9 @@ from storage_bridge.stocator import (
     swift_credentials,
     swift_properties,
 )
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.promises import view_schemes
-from zoe_lib.domain.storage import Credential, InputRead, StorageDemand, service_of
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.promises import view_schemes
+from zoe_lib.domain.values.storage import Credential, InputRead, StorageDemand, service_of
 from zoe_master.backends.base import ServiceStorage
 from zoe_master.storage import input_document as told_inputs
 from zoe_master.storage.own_credentials import OwnCredentials

@@ -9,7 +9,7 @@ import httpx
 
 from storage_bridge.model import UNREADABLE, View
 from zoe_client.tls import verification
-from zoe_lib.domain.storage import Credential
+from zoe_lib.domain.values.storage import Credential
 from zoe_lib.swift_sign_in import NotSignedIn, sign_in_request, signed_in
 
 NO_CREDENTIAL = "its tenant has no stored credential for the service of the source"

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from storage_bridge.model import EndedTransfers
-from zoe_lib.domain.events import StorageTransferred
-from zoe_lib.domain.execution import TERMINAL_STATES, Execution
-from zoe_lib.domain.transfers import StoreTransfers
+from zoe_lib.domain.executions.events import StorageTransferred
+from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution
+from zoe_lib.domain.values.transfers import StoreTransfers
 from zoe_lib.store.values import ExecutionChange
 from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.state.state_cache import StateCache

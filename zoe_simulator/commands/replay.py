@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from zoe_lib.config import Settings
-from zoe_lib.domain.cluster import Node
-from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.store.postgres.store import PostgresStore
 from zoe_simulator.commands.arguments import positive
 from zoe_simulator.history_replay.answer import answer
 from zoe_simulator.history_replay.recording import Recording, ReplayRefused, read_recording

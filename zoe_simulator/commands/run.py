@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zoe_lib.domain.policy import BACKFILLS, ORDERS, Policy
+from zoe_lib.domain.cluster.policy import BACKFILLS, ORDERS, Policy
 from zoe_simulator.commands.arguments import not_negative, positive, share, window
 from zoe_simulator.commands.output import print_figures, progress_bar, write_starts
 from zoe_simulator.faults.of_trace import run_with_faults

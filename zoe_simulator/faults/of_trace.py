@@ -10,9 +10,9 @@ from typing import Any
 
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.simulated import SimulatedController
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_simulator.faults.kinds import occurrences

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from zoe_lib.store.errors import StoreUnavailable
-from zoe_lib.store.memory import MemoryStore
-from zoe_lib.store.memory_state import State
+from zoe_lib.store.memory.state import State
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.base import BackendError, Observation, ServiceStart
 from zoe_master.backends.simulated import SimulatedBackend
 

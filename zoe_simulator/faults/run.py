@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from storage_bridge.simulated import SimulatedController
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, ServiceState
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, ExecutionState, ServiceState
 from zoe_lib.store.errors import NotLeader, StoreUnavailable
 from zoe_master.backends.base import BackendError, ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedClock

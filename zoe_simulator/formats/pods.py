@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.values.resources import Resources
 from zoe_simulator.formats.lines import read_lines, trace_name
 from zoe_simulator.jobs import Job, Trace, TraceError
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.executions.execution import Execution
 from zoe_simulator.history_replay.outcome import Decision, Happened, Outcome, decisions, outcome
 from zoe_simulator.history_replay.recording import Recording, to_event
 from zoe_simulator.history_replay.rerun import Change, Rerun

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from zoe_lib.clock import Clock
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ServiceId
-from zoe_lib.domain.platform import BackendCapabilities
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.platform import BackendCapabilities
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionId, ServiceId
 from zoe_master.backends.base import (
     BackendError,
     Endpoint,

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ServiceId
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.events import Event
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionId, ServiceId
 from zoe_simulator.figures import BOUND_S
 
 Happened = tuple[ExecutionId, Event]

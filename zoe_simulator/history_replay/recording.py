@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from zoe_lib.domain.application import with_counts, with_memory
-from zoe_lib.domain.conditions import NO_CONDITIONS
-from zoe_lib.domain.events import Event, Modified, OwnerChanged, Requeued, Scaled, Submitted
-from zoe_lib.domain.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.sharing import ALL, Visibility
+from zoe_lib.domain.applications.application import with_counts, with_memory
+from zoe_lib.domain.applications.sharing import ALL, Visibility
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Event, Modified, OwnerChanged, Requeued, Scaled, Submitted
+from zoe_lib.domain.executions.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.conditions import NO_CONDITIONS
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.codec import decode, event_of
+from zoe_lib.store.documents.codec import decode, event_of
 from zoe_lib.store.values import ExecutionQuery, JournalEntry, TickRecord
 from zoe_master.loop.tick_recorder import Inputs, after
 from zoe_simulator.history_replay.services import ServiceRecord, records_of

@@ -8,17 +8,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from storage_bridge.model import ViewVerdict
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import Cause, ExecutionId
-from zoe_lib.domain.lifecycle import IllegalTransition
-from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.storage import Located
-from zoe_lib.store.codec import decode, encode
-from zoe_lib.store.memory import MemoryStore
-from zoe_lib.store.memory_state import State
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.events import Event
+from zoe_lib.domain.executions.execution import Cause, ExecutionId
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition
+from zoe_lib.domain.values.storage import Located
+from zoe_lib.store.documents.codec import decode, encode
+from zoe_lib.store.memory.state import State
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import JournalEntry, StoreLimits
 from zoe_master.backends.simulated import SimulatedClock
 from zoe_master.loop.master import Master

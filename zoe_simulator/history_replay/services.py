@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ServiceId
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionId, ServiceId
 from zoe_lib.store.values import JournalEntry
 from zoe_master.backends.base import ObservedState
 

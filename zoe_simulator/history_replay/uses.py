@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, ExecutionId
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, ExecutionId
 from zoe_lib.store.values import JournalEntry
 
 

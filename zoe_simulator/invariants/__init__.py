@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from storage_bridge.simulated import SimulatedController
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.store.base import ExecutionStore
 from zoe_master.loop.tick import Tick
 from zoe_simulator.invariants.capacity import capacity_problems

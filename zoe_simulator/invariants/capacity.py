@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES, Execution, ExecutionState
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, WAITING_STATES, Execution, ExecutionState
+from zoe_lib.domain.values.resources import Resources
 
 
 def capacity_problems(nodes: Iterable[Node], executions: Iterable[Execution]) -> Iterator[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from storage_bridge.simulated import SimulatedController
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.promises import Rates, required
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.executions.promises import Rates, required
 
 _HOLDS = (ExecutionState.STARTING, ExecutionState.RUNNING)
 _RUNS = (ServiceState.STARTING, ServiceState.READY)

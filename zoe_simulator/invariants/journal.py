@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from zoe_lib.domain.arrays import ArrayEventKind
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.executions.arrays import ArrayEventKind
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.codec import event_of
+from zoe_lib.store.documents.codec import event_of
 from zoe_lib.store.values import JournalEntry
 
 _ENTRIES = 1000

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionId, Mark, Service
-from zoe_lib.domain.limits import Limit, LimitSubject
-from zoe_lib.domain.policy import Policy, limits_of
-from zoe_lib.domain.promises import required
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.cluster.policy import Policy, limits_of
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, ExecutionId, Mark, Service
+from zoe_lib.domain.executions.limits import Limit, LimitSubject
+from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.room import Room, cores_of, counts_for, leaving

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.queue import refused_for_room, started_in_turn
 from zoe_simulator.invariants.room import expected_start_s

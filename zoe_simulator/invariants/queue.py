@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode, holds_up_others
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.reasons import ReasonCode, holds_up_others
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.room import Room, expected_start_s, room_of
 from zoe_simulator.invariants.turns import Turns

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.policy import Policy, limits_of
-from zoe_lib.domain.promises import required
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.values import value
+from zoe_lib.domain.cluster.policy import Policy, limits_of
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.queue import refused_for_room

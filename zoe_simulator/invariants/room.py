@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from zoe_lib.domain.cluster import Node, gateway_reservation, lacks_labels
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionState, Service, ServiceState
-from zoe_lib.domain.gateway import core_groups, wanted
-from zoe_lib.domain.gateway import held as held_by
-from zoe_lib.domain.limits import LimitSubject
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.cluster.cluster import Node, gateway_reservation, lacks_labels
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Service, ServiceState
+from zoe_lib.domain.executions.gateway import core_groups, wanted
+from zoe_lib.domain.executions.gateway import held as held_by
+from zoe_lib.domain.executions.limits import LimitSubject
+from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 
 # When it becomes free, on which node, how much.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival
 
 _NOTHING_S = 1e-9

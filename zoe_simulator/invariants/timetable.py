@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.gateway import held, wanted
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.executions.gateway import held, wanted
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.queue import Pass
 from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.ledger import Ledger

@@ -6,9 +6,9 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 
-from zoe_lib.domain.execution import Execution, ExecutionId, Mark
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, Mark
+from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.ordering.virtual_time import arrival_of
 from zoe_simulator.invariants.sharing import virtual_ends

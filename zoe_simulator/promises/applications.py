@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.finish_times import PromiseWish
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import StorageDemand, StorageObject
+from zoe_lib.domain.applications.application import Application, Component
+from zoe_lib.domain.values.finish_times import PromiseWish
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import StorageDemand, StorageObject
 from zoe_lib.run_times.samples import Kind
 from zoe_lib.run_times.values import RunSample, RunSetting
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from zoe_lib.domain.application import Application
+from zoe_lib.domain.applications.application import Application
 from zoe_master.state.run_times import RunTimesKept, RunTimeWithin
 from zoe_simulator.promises.applications import StudyApplication
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from zoe_client.vocabulary import OfferKind
-from zoe_lib.domain.events import Event, Promised, Refused
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome, ServiceState
-from zoe_lib.domain.finish_times import PromiseOffers, PromiseWish
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.progress import READINGS_MAX, ExecutionProgress, ProgressReading
-from zoe_lib.domain.storage import Credential
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Event, Promised, Refused
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Outcome, ServiceState
+from zoe_lib.domain.values.finish_times import PromiseOffers, PromiseWish
+from zoe_lib.domain.values.progress import READINGS_MAX, ExecutionProgress, ProgressReading
+from zoe_lib.domain.values.storage import Credential
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.simulated import SimulatedBackend, SimulatedClock
 from zoe_master.backends.simulated.backend import FINAL_STATES
 from zoe_master.loop.master import Master

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.finish_times import PromiseWish
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.finish_times import PromiseWish
 from zoe_simulator.promises.outcomes import StudyOutcome
 from zoe_simulator.promises.rivals.base import Rival
 from zoe_simulator.promises.rivals.elasticflow import ElasticFlowLike

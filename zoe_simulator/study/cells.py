@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from zoe_lib.domain.policy import DEFAULT_WEIGHERS, Policy
+from zoe_lib.domain.cluster.policy import DEFAULT_WEIGHERS, Policy
 from zoe_simulator.study.cell import StudyCell
 
 PARTS = ("orders", "backfill", "ageing", "overload", "storage")

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.elastic_run import ElasticRun
 from zoe_simulator.study.cell import StudyCell
 from zoe_simulator.study.log_workloads import AS_LOGGED, LOGS, POPULATIONS, WINDOWS, log_workload, trace_of

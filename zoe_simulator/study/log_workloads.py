@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 from zoe_simulator.formats import read_trace
 from zoe_simulator.jobs import Job, Trace
 from zoe_simulator.workload import Arrival

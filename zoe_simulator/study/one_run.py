@@ -8,8 +8,8 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from zoe_lib.domain.cluster import STORAGE_PATH_LABEL, Node
-from zoe_lib.domain.storage import Guarantee
+from zoe_lib.domain.cluster.cluster import STORAGE_PATH_LABEL, Node
+from zoe_lib.domain.values.storage import Guarantee
 from zoe_simulator.elastic_run import ElasticRun, Finished
 from zoe_simulator.shared_store import StoreSize
 from zoe_simulator.store_use import StoreUse

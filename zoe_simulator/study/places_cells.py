@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from zoe_lib.domain.policy import DEFAULT_WEIGHERS, Policy
+from zoe_lib.domain.cluster.policy import DEFAULT_WEIGHERS, Policy
 from zoe_simulator.elastic_run import ElasticRun
 from zoe_simulator.hosted_store import spread
 from zoe_simulator.shared_store import StoreSize

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
 
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.elastic_run import Finished
 from zoe_simulator.study.cells import AGEING_S, Cell
 from zoe_simulator.workload import Arrival

@@ -13,7 +13,7 @@ from matplotlib import rcParams
 from matplotlib.figure import Figure
 
 from benchmarks.storage.table import Line
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 FOLDER = CLONE / "docs" / "study" / "store-figures"
 

@@ -25,7 +25,7 @@ from tests.support.pusher import Pusher, pushed_store
 from tests.support.whole_storage import TOKEN, whole_storage
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.store.migrate import upgrade
+from zoe_lib.store.postgres.migrate import upgrade
 
 TENANT = "acme"
 _KEYS = '{"acme": {"current": "bench", "keys": {"bench": "' + "5a" * 32 + '"}}}'

@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from tests.support.waiting import until
-from zoe_embedded.ports import HeldPorts
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.processes.ports import HeldPorts
+from zoe_embedded.runtimes.runtime import CLONE
 
 DESCRIPTION = json.loads((CLONE / "app_descriptions" / "web-server.json").read_text())
 

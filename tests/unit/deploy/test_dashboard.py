@@ -12,8 +12,8 @@ import yaml
 from prometheus_client import REGISTRY, Counter, Gauge, Histogram, Metric
 from prometheus_client.core import CounterMetricFamily
 
-import zoe_api.metrics
-import zoe_lib.store.sql.latency
+import zoe_api.http.metrics
+import zoe_lib.store.sql.connection.latency
 import zoe_master.background.metrics
 import zoe_master.notifications.metrics
 from scripts.deploy_site import METRICS_TOKEN
@@ -27,8 +27,8 @@ DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
 DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana" / "dashboards" / "zoe.json").read_text())
 SUFFIXES: dict[type, tuple[str, ...]] = {Counter: ("_total",), Gauge: ("",), Histogram: ("_bucket", "_sum", "_count")}
 MODULES = (
-    zoe_api.metrics,
-    zoe_lib.store.sql.latency,
+    zoe_api.http.metrics,
+    zoe_lib.store.sql.connection.latency,
     zoe_master.background.metrics,
     zoe_master.notifications.metrics,
 )

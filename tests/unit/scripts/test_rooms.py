@@ -29,8 +29,9 @@ def test_a_circle_is_found_with_nothing_that_only_leads_to_it() -> None:
     ("text", "said"),
     [
         ("def make(router):\n    @router.get('/a')\n    def a():\n        pass\n", "has the route a"),
-        ("def long():\n" + "    pass\n" * 50, "has 51 lines"),
+        ("def long():\n" + "    pass\n" * 51, "has 51 lines"),
         ("@router.get('/a')\ndef a():\n" + "    pass\n" * 40, ""),
+        ("def command(\n" + "    one,\n" * 60 + '):\n    """A head."""\n    pass\n', ""),
     ],
 )
 def test_long_functions_and_routes_within_functions_are_told(

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from scripts.reference.shared_bounds import ALL, STRANGERS, bounds_page, number_at
-from zoe_api.codes import Code
+from zoe_api.http.problems.codes import Code
 
 ROOT = Path(__file__).resolve().parents[3]
 

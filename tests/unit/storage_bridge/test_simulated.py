@@ -7,7 +7,7 @@ from storage_bridge.base import StorageController
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StorageUnavailableError
 from storage_bridge.simulated import SimulatedController
 from tests.support.storage_contract import MB, StorageContract
-from zoe_lib.domain.locality import InputObjects, Places
+from zoe_lib.domain.values.locality import InputObjects, Places
 
 PLACES = Places(InputObjects(2, 20), InputObjects(2, 20), {"a": InputObjects(1, 10), "b": InputObjects(2, 20)})
 

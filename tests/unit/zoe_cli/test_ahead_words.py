@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_cli.commands.why import ahead_words
+from zoe_cli.commands.watching.why import ahead_words
 
 
 @pytest.mark.parametrize(

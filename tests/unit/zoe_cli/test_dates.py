@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import typer
 
-from zoe_cli.commands import dates
-from zoe_cli.commands.dates import asked_deadline, duration, since
+from zoe_cli.commands.words import dates
+from zoe_cli.commands.words.dates import asked_deadline, duration, since
 from zoe_client.times import read_deadline
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_cli.commands.drafts import Wishes, spark_draft
+from zoe_cli.commands.running.drafts import Wishes, spark_draft
 from zoe_lib.descriptions import parse
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_cli.commands.submitting import Conditions, _outlook_words
+from zoe_cli.commands.running.submitting import Conditions, _outlook_words
 from zoe_client.vocabulary import DeadlineOutlook
 from zoe_client.wire import DeadlineOutlookView
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from zoe_cli.commands.workflows import refuse_with_places
+from zoe_cli.commands.batch.workflows import refuse_with_places
 from zoe_client.documents.yaml_document import load_yaml
 from zoe_client.errors import Refused
 from zoe_client.wire import Diagnostic, Problem

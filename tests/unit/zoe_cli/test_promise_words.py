@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import typer
 
-from zoe_cli.commands.deadline_words import deadline_cell
-from zoe_cli.commands.promise_words import promise_event_words, promise_lines
-from zoe_cli.commands.promising import put_in
-from zoe_cli.commands.workflow_promises import promise_lines_of, whole_wish
+from zoe_cli.commands.watching.promising import put_in
+from zoe_cli.commands.watching.workflow_promises import promise_lines_of, whole_wish
+from zoe_cli.commands.words.deadline_words import deadline_cell
+from zoe_cli.commands.words.promise_words import promise_event_words, promise_lines
 from zoe_client.times import in_full
 from zoe_client.vocabulary import OfferKind
 from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowTermsView

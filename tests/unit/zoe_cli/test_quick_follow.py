@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from zoe_cli.commands import quick_follow
-from zoe_cli.commands.quick_follow import follow_quickly
+from zoe_cli.commands.watching import quick_follow
+from zoe_cli.commands.watching.quick_follow import follow_quickly
 from zoe_client.errors import Unreachable
 from zoe_client.plain import Execution
 from zoe_client.quick import QuickClient

@@ -9,8 +9,8 @@ import pytest
 import typer
 
 from tests.support.needs import need_program
-from zoe_cli.commands import ssh_keys
-from zoe_cli.commands.choosing import service_and_words
+from zoe_cli.commands.inside import ssh_keys
+from zoe_cli.commands.inside.choosing import service_and_words
 
 
 def test_ssh_reads_the_block_as_it_is_meant(tmp_path: Path) -> None:

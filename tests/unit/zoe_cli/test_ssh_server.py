@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_cli.commands.ssh_server import SERVE, set_up
+from zoe_cli.commands.inside.ssh_server import SERVE, set_up
 
 
 @pytest.mark.parametrize("mask", ["0002", "0022", "0027"])

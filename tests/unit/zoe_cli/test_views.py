@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from zoe_cli.commands.views import left_words
+from zoe_cli.commands.words.views import left_words
 from zoe_client.plain import Execution
 
 

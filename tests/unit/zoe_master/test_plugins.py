@@ -11,9 +11,9 @@ import pytest
 
 from tests.support.plugins import install
 from tests.support.scheduling import FIFO, GIB, component, ledger, node, queued, request
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.plugins import installed
 from zoe_master.plugins import PluginRefused, load_plugins, unknown_names
 from zoe_master.scheduler.cycle import schedule

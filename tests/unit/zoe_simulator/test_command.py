@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.unit.zoe_simulator.reference import simulate
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.__main__ import main

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Guarantee
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import Guarantee
 from zoe_simulator.elastic_run import ElasticRun
 from zoe_simulator.shared_store import StoreSize
 from zoe_simulator.store_use import StoreUse

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_lib.domain.locality import InputObjects, Places
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.locality import InputObjects, Places
+from zoe_lib.domain.values.resources import Resources
 from zoe_simulator.hosted_store import HostedStore, input_of, spread
 from zoe_simulator.progress import Progress
 from zoe_simulator.shared_store import Reader

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.simulated import SimulatedController
 from tests.support.promises import required_by
-from zoe_lib.domain.promises import BandwidthGuarantee, Rates
+from zoe_lib.domain.executions.promises import BandwidthGuarantee, Rates
 from zoe_master.backends.simulated import SimulatedClock
 from zoe_master.storage.slo_reconciler import DesiredSlos
 from zoe_master.waker import TickWaker

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.zoe_simulator.reference import simulate
 from tests.unit.zoe_simulator.test_replay import random_trace
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.trace import Replay
 
 ENDED_MAX = 20

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.jobs import Job, Trace, pool_of, processors_of
 from zoe_simulator.predictors import PREDICTORS, Mean2, Neighbours, Predictor
 from zoe_simulator.trace import Replay

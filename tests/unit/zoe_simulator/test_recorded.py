@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.zoe_simulator.reference import simulate
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.jobs import Trace
 from zoe_simulator.lublin import BATCH, INTERACTIVE, generate
 from zoe_simulator.trace import Replay

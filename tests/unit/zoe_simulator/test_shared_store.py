@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from storage_bridge.model import BandwidthSlo
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Bandwidth, Guarantee
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee
 from zoe_simulator.progress import Progress
 from zoe_simulator.shared_store import Reader, SharedStore, StoreSize, max_min
 from zoe_simulator.store_use import StoreUse

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from zoe_cli.commands.statements import budget_rows
+from zoe_cli.commands.account.statements import budget_rows
 from zoe_cli.context import options
 from zoe_cli.output import emit
 from zoe_cli.registry import add

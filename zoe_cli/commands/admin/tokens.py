@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from zoe_cli.commands.tokens import expiry
+from zoe_cli.commands.account.tokens import expiry
 from zoe_cli.context import options
 from zoe_cli.output import emit
 from zoe_cli.registry import add

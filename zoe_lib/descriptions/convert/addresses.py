@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from zoe_lib.descriptions.convert.notes import Notes
-from zoe_lib.domain.templates import escape
+from zoe_lib.domain.applications.templates import escape
 
 _PART = r"\{(?:execution_name|execution_id|user_name|user_id|deployment_name|name_prefix)\}"
 _BRACES = (

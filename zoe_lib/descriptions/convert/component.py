@@ -13,7 +13,7 @@ from zoe_lib.descriptions.convert.old import OldService
 from zoe_lib.descriptions.convert.parts import convert_labels, convert_ports, convert_volumes, split_command
 from zoe_lib.descriptions.model import Component
 from zoe_lib.descriptions.structure import read_model
-from zoe_lib.domain.templates import escape
+from zoe_lib.domain.applications.templates import escape
 
 _WORKSPACE = "/mnt/workspace"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container
 
 from zoe_lib.descriptions.bounds import IMAGE_LENGTH_MAX, NAME_LENGTH_MAX, TITLE_LENGTH_MAX
-from zoe_lib.domain.templates import SELF
+from zoe_lib.domain.applications.templates import SELF
 
 
 def legal_label(name: str, default: str, taken: Container[str] = ()) -> str:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import ServiceId
-from zoe_lib.domain.platform import BackendCapabilities
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.platform import BackendCapabilities
+from zoe_lib.domain.executions.execution import ServiceId
 from zoe_master.backends.base import (
     BackendError,
     Endpoint,

@@ -7,7 +7,7 @@ import select
 import socket
 from pathlib import Path
 
-from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.executions.execution import ServiceId
 
 MESSAGE_BYTES_MAX = 512
 BATCH_MAX = 256

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from glob import escape
 
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.images import spellings
+from zoe_lib.domain.applications.images import spellings
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.settings import Runtime

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.executions.execution import ServiceId
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local import cgroups, directories
 from zoe_master.backends.local.hints import hint_name

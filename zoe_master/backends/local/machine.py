@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import psutil
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.local.settings import LocalNode
 
 # Foreign memory is reported in steps, so that small changes are not news.

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from zoe_lib.domain.execution import ExecutionId, ServiceId
+from zoe_lib.domain.executions.execution import ExecutionId, ServiceId
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.supervisor import files
 

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
+from zoe_lib.domain.executions.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart, Usage
 from zoe_master.backends.left_words import left_words
 from zoe_master.backends.local.supervisor import files, processes

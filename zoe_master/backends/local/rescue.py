@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.executions.execution import ServiceId
 from zoe_master.backends.local.specification import BACKEND_VARIABLE, SERVICE_VARIABLE
 from zoe_master.backends.local.supervisor import files, processes
 from zoe_master.backends.local.supervisor.cgroup import Cgroup

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.application import Component, Volume
-from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
+from zoe_lib.domain.applications.application import Component, Volume
+from zoe_lib.domain.applications.templates import Template, TemplateError, TemplateKind, fill
 from zoe_master.backends.base import PeerService, ServiceStart, joined_modules
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.cgroups import CgroupParent

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-from zoe_lib.domain.application import Volume
-from zoe_lib.domain.paths import is_below
+from zoe_lib.domain.applications.application import Volume
+from zoe_lib.domain.applications.paths import is_below
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.directories import ComponentUser
 from zoe_master.backends.local.settings import LocalSettings

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from zoe_lib.clock import Clock
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Cause, ServiceId
-from zoe_lib.domain.platform import BackendCapabilities
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.platform import BackendCapabilities
+from zoe_lib.domain.executions.execution import Cause, ServiceId
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import (
     BackendError,
     Endpoint,

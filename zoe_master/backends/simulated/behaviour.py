@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import threading
 
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.values import value
+from zoe_lib.domain.executions.execution import Cause
+from zoe_lib.domain.values.frozen import value
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart
 
 SIGTERM_EXIT_CODE = 143

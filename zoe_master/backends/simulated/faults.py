@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import BackendError, Observation, ServiceStart
 from zoe_master.backends.simulated.backend import SimulatedBackend
 from zoe_master.backends.simulated.behaviour import SIGKILL_EXIT_CODE, ServiceBehaviour

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from zoe_lib.domain.images import image_matches
-from zoe_lib.domain.platform import BackendCapabilities, ImageFacts
+from zoe_lib.domain.applications.images import image_matches
+from zoe_lib.domain.cluster.platform import BackendCapabilities, ImageFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.pulls import ImagePulls
 from zoe_master.backends.swarm.settings import SwarmSettings

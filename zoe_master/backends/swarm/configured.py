@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from zoe_lib.config import Settings
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.file_task import file_limits
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
 from zoe_master.backends.swarm.settings import EnvironmentSettings, SourceSettings

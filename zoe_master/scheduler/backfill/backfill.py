@@ -10,10 +10,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import accumulate
 
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.gateway import core_groups
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.gateway import core_groups
 from zoe_master.scheduler.backfill.beside import BackfillRoom
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.placement.admission import admit, places_in, surely_refused

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.consequences import wants_elastic
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId, Service
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, Service
+from zoe_lib.domain.lifecycle.consequences import wants_elastic
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.backfill.growth import ElasticGrowth
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.tenancy import TenantTurns, by_tenant, in_turns

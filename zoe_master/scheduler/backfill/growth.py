@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, Service
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, Service
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.limit_lines import LimitLines
 from zoe_master.scheduler.placement.placement import ServicePlacer, Span
 from zoe_master.scheduler.placement.request import Request

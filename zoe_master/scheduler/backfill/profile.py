@@ -11,10 +11,10 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.values import value
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.backfill.backfill import Release
 from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.ledger import Holding, Ledger

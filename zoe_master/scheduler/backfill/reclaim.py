@@ -15,12 +15,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import add, sub
 
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
-from zoe_lib.domain.gateway import held
-from zoe_lib.domain.limits import LimitSubject
-from zoe_lib.domain.resources import Resources, total
-from zoe_lib.domain.values import value
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.domain.executions.gateway import held
+from zoe_lib.domain.executions.limits import LimitSubject
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.booking.bookings import BookingRoom
 from zoe_master.scheduler.placement.admission import places_in
 from zoe_master.scheduler.placement.ledger import Holding, Ledger

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId, Service
-from zoe_lib.domain.guaranteed import missing
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, Service
+from zoe_lib.domain.executions.guaranteed import missing
 from zoe_master.scheduler.backfill.reclaim import ElasticReclaim
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request

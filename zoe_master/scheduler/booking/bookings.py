@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.resources import NOTHING, Resources, total
-from zoe_lib.domain.values import value
+from zoe_lib.domain.executions.execution import ExecutionId
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.resources import NOTHING, Resources, total
 from zoe_master.scheduler.booking.spans import Span
 
 # Run times that nobody promises are taken to be this many times as long: half of all learned ones are exceeded.

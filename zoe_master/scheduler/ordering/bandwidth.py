@@ -9,10 +9,10 @@ import math
 from collections.abc import Iterable
 
 from zoe_client.amounts import plain
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import BandwidthSupply, Rates, required
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for, cautious
 from zoe_master.scheduler.booking.spans import BookingSpans, Span, most_held
 from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MayStart

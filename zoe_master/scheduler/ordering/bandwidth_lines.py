@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import Rates
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.promises import Rates
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 
 _ENDLESS = 2**62
 _MB = 1e6

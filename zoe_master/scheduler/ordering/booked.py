@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
-from zoe_lib.domain.gateway import held
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, ServiceState
+from zoe_lib.domain.executions.gateway import held
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, BookingRoom, Leaving
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.ledger import Ledger

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.values.resources import Resources
 
 
 def capacity_of(nodes: Collection[Node]) -> Resources:

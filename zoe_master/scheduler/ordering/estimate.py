@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from itertools import chain, repeat
 
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.values import value
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.values.frozen import value
 
 # The key of past runs: tenant, user, name of the application.
 RunKey = tuple[str, str, str]

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
-from zoe_lib.domain.limits import LimitSubject
-from zoe_lib.domain.resources import NOTHING, Resources, total
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
+from zoe_lib.domain.executions.limits import LimitSubject
+from zoe_lib.domain.values.resources import NOTHING, Resources, total
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.snapshot import Snapshot

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from zoe_client.amounts import cores, size
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.limits import Limit, LimitSubject, reserved
-from zoe_lib.domain.policy import Policy, limits_of
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.policy import Policy, limits_of
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.limits import Limit, LimitSubject, reserved
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.resources import Resources
 
 _ENDLESS = 2**62
 

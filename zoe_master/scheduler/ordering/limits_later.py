@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from zoe_lib.domain.execution import Execution, ServiceState
-from zoe_lib.domain.limits import Limit, LimitSubject
-from zoe_lib.domain.policy import Policy, limits_of
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.cluster.policy import Policy, limits_of
+from zoe_lib.domain.executions.execution import Execution, ServiceState
+from zoe_lib.domain.executions.limits import Limit, LimitSubject
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, cautious
 from zoe_master.scheduler.booking.spans import BookingSpans, most_held
 from zoe_master.scheduler.ordering.estimate import Estimates

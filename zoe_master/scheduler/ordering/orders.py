@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from zoe_lib.domain.conditions import NO_CONDITIONS
-from zoe_lib.domain.execution import ACTIVE_STATES, Execution, Mark
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.values import value
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, Mark
+from zoe_lib.domain.values.conditions import NO_CONDITIONS
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.capacity import dominant_cores
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.published_orders import (

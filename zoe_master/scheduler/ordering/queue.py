@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from zoe_lib.domain.application import ApplicationKind
-from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ServiceId
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources, total
-from zoe_lib.domain.values import value
+from zoe_lib.domain.applications.application import ApplicationKind
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, ServiceId
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.limits import TenantReservations

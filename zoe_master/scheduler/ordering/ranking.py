@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey
 from zoe_master.scheduler.ordering.orders import ORDERS, SIZED_ORDERS, STANDING_ORDERS, QueueContext
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.values import once
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.values.frozen import once
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 
 
 class Reasons(Mapping[ExecutionId, Reason]):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId, ServiceId
-from zoe_lib.domain.locality import Places
-from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.promises import BandwidthSupply
-from zoe_lib.domain.reasons import Reason
-from zoe_lib.domain.storage import Located
-from zoe_lib.domain.values import value
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ServiceId
+from zoe_lib.domain.executions.promises import BandwidthSupply
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.locality import Places
+from zoe_lib.domain.values.reasons import Reason
+from zoe_lib.domain.values.storage import Located
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey
 from zoe_master.scheduler.ordering.reasons import Reasons

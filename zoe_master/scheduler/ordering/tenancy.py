@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
-from zoe_lib.domain.execution import Execution, ServiceId
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.executions.execution import Execution, ServiceId
+from zoe_lib.domain.values.resources import Resources
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.values import value
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.values.frozen import value
 from zoe_master.scheduler.ordering.estimate import Estimates
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from zoe_client.amounts import cores, size
-from zoe_lib.domain.cluster import Node, fits_when_empty
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, Service
-from zoe_lib.domain.gateway import core_groups, core_total
-from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode
-from zoe_lib.domain.resources import NOTHING
+from zoe_lib.domain.cluster.cluster import Node, fits_when_empty
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, Service
+from zoe_lib.domain.executions.gateway import core_groups, core_total
+from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode
+from zoe_lib.domain.values.resources import NOTHING
 from zoe_master.scheduler.placement.foreign_use import foreign_reason
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from zoe_client.amounts import cores, size
-from zoe_lib.domain.cluster import Node, lacks_labels
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.cluster.cluster import Node, lacks_labels
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.placement.request import Request
 
 # Measured use changes in each pass. Reported in coarse steps, the reason changes, and is journalled, only rarely.

@@ -9,15 +9,15 @@ from operator import is_
 import numpy as np
 import numpy.typing as npt
 
-from zoe_lib.domain.cluster import Node, gateway_reservation
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.gateway import held, wanted
-from zoe_lib.domain.locality import Places
-from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Located
-from zoe_lib.domain.values import once
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.cluster import Node, gateway_reservation
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.executions.gateway import held, wanted
+from zoe_lib.domain.values.frozen import once
+from zoe_lib.domain.values.locality import Places
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import Located
 from zoe_master.scheduler.booking.bookings import BookingRoom
 from zoe_master.scheduler.placement.paths import Paths, rates_of
 

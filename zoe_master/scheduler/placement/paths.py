@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from zoe_lib.domain.cluster import Node, storage_path
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.path_use import PathUse
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.cluster import Node, storage_path
+from zoe_lib.domain.executions.execution import Execution
 
 
 class Paths:

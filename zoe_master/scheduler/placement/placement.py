@@ -8,14 +8,14 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from zoe_lib.domain import policy as own
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.exact_packing import STEPS_OF_A_SEARCH, PlacementShortage, StepBudget
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.packing import pack_somehow
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.applications.exact_packing import STEPS_OF_A_SEARCH, PlacementShortage, StepBudget
+from zoe_lib.domain.applications.packing import pack_somehow
+from zoe_lib.domain.cluster import policy as own
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.placement.candidates import CandidateNodes
 from zoe_master.scheduler.placement.filters import ROOM_FILTERS, STATIC_FILTERS, filter_named

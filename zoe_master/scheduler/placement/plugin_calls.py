@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import structlog
 
-from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.cluster.cluster import Node
 from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
 from zoe_master.scheduler.placement.request import Filter, Request, Weigher
 

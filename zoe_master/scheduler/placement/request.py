@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.storage import StorageDemand
-from zoe_lib.domain.values import value
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.storage import StorageDemand
 from zoe_master.scheduler.booking.bookings import cautious
 from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
 

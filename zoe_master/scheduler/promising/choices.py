@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.values import value
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.values.frozen import value
 from zoe_lib.pricing.told import told_price
 
 _RATE_STEP = 1_000_000

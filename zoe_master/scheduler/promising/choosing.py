@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_CEILING, Decimal
 
 from zoe_client.vocabulary import OfferKind
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.finish_times import CONFIDENCE_LEAST, FinishTerms, Offer, Promise, PromiseOffers, PromiseWish
-from zoe_lib.domain.guaranteed import as_guaranteed
-from zoe_lib.domain.values import changed, value
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.guaranteed import as_guaranteed
+from zoe_lib.domain.values.finish_times import CONFIDENCE_LEAST, FinishTerms, Offer, Promise, PromiseOffers, PromiseWish
+from zoe_lib.domain.values.frozen import changed, value
 from zoe_lib.pricing.told import told_price
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.promising.choices import (

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, ServiceState
-from zoe_lib.domain.gateway import held
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, ServiceState
+from zoe_lib.domain.executions.gateway import held
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.booking.bookings import Booking, BookingRoom, Leaving, booked_for
 from zoe_master.scheduler.booking.spans import Span
 from zoe_master.scheduler.ordering.booked import leaving_later

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.finish_times import Promise
-from zoe_lib.domain.progress import ExecutionProgress, remaining_s
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.values.finish_times import Promise
+from zoe_lib.domain.values.progress import ExecutionProgress, remaining_s
 from zoe_master.scheduler.promising.adjusting import DONE_LEAST, EARLY, LATE, rested
 
 ENOUGH = 0.8

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import required
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.executions.promises import required
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for, offer_of
 from zoe_master.scheduler.booking.spans import Span, most_held
 from zoe_master.scheduler.ordering.limits_later import LimitsLater

@@ -16,9 +16,9 @@ from decimal import Decimal
 from graphlib import TopologicalSorter
 
 from zoe_client.vocabulary import OfferKind
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.finish_times import CONFIDENCE_MOST, FinishTerms, Offer, PromiseOffers
-from zoe_lib.domain.values import changed, value
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.values.finish_times import CONFIDENCE_MOST, FinishTerms, Offer, PromiseOffers
+from zoe_lib.domain.values.frozen import changed, value
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.promising.choices import PromiseCost, least_rate_first, whole_s
 from zoe_master.scheduler.promising.choosing import (

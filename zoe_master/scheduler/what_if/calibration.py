@@ -15,7 +15,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values.frozen import value
 
 # Waits are compared after adding this, so that a few seconds do not count as a factor of ten.
 _FLOOR_S = 30.0

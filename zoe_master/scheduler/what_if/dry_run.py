@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.values import value
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import ExecutionId
+from zoe_lib.domain.values.frozen import value
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot

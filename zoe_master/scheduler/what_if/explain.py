@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.locality import InputPlaces, places_of
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.values import value
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.locality import InputPlaces, places_of
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.booked import booked_ledger
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence

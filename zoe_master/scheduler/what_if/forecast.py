@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from zoe_lib.domain.events import Queued, StartPlanned
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.resources import NOTHING, Resources, total
-from zoe_lib.domain.values import value
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Queued, StartPlanned
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.resources import NOTHING, Resources, total
 from zoe_master.scheduler.backfill.reclaim import ElasticReclaim
 from zoe_master.scheduler.booking.bookings import BookingRoom
 from zoe_master.scheduler.ordering.booked import due_first, leaving_later

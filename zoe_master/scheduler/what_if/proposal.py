@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 
-from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.execution import Execution, new_services
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import Reason
-from zoe_lib.domain.values import value
+from zoe_lib.domain.applications.application import Application, Component
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, new_services
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.reasons import Reason
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot

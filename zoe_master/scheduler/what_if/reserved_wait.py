@@ -9,7 +9,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 
 # The expected end in seconds since the epoch, and what is then released.
 End = tuple[float, Resources]

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.run_times.history import RunTimes
 from zoe_lib.run_times.samples import kind_of, sample_of
 from zoe_lib.run_times.values import RunSetting

@@ -17,7 +17,7 @@ def test_the_mirror_of_a_module_comes_first_and_those_that_import_it_follow() ->
 
 def test_a_wide_change_is_cut_by_the_table_of_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "CHECK_S", 2.0)
-    tests, left = chosen(["zoe_lib/domain/execution.py"], 1)
+    tests, left = chosen(["zoe_lib/domain/executions/execution.py"], 1)
     assert left > 0
     assert all(test.startswith("tests/unit/") for test in tests)
 

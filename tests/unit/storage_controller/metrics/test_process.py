@@ -14,7 +14,7 @@ import pytest
 from storage_controller.metrics.process import MetricProcess, check_source
 from storage_controller.metrics.values import MetricFault
 from tests.support.waiting import until
-from zoe_embedded.runtime import CLONE
+from zoe_embedded.runtimes.runtime import CLONE
 
 GOOD = """
 class Metric:

@@ -9,8 +9,8 @@ from tests.support.plain_api import after
 from tests.support.scheduling import started
 from zoe_api.apps import port_numbers
 from zoe_api.apps.port_numbers import NO_PORT, label, read_label
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Port, PortProtocol
+from zoe_lib.domain.applications.application import Port, PortProtocol
+from zoe_lib.domain.executions import events as ev
 from zoe_lib.store.errors import NotFound
 
 WEB, API = (Port(name, 80, PortProtocol.HTTP, proxied=True) for name in ("web", "api"))

@@ -13,9 +13,9 @@ from tests.support.plain_api import Master, after, run, services
 from tests.support.scheduling import started
 from zoe_api.apps import targets
 from zoe_api.apps.targets import Target, Targets
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import Port, PortProtocol
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.applications.application import Port, PortProtocol
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 
 WEB = Port("web", 80, PortProtocol.HTTP, "/lab", proxied=True)

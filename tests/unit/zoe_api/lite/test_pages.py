@@ -10,13 +10,13 @@ from starlette.responses import Response
 
 from tests.support.applications import execution
 from tests.support.plain_api import PEER, TENANT, USER, after, operator, person, request, services
-from zoe_api.codes import Code
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.lite import pages
-from zoe_api.problems import ApiProblem
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.deadline_misses import miss_of
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.sharing import ShareLevel
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.deadline_misses import miss_of
+from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.messaging.client import MasterUnreachable
 from zoe_lib.store.errors import NotFound, StoreUnavailable
 from zoe_lib.store.people import Session

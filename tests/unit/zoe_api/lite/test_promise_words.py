@@ -9,8 +9,8 @@ from tests.support.applications import execution
 from zoe_api.lite.promise_words import offer_sentences, promise_sentence
 from zoe_client.times import in_full
 from zoe_client.vocabulary import OfferKind, PromiseRisk
-from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.domain.finish_times import FinishTerms, Offer, Promise, PromiseNotice, PromiseOffers
+from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.values.finish_times import FinishTerms, Offer, Promise, PromiseNotice, PromiseOffers
 
 TERMS = FinishTerms(3600.0, 0.9, 1, 5.0, 1800.0)
 

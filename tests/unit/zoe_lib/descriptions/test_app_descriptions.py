@@ -20,7 +20,7 @@ from zoe_lib.descriptions import (
 )
 from zoe_lib.descriptions.catalogue_files import frameworks
 from zoe_lib.descriptions.frameworks import parameter_values
-from zoe_lib.domain.application import ApplicationKind
+from zoe_lib.domain.applications.application import ApplicationKind
 
 ROOT = catalogue_directory()
 DESCRIPTIONS = sorted(path for path in ROOT.glob("*.json") if path.name != "catalogue.json")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.zoe_lib.descriptions.documents import small, spark
 from zoe_lib.descriptions import Code, DescriptionError, expand, parse
-from zoe_lib.domain.application import Component
+from zoe_lib.domain.applications.application import Component
 
 MIB = 2**20
 

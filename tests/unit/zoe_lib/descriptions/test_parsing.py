@@ -9,9 +9,17 @@ import pytest
 from tests.unit.zoe_lib.descriptions.documents import full, small
 from zoe_lib.descriptions import Code, DescriptionError, parse, to_document
 from zoe_lib.descriptions.bounds import FILES_BYTES_MAX
-from zoe_lib.domain.application import ApplicationKind, Port, PortProtocol, PortSignIn, Probe, ProbeKind, Volume
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Bandwidth, Guarantee, Pushdown
+from zoe_lib.domain.applications.application import (
+    ApplicationKind,
+    Port,
+    PortProtocol,
+    PortSignIn,
+    Probe,
+    ProbeKind,
+    Volume,
+)
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, Pushdown
 
 
 def found(document: object) -> list[tuple[str, Code]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from zoe_lib.descriptions import DescriptionError, parse, to_document
-from zoe_lib.domain.application import ComponentSecret
+from zoe_lib.domain.applications.application import ComponentSecret
 
 
 def asking(*secrets: Any, **changes: Any) -> dict[str, Any]:

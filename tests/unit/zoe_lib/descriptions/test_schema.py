@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zoe_lib.descriptions import Code, json_schema
-from zoe_lib.domain.templates import TemplateKind
+from zoe_lib.domain.applications.templates import TemplateKind
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
 PAGE = (DOCS / "description-format.md").read_text("utf-8")

@@ -6,12 +6,12 @@ import pytest
 
 from tests.support.scheduling import queued, started
 from zoe_client.vocabulary import Holder, WaitCause
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.consequences import settle
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome
-from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.waiting import spans
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Mark, Outcome
+from zoe_lib.domain.executions.waiting import spans
+from zoe_lib.domain.lifecycle.consequences import settle
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
 
 HELD, RELEASED = ev.Held(at_s=21.0, by=Holder.USER), ev.Released(at_s=22.0)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.support.scheduling import queued, started
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.consequences import settle
-from zoe_lib.domain.execution import Cause, Outcome
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Outcome
+from zoe_lib.domain.lifecycle.consequences import settle
+from zoe_lib.domain.lifecycle.lifecycle import apply
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 
 from tests.support.applications import execution
 from zoe_client.vocabulary import DeadlineCause
-from zoe_lib.domain.deadline_misses import miss_of
-from zoe_lib.domain.deadlines import EarlierAttempts
-from zoe_lib.domain.execution import ExecutionState, Mark, pause_of
+from zoe_lib.domain.executions.deadline_misses import miss_of
+from zoe_lib.domain.executions.execution import ExecutionState, Mark, pause_of
+from zoe_lib.domain.values.deadlines import EarlierAttempts
 
 PAUSED = execution(
     100, state=ExecutionState.QUEUED, attempt=2, not_before_s=120.0, deadline_s=110.0,

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.support.applications import application, component, execution
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Execution, ExecutionState, Outcome
-from zoe_lib.domain.finish_times import FinishTerms, Promise
-from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.domain.promises import required
-from zoe_lib.domain.storage import StorageDemand, StorageObject
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Outcome
+from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise
+from zoe_lib.domain.values.storage import StorageDemand, StorageObject
 
 DEMAND = StorageDemand(inputs=(StorageObject("in", "swift2d://c.zoe/in"),))
 TERMS = FinishTerms(1000.0, 0.9, 0, 100.0, 0.0, read_bytes_per_s=10)

@@ -15,10 +15,10 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from tests.support.accepted_texts import CHECKS, drawn
-from zoe_cli.commands.ssh_keys import configuration
-from zoe_embedded.ports import HeldPorts
-from zoe_lib.domain.notifications import mail_address
-from zoe_lib.domain.sources import git_ref, git_url
+from zoe_cli.commands.inside.ssh_keys import configuration
+from zoe_embedded.processes.ports import HeldPorts
+from zoe_lib.domain.applications.sources import git_ref, git_url
+from zoe_lib.domain.executions.notifications import mail_address
 from zoe_master.notifications.mail import NotificationMail, message, send
 
 GIT = {

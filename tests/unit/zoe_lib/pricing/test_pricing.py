@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.support.applications import GIB, application, component
 from zoe_client.documents.diagnostics import DescriptionError
-from zoe_lib.domain.metering import HOUR_US, ONE, Meter, MeteredUse
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.executions.metering import HOUR_US, ONE, Meter, MeteredUse
+from zoe_lib.domain.values.resources import Resources
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.expressions import ExpressionError, amount_of, holds
 from zoe_lib.pricing.price_list import NAMES, read_price_list

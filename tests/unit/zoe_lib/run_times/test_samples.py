@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.support.applications import application, component, execution
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark, new_services
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Bandwidth, InputRead, StorageDemand, StorageObject
-from zoe_lib.domain.transfers import StoreTransfers
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark, new_services
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import Bandwidth, InputRead, StorageDemand, StorageObject
+from zoe_lib.domain.values.transfers import StoreTransfers
 from zoe_lib.run_times.samples import sample_of, setting_of, through_views
 from zoe_lib.run_times.values import RunSetting
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.run_times.kind import RunsOfKind
 from zoe_lib.run_times.values import RunSample, RunSetting
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.schedules.turns import COUNTED_MAX, MADE_UP_MAX, ScheduleTurn, turn_of
 from zoe_lib.schedules.values import Schedule
 

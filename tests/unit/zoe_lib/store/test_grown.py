@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.documents import document, part
 from zoe_lib.descriptions import parse
-from zoe_lib.domain.application import with_memory
-from zoe_lib.store.documents import Applications
+from zoe_lib.domain.applications.application import with_memory
+from zoe_lib.store.documents.documents import Applications
 
 
 @pytest.mark.parametrize("limits", [{}, {"memory": "64TiB"}])

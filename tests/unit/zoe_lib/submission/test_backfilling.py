@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from zoe_client.vocabulary import ScheduleOutcome
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.schedules.values import Schedule, ScheduleRun
-from zoe_lib.store.sql.schedules import RUNS_KEPT
+from zoe_lib.store.sql.batch.schedules import RUNS_KEPT
 from zoe_lib.submission.backfilling import TIMES_MAX, Backfill, backfill_times, runs_between
 from zoe_lib.submission.refusal import SubmissionRefused
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.documents import job
 from zoe_lib.descriptions import parse
-from zoe_lib.domain.application import Application
+from zoe_lib.domain.applications.application import Application
 from zoe_lib.submission import checking as submission
 from zoe_lib.submission.refusal import SubmissionRefused
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.kept_logs import BYTES_MIN, KeptOutput, beyond, bytes_of
 from zoe_master.backends.local.outputs import KeptOutputs

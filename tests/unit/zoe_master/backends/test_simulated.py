@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from zoe_lib.domain.application import Component, Port, Probe, ProbeKind
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component, Port, Probe, ProbeKind
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.execution import Cause
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import Backend, BackendError, ObservedState, PeerService, ServiceStart
 from zoe_master.backends.simulated import (
     BackendForgetsStarts,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_master.backends.base import Usage
 from zoe_master.background.activity import ServiceActivity
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.manual_clock import ManualClock
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import Leader
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.crash_points import CrashPoint

@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.array_world import World
 from zoe_client.vocabulary import ListProblem
-from zoe_lib.domain.entries import LIST_BYTES_MAX
-from zoe_lib.domain.entry_reading import ListRefused
+from zoe_lib.domain.applications.entries import LIST_BYTES_MAX
+from zoe_lib.domain.applications.entry_reading import ListRefused
 from zoe_master.backends.base import BackendUnavailable, Endpoint, SystemUser
 from zoe_master.background import list_reading
 from zoe_master.background.list_reading import ListUnavailable, read_list

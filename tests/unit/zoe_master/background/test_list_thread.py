@@ -12,8 +12,8 @@ from tests.support.array_world import World
 from tests.support.manual_clock import ManualClock
 from tests.support.waiting import until
 from zoe_client.vocabulary import ExecutionState, ListProblem
-from zoe_lib.domain.arrays import Array
-from zoe_lib.domain.entry_reading import ListRefused
+from zoe_lib.domain.applications.entry_reading import ListRefused
+from zoe_lib.domain.executions.arrays import Array
 from zoe_master.background.list_reading import ListUnavailable
 from zoe_master.background.list_thread import GIVEN_UP_S, MISSING_S, EntryListThread
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from zoe_lib.domain.progress import NoProgress, ProgressProbe
+from zoe_lib.domain.values.progress import NoProgress, ProgressProbe
 from zoe_master.backends.base import PROGRESS_BYTES_MAX, PortAddress
 from zoe_master.background.probe_answers import NoReading, ProbeAnswers
 from zoe_master.background.progress_amounts import ProgressAmounts, tasks_of, told

@@ -13,9 +13,9 @@ import pytest
 
 from tests.support.applications import application, component, execution
 from tests.support.waiting import until
-from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState, new_services
-from zoe_lib.domain.progress import ExecutionProgress, ProgressProbe, ProgressReading, reading_of
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, ServiceState, new_services
+from zoe_lib.domain.values.progress import ExecutionProgress, ProgressProbe, ProgressReading, reading_of
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.base import BackendError
 from zoe_master.background.probe_answers import NoReading
 from zoe_master.background.progress_amounts import ProgressAmounts

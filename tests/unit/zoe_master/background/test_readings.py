@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from zoe_lib.domain.execution import Service
-from zoe_lib.domain.scaling import ScalingRule
+from zoe_lib.domain.executions.execution import Service
+from zoe_lib.domain.values.scaling import ScalingRule
 from zoe_master.backends.base import PortAddress, Usage
 from zoe_master.background.probe_answers import NoReading
 from zoe_master.background.readings import ScalingAmounts, ScalingCores

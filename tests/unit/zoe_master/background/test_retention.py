@@ -6,7 +6,7 @@ from contextlib import closing
 
 from tests.support.manual_clock import ManualClock
 from zoe_lib.store.errors import StoreUnavailable
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.background.retention import ExecutionRetention, removal_interval_s
 
 

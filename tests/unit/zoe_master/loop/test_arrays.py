@@ -9,9 +9,9 @@ import pytest
 
 from tests.support.array_world import Killed, World
 from zoe_client.vocabulary import DependencyKind, ExecutionState, IndexState
-from zoe_lib.domain.arrays import Array, ArrayEventKind, again, member_of
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, again, member_of
+from zoe_lib.domain.values.conditions import Conditions, Dependency
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import ArrayChange
 from zoe_master.crash_points import CrashPoint
 from zoe_master.state.arrays import WINDOW_MAX

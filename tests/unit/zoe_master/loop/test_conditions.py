@@ -8,13 +8,13 @@ from graphlib import TopologicalSorter
 
 from tests.support.applications import application, component, execution
 from zoe_client.vocabulary import DependencyKind, ExecutionState, Holder
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.execution import Cause, Execution, Outcome
-from zoe_lib.domain.resources import Resources
-from zoe_lib.store.memory import MemoryStore
-from zoe_lib.store.memory_state import State
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, Outcome
+from zoe_lib.domain.values.conditions import Conditions, Dependency
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.store.memory.state import State
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import StoreLimits
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.loop.master import Master

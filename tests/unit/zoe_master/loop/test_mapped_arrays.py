@@ -14,12 +14,12 @@ from tests.support.applications import application, component
 from tests.support.array_world import Killed, World
 from tests.support.checks import of_checks
 from zoe_client.vocabulary import DependencyKind, ExecutionState, IndexState, ListProblem
-from zoe_lib.domain.arrays import ArrayEventKind, again, cancel, list_refused
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.entries import ENTRIES_MAX
-from zoe_lib.domain.entry_reading import ListRefused
-from zoe_lib.domain.limits import EVERY, Limits
-from zoe_lib.domain.policy import with_limits
+from zoe_lib.domain.applications.entries import ENTRIES_MAX
+from zoe_lib.domain.applications.entry_reading import ListRefused
+from zoe_lib.domain.cluster.policy import with_limits
+from zoe_lib.domain.executions.arrays import ArrayEventKind, again, cancel, list_refused
+from zoe_lib.domain.executions.limits import EVERY, Limits
+from zoe_lib.domain.values.conditions import Conditions, Dependency
 from zoe_lib.store.values import ArrayChange
 from zoe_master.crash_points import CrashPoint
 from zoe_master.state.arrays import MADE_MAX, WINDOW_MAX

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from zoe_lib.domain.application import Application, Component, Port, PortProtocol, PortSignIn
-from zoe_lib.domain.execution import Execution, new_services
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Application, Component, Port, PortProtocol, PortSignIn
+from zoe_lib.domain.executions.execution import Execution, new_services
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ServiceStorage
 from zoe_master.loop.executor import start_of
 from zoe_master.loop.port_secrets import PortSecrets

@@ -6,18 +6,18 @@ import pytest
 
 from tests.support.scheduling import GIB
 from zoe_client.vocabulary import DependencyKind, OfferKind
-from zoe_lib.domain.application import Application, Component
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.events import Promised
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.finish_times import FinishTerms, Promise, PromiseWish
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import BandwidthSupply, Rates, required
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand, StorageObject
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.applications.application import Application, Component
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Promised
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.conditions import Conditions, Dependency
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseWish
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand, StorageObject
 from zoe_lib.run_times.values import RunSample, RunSetting
 from zoe_master.loop.promise_decisions import PromiseDecisions
 from zoe_master.loop.tick import Tick

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tests.unit.zoe_master.loop.test_promise_decisions import MB, NODES, reader, terms
 from zoe_client.vocabulary import PromiseRisk
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.finish_times import FinishTerms, Promise, PromiseWish
-from zoe_lib.domain.metering import Meter
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.promises import BandwidthSupply, Rates
-from zoe_lib.domain.storage import InputRead, Pushdown, StorageDemand, StorageObject
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.executions.metering import Meter
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseWish
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.domain.values.storage import InputRead, Pushdown, StorageDemand, StorageObject
 from zoe_lib.pricing.price_list import PriceList, Row
 from zoe_lib.run_times.values import RunSample, RunSetting
 from zoe_master.loop.promise_decisions import PromiseDecisions

@@ -11,9 +11,9 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from zoe_client.vocabulary import DeadlineCause, NotificationKind
-from zoe_lib.domain.deadlines import DeadlineMiss
-from zoe_lib.domain.notifications import Notification
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.executions.notifications import Notification
+from zoe_lib.domain.values.deadlines import DeadlineMiss
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.people import NotificationTarget
 from zoe_master.notifications.messages import mail, wanted, webhook, webhook_test
 

@@ -15,12 +15,12 @@ from tests.support.api import in_threads
 from tests.support.manual_clock import ManualClock
 from tests.support.scheduling import component, node, queued, started
 from zoe_lib.descriptions.bounds import COMPONENTS_MAX, SERVICES_MAX
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.messaging.server import Server
-from zoe_lib.store.codec import encode
+from zoe_lib.store.documents.codec import encode
 from zoe_master.loop import tick as tick_module
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick

@@ -2,9 +2,9 @@ from dataclasses import replace
 from typing import Any
 
 from tests.support.scheduling import FIFO, component, node, queued, started
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import FIFO, component, node, queued, started
-from zoe_lib.domain.clock import utc_text
-from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.policy import DEFAULT_FILTERS
+from zoe_lib.domain.cluster.cluster import NodeHold
+from zoe_lib.domain.cluster.policy import DEFAULT_FILTERS
+from zoe_lib.domain.values.clock import utc_text
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.what_if.explain import explain
 

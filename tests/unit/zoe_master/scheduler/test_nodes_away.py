@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import FIFO, component, node, queued, started
-from zoe_lib.domain.cluster import Node, NodeHold
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import BACKFILLS
-from zoe_lib.domain.promises import BandwidthSupply, Rates
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.domain.cluster.cluster import Node, NodeHold
+from zoe_lib.domain.cluster.policy import BACKFILLS
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates
+from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler import queue_pass
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.support.scheduling import FIFO, component, node, queued
-from zoe_lib.domain.cluster import never_fits
-from zoe_lib.domain.reasons import NOT_SHOWN_TO_FIT, ReasonCode
+from zoe_lib.domain.cluster.cluster import never_fits
+from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.what_if.explain import explain

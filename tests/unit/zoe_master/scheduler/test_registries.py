@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from zoe_lib.domain import policy
-from zoe_lib.domain.policy import Policy, problems
+from zoe_lib.domain.cluster import policy
+from zoe_lib.domain.cluster.policy import Policy, problems
 from zoe_master.scheduler.ordering.orders import ORDERS
 from zoe_master.scheduler.placement.filters import FILTERS, STATIC_FILTERS
 from zoe_master.scheduler.placement.weighers import WEIGHERS

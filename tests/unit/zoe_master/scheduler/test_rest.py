@@ -9,10 +9,10 @@ import pytest
 import zoe_master.scheduler.placement.placement
 from tests.support.resting import carry_out, ticks_to_rest
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.application import ApplicationKind
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.applications.application import ApplicationKind
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 

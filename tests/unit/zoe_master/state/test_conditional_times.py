@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tests.support.scheduling import queued
 from zoe_client.vocabulary import DependencyKind
-from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.execution import Execution, ExecutionState
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
+from zoe_lib.domain.values.conditions import Conditions, Dependency
 from zoe_master.state.conditional import ConditionalExecutions, is_conditional, may_be_late
 
 

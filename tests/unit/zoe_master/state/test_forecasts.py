@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.support.scheduling import FIFO, component, node, queued, started
-from zoe_lib.domain.execution import Mark
-from zoe_lib.domain.forecast import Forecast
+from zoe_lib.domain.executions.execution import Mark
+from zoe_lib.domain.values.forecast import Forecast
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.state.forecasts import ForecastRecord, forecast
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.state.kept_ledger import KeptLedger

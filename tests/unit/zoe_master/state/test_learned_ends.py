@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_lib.domain.forecast import Forecast
+from zoe_lib.domain.values.forecast import Forecast
 from zoe_master.scheduler.ordering.estimate import EstimateSource
 from zoe_master.state.forecasts import EndForecast, end_by_learned
 from zoe_master.state.run_times import RunTimeChoice

@@ -4,11 +4,11 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.events import OwnerChanged, ReasonChanged
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import OwnerChanged, ReasonChanged
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.scheduler.ordering.ranking import QueueRanking
 from zoe_master.state.pending_queue import PendingQueue

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from tests.support.applications import application, component, execution
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.state.run_times import RunTimesKept
 
 WORK = application(component("worker", 1, 6, reservation=Resources(2000, 1)))

@@ -10,9 +10,9 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.model import BandwidthSlo, StorageRefusedError, StoreExecution
 from storage_bridge.simulated import SimulatedController
 from tests.support.scheduling import component, queued
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.promises import BandwidthGuarantee, Rates
-from zoe_lib.domain.storage import Credential, StorageDemand, StorageObject
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.promises import BandwidthGuarantee, Rates
+from zoe_lib.domain.values.storage import Credential, StorageDemand, StorageObject
 from zoe_master.storage.execution_credentials import ExecutionCredentials
 from zoe_master.storage.reconciler import InlineReconciler
 from zoe_master.storage.slo_reconciler import DesiredSlos

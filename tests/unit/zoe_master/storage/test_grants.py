@@ -11,8 +11,8 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.base import StorageController
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.world import World, application, component, node
-from zoe_lib.domain.promises import BandwidthSupply, Rates
-from zoe_lib.domain.storage import Bandwidth, Guarantee, Located, StorageDemand
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, Located, StorageDemand
 from zoe_master.storage.slo_reconciler import DesiredSlos, StorageState
 
 MB = 1_000_000

@@ -4,8 +4,8 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.model import StorageRefusedError, StorageUnavailableError, View
 from storage_bridge.simulated import SimulatedController
 from tests.support.manual_clock import ManualClock
-from zoe_lib.domain.locality import InputObjects, Places
-from zoe_lib.domain.storage import located
+from zoe_lib.domain.values.locality import InputObjects, Places
+from zoe_lib.domain.values.storage import located
 from zoe_master.storage.input_places import PlaceFinder, Told
 from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, NoAccessError
 

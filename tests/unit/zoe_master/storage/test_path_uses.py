@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.model import AchievedBandwidth
 from storage_bridge.simulated import SimulatedController
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.storage.path_uses import PathUses
 from zoe_master.storage.reconciler import InlineReconciler
 from zoe_master.storage.slo_reconciler import DesiredSlos

@@ -8,11 +8,11 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.model import View, ViewSample
 from storage_bridge.simulated import SimulatedController
 from tests.support.applications import application, component, execution
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.finish_times import FinishTerms, Promise
-from zoe_lib.domain.promises import view_schemes
-from zoe_lib.domain.storage import Pushdown, StorageDemand, StorageObject
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.promises import view_schemes
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.domain.values.storage import Pushdown, StorageDemand, StorageObject
 from zoe_master.crash_points import never_crash
 from zoe_master.storage.view_reconciler import InputViews, ViewReconciler
 

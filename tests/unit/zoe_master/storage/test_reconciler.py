@@ -16,9 +16,9 @@ from storage_bridge.simulated import SimulatedController
 from tests.support.limited_controller import Limited
 from tests.support.promises import required_by
 from tests.support.waiting import until
-from zoe_lib.domain.locality import Places
-from zoe_lib.domain.promises import BandwidthGuarantee, Rates
-from zoe_lib.domain.storage import located
+from zoe_lib.domain.executions.promises import BandwidthGuarantee, Rates
+from zoe_lib.domain.values.locality import Places
+from zoe_lib.domain.values.storage import located
 from zoe_master.storage.reconciler import InlineReconciler, ThreadedReconciler
 from zoe_master.storage.slo_reconciler import DesiredSlos
 from zoe_master.waker import TickWaker

@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 from storage_bridge.bandwidth.assignment import Capacity, TransferClaim
 from storage_bridge.simulated import SimulatedController
 from tests.support.promises import required_by
-from zoe_lib.domain.promises import Rates, TenantBandwidth
+from zoe_lib.domain.executions.promises import Rates, TenantBandwidth
 from zoe_master.background.metrics import observe_storage
 from zoe_master.storage.reconciler import InlineReconciler
 from zoe_master.storage.report import BandwidthReport, report

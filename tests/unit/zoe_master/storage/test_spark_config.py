@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.support.scheduling import component, queued
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.storage import Credential, CsvInput, InputRead, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.storage import Credential, CsvInput, InputRead, Pushdown, StorageDemand, StorageObject
 from zoe_master.backends.base import joined_modules
 from zoe_master.storage.input_document import told_input
 from zoe_master.storage.spark_config import Place, SparkConfig, services_of

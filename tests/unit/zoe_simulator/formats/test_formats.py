@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.formats import read_trace
 from zoe_simulator.formats.pods import GPU
 from zoe_simulator.jobs import Run, Trace, TraceError

@@ -12,13 +12,13 @@ from storage_bridge.model import BandwidthSlo
 from storage_bridge.simulated import SimulatedController
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, component, node, queued, started
-from zoe_lib.domain import events as ev
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.policy import ORDERS, Policy
-from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_lib.store.memory import MemoryStore
+from zoe_lib.domain.cluster.policy import ORDERS, Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.reasons import Reasons
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, component, node, queued, started
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.reasons import Reasons

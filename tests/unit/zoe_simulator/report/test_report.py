@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.figures import figures
 from zoe_simulator.jobs import Job, Run, TraceError, pool_of, processors_of
 from zoe_simulator.jobs import Trace as Log

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from zoe_lib.domain import policy
-from zoe_lib.domain.policy import problems
+from zoe_lib.domain.cluster import policy
+from zoe_lib.domain.cluster.policy import problems
 from zoe_simulator.study.cells import FAMILIES, PARTS, SIGMAS, STUDIED_ORDERS, Cell, cells
 from zoe_simulator.study.one_run import SHARED, run_cell, workload_of
 from zoe_simulator.study.places_cells import PlacesCell, places_cells

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from zoe_lib.domain.policy import Policy, problems
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.policy import Policy, problems
+from zoe_lib.domain.values.resources import Resources
 from zoe_simulator.commands import study
 from zoe_simulator.formats.swf import swf_lines
 from zoe_simulator.jobs import Trace

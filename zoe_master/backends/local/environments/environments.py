@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zoe_client.documents.shortening import shortened
-from zoe_lib.domain.application import Component
+from zoe_lib.domain.applications.application import Component
 from zoe_master.backends import environment_build as build
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local import directories

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from zoe_lib.domain.application import Component
+from zoe_lib.domain.applications.application import Component
 from zoe_master.backends import source_clone
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.settings import LocalSettings

@@ -9,8 +9,8 @@ from datetime import datetime
 from ipaddress import ip_address
 from typing import Any
 
-from zoe_lib.domain.execution import ServiceId
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.executions.execution import ServiceId
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.swarm.spec import labels
 
 Json = Mapping[str, Any]

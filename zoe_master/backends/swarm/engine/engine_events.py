@@ -13,9 +13,9 @@ from docker.errors import APIError
 from docker.types import CancellableStream
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import ServiceId
-from zoe_lib.domain.platform import ImageFacts
-from zoe_lib.domain.resources import NOTHING, Resources
+from zoe_lib.domain.cluster.platform import ImageFacts
+from zoe_lib.domain.executions.execution import ServiceId
+from zoe_lib.domain.values.resources import NOTHING, Resources
 from zoe_master.backends.swarm.engine.docker_facts import (
     ContainerFacts,
     container_facts,

@@ -24,7 +24,7 @@ from docker.errors import APIError, NotFound
 from docker.types import Mount
 
 from zoe_files import HOME
-from zoe_lib.domain.images import full_name
+from zoe_lib.domain.applications.images import full_name
 from zoe_master.backends.base import BackendError, Endpoint, SystemUser
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.file_task import UMASK_OF_ALL, UMASK_OF_ITS_OWN, task_of

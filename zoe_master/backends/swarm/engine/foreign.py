@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zoe_lib.domain.resources import NOTHING, Resources
+from zoe_lib.domain.values.resources import NOTHING, Resources
 from zoe_master.backends.swarm.engine.docker_facts import seconds
 from zoe_master.backends.swarm.spec import labels
 

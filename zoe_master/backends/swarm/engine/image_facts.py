@@ -7,8 +7,8 @@ from typing import Any
 
 from docker.errors import APIError
 
-from zoe_lib.domain.images import image_matches
-from zoe_lib.domain.platform import ImageFacts
+from zoe_lib.domain.applications.images import image_matches
+from zoe_lib.domain.cluster.platform import ImageFacts
 from zoe_master.backends.swarm.errors import status_of
 
 ASKED_MAX = 300

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from docker.errors import APIError
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.images import full_name
+from zoe_lib.domain.applications.images import full_name
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError, CannotStartYetError
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents

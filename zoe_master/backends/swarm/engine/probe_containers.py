@@ -10,7 +10,7 @@ from typing import Any
 from docker.types import Mount
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.images import full_name
+from zoe_lib.domain.applications.images import full_name
 from zoe_master.backends.base import ImageState
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.settings import SwarmSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from zoe_lib.domain.images import full_name
+from zoe_lib.domain.applications.images import full_name
 from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches

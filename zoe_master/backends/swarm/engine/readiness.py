@@ -6,7 +6,7 @@ bash or nc; without those a listening port counts as ready.
 
 from __future__ import annotations
 
-from zoe_lib.domain.application import Probe, ProbeKind
+from zoe_lib.domain.applications.application import Probe, ProbeKind
 
 # A pause grows to a tenth of the time waited, with few forks: otherwise the probes of many services that start slowly
 # at the same time would take a quarter of two cores.

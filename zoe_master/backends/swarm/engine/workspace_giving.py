@@ -10,7 +10,7 @@ import posixpath
 import threading
 from pathlib import Path
 
-from zoe_lib.domain.images import full_name
+from zoe_lib.domain.applications.images import full_name
 from zoe_master.backends import workspace_program
 from zoe_master.backends.base import BackendError, WorkspaceMove
 from zoe_master.backends.failures import CannotStartError

@@ -9,7 +9,7 @@ from typing import Any
 
 from docker.errors import APIError
 
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.failures import CannotStartError, CannotStartYetError
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of

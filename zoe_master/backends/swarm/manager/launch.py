@@ -8,8 +8,8 @@ from dataclasses import replace
 from docker.errors import APIError
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.images import full_name
+from zoe_lib.domain.applications.images import full_name
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError, CannotStartYetError
 from zoe_master.backends.secret_files import API_TOKEN_FILE, file_of, source_secrets

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from zoe_client.amounts import counted
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.resources import NOTHING
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.values.resources import NOTHING
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches

@@ -6,7 +6,7 @@ import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.executions.execution import ServiceId
 from zoe_master.backends.base import BackendError
 from zoe_master.backends.swarm.engine import output
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches

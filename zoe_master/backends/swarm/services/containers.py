@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.application import Probe
+from zoe_lib.domain.applications.application import Probe
 from zoe_master.backends.base import BackendError, Left, ObservedState, nobody_left
 from zoe_master.backends.swarm.engine import output
 from zoe_master.backends.swarm.engine.docker_facts import container_facts, seconds

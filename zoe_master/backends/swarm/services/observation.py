@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypedDict
 
-from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
+from zoe_lib.domain.executions.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.swarm.engine.docker_facts import KILLED, ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.errors import NOTHING, ErrorText, error_text

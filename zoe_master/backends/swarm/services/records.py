@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from zoe_lib.domain.application import Component, Probe, ProbeKind
-from zoe_lib.domain.execution import ExecutionId, ServiceId
+from zoe_lib.domain.applications.application import Component, Probe, ProbeKind
+from zoe_lib.domain.executions.execution import ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ServiceStart
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts, seconds
 from zoe_master.backends.swarm.services.service_files import Mark

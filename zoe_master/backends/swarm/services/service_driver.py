@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import Cause, ServiceId
+from zoe_lib.domain.executions.execution import Cause, ServiceId
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine
 from zoe_master.backends.swarm.services import containers

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.execution import Cause, ServiceId
+from zoe_lib.domain.executions.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.errors import ErrorText

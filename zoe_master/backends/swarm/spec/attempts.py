@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_master.backends.swarm.spec import labels
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_lib.domain.platform import EngineLimits
+from zoe_lib.domain.cluster.platform import EngineLimits
 
 _MIB = 2**20
 _RESERVED_ADDRESSES = 3  # of a network, of its broadcast, and of its gateway

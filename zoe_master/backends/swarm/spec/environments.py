@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
-from zoe_lib.domain.application import Component
+from zoe_lib.domain.applications.application import Component
 from zoe_master.backends import environment_build, environment_entry, source_clone
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError

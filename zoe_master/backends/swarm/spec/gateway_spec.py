@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from zoe_lib.domain.images import full_name
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.images import full_name
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.specification import AttemptContext
 

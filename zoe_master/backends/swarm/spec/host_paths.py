@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from zoe_lib.domain.application import Volume
-from zoe_lib.domain.paths import is_below, plain_path
+from zoe_lib.domain.applications.application import Volume
+from zoe_lib.domain.applications.paths import is_below, plain_path
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings

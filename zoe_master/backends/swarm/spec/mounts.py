@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from zoe_lib.domain.application import Volume
-from zoe_lib.domain.feasibility import mount_refusal
-from zoe_lib.domain.paths import plain_path
-from zoe_lib.domain.platform import MountPath
+from zoe_lib.domain.applications.application import Volume
+from zoe_lib.domain.applications.paths import plain_path
+from zoe_lib.domain.cluster.feasibility import mount_refusal
+from zoe_lib.domain.cluster.platform import MountPath
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings

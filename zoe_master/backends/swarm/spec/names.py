@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from zoe_lib.domain.execution import ServiceId
+from zoe_lib.domain.executions.execution import ServiceId
 from zoe_master.backends.swarm.spec.attempts import Attempt
 
 _LABEL_MAX = 63  # of a DNS label, and of the name of a Swarm service

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.feasibility import engine_refusals
-from zoe_lib.domain.images import full_name
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.applications.images import full_name
+from zoe_lib.domain.cluster.feasibility import engine_refusals
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ImageState, ServiceStart, is_program, joined_modules
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.secret_files import api_variables, secret_files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
+from zoe_lib.domain.applications.templates import Template, TemplateError, TemplateKind, fill
 from zoe_master.backends.base import PeerService, ServiceStart
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.peers import data_meant, instances_meant, peer_meant

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from zoe_lib.domain.paths import is_below, plain_path
+from zoe_lib.domain.applications.paths import is_below, plain_path
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.host_paths import workspaces_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.cluster.cluster import Node
 from zoe_master.scheduler.placement.filters.devices import devices
 from zoe_master.scheduler.placement.filters.holds import holds
 from zoe_master.scheduler.placement.filters.labels import labels

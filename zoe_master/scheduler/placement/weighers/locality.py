@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoe_lib.domain.storage import located
+from zoe_lib.domain.values.storage import located
 from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
 from zoe_master.scheduler.placement.request import Request
 

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.zoe_lib.descriptions.convert.old_documents import peers, v0, v1, v2, v3
 from tests.unit.zoe_lib.descriptions.documents import full
 from zoe_lib.descriptions import ConversionDefaults, DescriptionError, convert, parse
-from zoe_lib.domain.application import Application, ApplicationKind, Component, Port, PortProtocol, Volume
+from zoe_lib.domain.applications.application import Application, ApplicationKind, Component, Port, PortProtocol, Volume
 
 HOST_1 = "web-{execution_name}-{user_name}-{deployment_name}-zoe.{user_name}-{deployment_name}-zoe"
 

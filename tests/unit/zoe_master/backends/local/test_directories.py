@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_lib.domain.application import Volume
+from zoe_lib.domain.applications.application import Volume
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.directories import is_safe_name, make_owned, remove
 from zoe_master.backends.local.volumes import allowed_host_path, working_directory

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from zoe_lib.domain.application import Volume
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.applications.application import Volume
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ImageState
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.images import find_runtime, image_status, runtime_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.events import ServiceStarting, ServiceStopping, Stopping
-from zoe_lib.domain.execution import Cause, Execution, Mark, Outcome
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import ServiceStarting, ServiceStopping, Stopping
+from zoe_lib.domain.executions.execution import Cause, Execution, Mark, Outcome
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 
-from zoe_lib.domain.resources import NOTHING, Resources
+from zoe_lib.domain.values.resources import NOTHING, Resources
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, BookingRoom, cautious
 
 INDEX = {"a": 0, "b": 1}

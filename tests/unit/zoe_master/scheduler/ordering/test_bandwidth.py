@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from tests.support.limits import tenant_limit
 from tests.support.scheduling import FIFO, component, node, queued, started
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.promises import BandwidthSupply, Rates
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_lib.domain.waiting import WaitCause, cause_of
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates
+from zoe_lib.domain.executions.waiting import WaitCause, cause_of
+from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.checks import CHECKS
 from tests.support.scheduling import GIB, component, node, queued
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of, dominant_cores
 from zoe_master.scheduler.ordering.estimate import Estimates

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from tests.support.applications import application, component, execution
-from zoe_lib.domain.execution import ExecutionState, Mark
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.executions.execution import ExecutionState, Mark
+from zoe_lib.domain.values.frozen import changed
 from zoe_master.scheduler.ordering.estimate import Estimates, corrected_s
 from zoe_master.scheduler.ordering.run_history import RecentRunTimes
 

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 

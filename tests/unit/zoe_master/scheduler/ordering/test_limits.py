@@ -8,11 +8,11 @@ import pytest
 
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, GIB, component, node, queued, started
-from zoe_lib.domain.events import ServiceEnded, ServiceStarting, ServiceStopping
-from zoe_lib.domain.execution import Cause, Execution
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import ServiceEnded, ServiceStarting, ServiceStopping
+from zoe_lib.domain.executions.execution import Cause, Execution
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.what_if.explain import explain

@@ -8,8 +8,8 @@ from itertools import combinations
 import pytest
 
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.execution import Execution, ServiceState
-from zoe_lib.domain.policy import ORDERS, Policy
+from zoe_lib.domain.cluster.policy import ORDERS, Policy
+from zoe_lib.domain.executions.execution import Execution, ServiceState
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence, ranked
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from tests.support.scheduling import component, node, queued
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
 from zoe_master.scheduler.ordering.published_orders import (
     WINDOW_S,
     ByArrival,

@@ -1,6 +1,6 @@
 from tests.support.scheduling import component, queued
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.orders import QueueContext, size
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence

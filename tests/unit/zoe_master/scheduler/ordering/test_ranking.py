@@ -7,9 +7,9 @@ import random
 import pytest
 
 from tests.support.scheduling import component, queued
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import ORDERS, Policy
-from zoe_lib.domain.storage import StorageDemand
+from zoe_lib.domain.cluster.policy import ORDERS, Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.storage import StorageDemand
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, kept_apart, ranked_by

@@ -1,7 +1,7 @@
 from collections import Counter
 
 from tests.support.scheduling import queued
-from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.ordering.reasons import Reasons
 
 NO_ROOM, BEHIND = Reason(ReasonCode.NO_RESOURCES, "no room"), Reason(ReasonCode.BEHIND_IN_QUEUE, "behind")

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.application import ApplicationKind
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.applications.application import ApplicationKind
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot

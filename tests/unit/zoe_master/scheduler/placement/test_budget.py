@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support.scheduling import component, ledger, node, queued, request, started
-from zoe_lib.domain.application import Component
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from tests.support.scheduling import GIB, component, ledger, node, request
-from zoe_lib.domain.locality import InputObjects, Places
-from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import StorageDemand, StorageObject, located
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.locality import InputObjects, Places
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import StorageDemand, StorageObject, located
 from zoe_master.scheduler.placement.candidates import CandidateNodes
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer

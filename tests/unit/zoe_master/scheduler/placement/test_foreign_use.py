@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import FIFO, GIB, component, node, queued, started
-from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.policy import BACKFILLS, Policy
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.domain.cluster.policy import BACKFILLS, Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler import queue_pass
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tests.support.scheduling import GIB, component, ledger, node, queued, started
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.placement.ledger import Ledger
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tests.support.applications import application, component, execution
 from zoe_client.vocabulary import PromiseRisk
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark, Service, new_services
-from zoe_lib.domain.finish_times import FinishTerms, Promise, PromiseAdjustment, PromiseNotice
-from zoe_lib.domain.progress import ExecutionProgress, ProgressHistory, ProgressReading
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark, Service, new_services
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseAdjustment, PromiseNotice
+from zoe_lib.domain.values.progress import ExecutionProgress, ProgressHistory, ProgressReading
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.promising.adjusting import LATE, PAUSE_SHARE, adjusted
 
 CORE = Resources(1000, 1)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.support.scheduling import GIB, component, node, queued, started
-from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.finish_times import FinishTerms, Promise
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.cluster.cluster import NodeHold
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.promising.future import NodesLater

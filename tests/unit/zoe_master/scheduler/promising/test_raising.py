@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from tests.unit.zoe_master.scheduler.promising.test_adjusting import RUN_S, promise, running, told
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.finish_times import FinishTerms, Promise, PromiseAdjustment
-from zoe_lib.domain.progress import ExecutionProgress, ProgressHistory, ProgressReading
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseAdjustment
+from zoe_lib.domain.values.progress import ExecutionProgress, ProgressHistory, ProgressReading
 from zoe_master.scheduler.promising.adjusting import PAUSE_S, PAUSE_SHARE
 from zoe_master.scheduler.promising.raising import raised, rest_s
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.support.scheduling import FIFO, component, node, queued, started
-from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.cluster.cluster import NodeHold
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
 

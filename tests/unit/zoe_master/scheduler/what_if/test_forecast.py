@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, component, node, queued, started
-from zoe_lib.domain.cluster import Node, NodeHold
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.finish_times import FinishTerms, Promise
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.cluster.cluster import Node, NodeHold
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot

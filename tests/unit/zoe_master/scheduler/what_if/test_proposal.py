@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, GIB, component, node, queued, started
-from zoe_lib.domain.execution import new_services
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.executions.execution import new_services
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.what_if.proposal import ComponentChange, ComponentPart, PlanProposal, propose

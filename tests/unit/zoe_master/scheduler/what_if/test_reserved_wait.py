@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.what_if.reserved_wait import Reservations
 
 

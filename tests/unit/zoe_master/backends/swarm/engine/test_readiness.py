@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from zoe_lib.domain.application import Probe, ProbeKind
+from zoe_lib.domain.applications.application import Probe, ProbeKind
 from zoe_master.backends.swarm.engine.readiness import waiting_command
 
 _PATIENCE_S = 60.0

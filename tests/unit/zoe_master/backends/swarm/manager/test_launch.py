@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from tests.local.support import shell, start_of
-from zoe_lib.domain.application import Port
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.applications.application import Port
+from zoe_lib.domain.executions.execution import Cause
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState, ServiceStart
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from zoe_lib.domain.application import Probe, ProbeKind
-from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.applications.application import Probe, ProbeKind
+from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts, container_facts, ended, seconds
 from zoe_master.backends.swarm.services.observation import by_task, observed

@@ -14,7 +14,7 @@ import pytest
 
 from tests.local.support import component, probe, start_of
 from tests.local.wheels import make_wheel, wheelhouse
-from zoe_lib.domain.application import Component, ComponentSource
+from zoe_lib.domain.applications.application import Component, ComponentSource
 from zoe_master.backends.environment_build import MARKER
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_lib.domain.application import Volume
+from zoe_lib.domain.applications.application import Volume
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings
 from zoe_master.backends.swarm.spec.host_paths import HostPath, PathPart, host_path_of, problem

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from zoe_lib.domain.application import Component, Port, Volume
-from zoe_lib.domain.execution import Cause
-from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.applications.application import Component, Port, Volume
+from zoe_lib.domain.executions.execution import Cause
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import InputRead
 from zoe_master.backends.base import PeerService, ServiceStart, ServiceStorage
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from zoe_lib.domain.images import full_name
+from zoe_lib.domain.applications.images import full_name
 from zoe_master.backends.base import ImageState
 from zoe_master.backends.swarm.spec.attempts import Attempt
 from zoe_master.backends.swarm.spec.images import image_allowed, image_state

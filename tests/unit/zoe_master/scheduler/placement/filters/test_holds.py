@@ -3,11 +3,11 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import component, ledger, node, queued, request, started
-from zoe_lib.domain.clock import utc_text
-from zoe_lib.domain.cluster import NodeHold
-from zoe_lib.domain.events import Placement
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.reasons import ReasonCode
+from zoe_lib.domain.cluster.cluster import NodeHold
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.events import Placement
+from zoe_lib.domain.values.clock import utc_text
+from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.filters.holds import holds

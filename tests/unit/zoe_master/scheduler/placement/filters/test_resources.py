@@ -1,5 +1,5 @@
 from tests.support.scheduling import component, ledger, node, queued, request, started
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.placement.filters.resources import resources
 
 

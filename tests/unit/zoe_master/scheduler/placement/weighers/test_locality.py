@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from tests.support.scheduling import component, node, queued, request
-from zoe_lib.domain.locality import InputObjects, Places
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.storage import StorageDemand, StorageObject, located
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.locality import InputObjects, Places
+from zoe_lib.domain.values.storage import StorageDemand, StorageObject, located
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.ledger import Ledger

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.support.scheduling import component, ledger, node, queued, request, started
-from zoe_lib.domain.path_use import PathUse
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.storage import StorageDemand
+from zoe_lib.domain.applications.path_use import PathUse
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.storage import StorageDemand
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.ledger import Ledger

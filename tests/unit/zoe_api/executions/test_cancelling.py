@@ -1,0 +1,40 @@
+"""To cancel an execution, again and again."""
+
+from __future__ import annotations
+
+from tests.support.applications import execution
+from tests.support.plain_api import REQUEST_ID, after, person, refusal, request, services
+from tests.support.scheduling import started
+from zoe_api.executions.cancelling import cancel, cancellation
+from zoe_api.http.problems.codes import Code
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, ExecutionState, Outcome
+
+WAITING = after(execution(1), ev.Submitted(at_s=1.0), ev.Queued(at_s=1.0))
+
+
+def test_what_waits_ends_at_once() -> None:
+    made = services(WAITING)
+    ended = cancel(made, person(), WAITING.id, request())
+    assert (ended.state, ended.cause, ended.message) == (ExecutionState.CANCELLED, Cause.CANCELLED, "cancelled by ada")
+    assert cancel(made, person(), WAITING.id, request()) == ended
+    with refusal(Code.VERSION_MISMATCH):
+        cancel(made, person(), WAITING.id, request(), '"1"')
+
+
+def test_what_runs_stops_and_is_not_stopped_twice() -> None:
+    running = started(WAITING, "n1", "n1", "n1", "n1")
+    made = services(running)
+    event = cancellation(running, made, person(), request())
+    assert isinstance(event, ev.Stopping)
+    assert (event.outcome, event.cause_id) == (Outcome.CANCELLED, REQUEST_ID)
+    stopping = cancel(made, person(), WAITING.id, request())
+    assert stopping.state is ExecutionState.STOPPING
+    assert cancellation(stopping, made, person(), request()) is None
+
+
+def test_what_has_ended_otherwise_cannot_be_cancelled() -> None:
+    failed = after(WAITING, ev.Refused(at_s=2.0, outcome=Outcome.FAILED, cause=Cause.NEVER_FITS))
+    with refusal(Code.ALREADY_ENDED) as found:
+        cancel(services(failed), person(), WAITING.id, request())
+    assert found.problem.detail == "it is failed"

@@ -1,0 +1,72 @@
+"""One thread works on a request: what depends on what, what waits, and what it may not wait for."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Annotated, Any
+
+import httpx
+import pytest
+from fastapi import Depends, FastAPI
+from pydantic import BaseModel
+
+from zoe_api.http.request_context import PREFIX
+from zoe_api.http.routing import api_router, in_a_thread
+
+
+class Body(BaseModel):
+    number: int
+
+
+async def the_client() -> str:
+    return await in_a_thread(lambda: threading.current_thread().name)
+
+
+async def of_the_loop() -> None:
+    await asyncio.sleep(0)
+
+
+def asked(path: str, **request: Any) -> httpx.Response:
+    router = api_router("/part", tag="part")
+
+    @router.post("/plain")
+    def plain(body: Body, client: Annotated[str, Depends(the_client)]) -> dict[str, Any]:
+        return {"client": client, "here": threading.current_thread().name, "number": body.number}
+
+    @router.post("/coroutine")
+    async def coroutine(body: Body, client: Annotated[str, Depends(the_client)]) -> dict[str, Any]:
+        return {"client": client, "here": threading.current_thread().name, "number": body.number}
+
+    @router.get("/waits")
+    def waits(_: Annotated[None, Depends(of_the_loop)]) -> None:
+        return None
+
+    async def exchange() -> httpx.Response:
+        app = FastAPI(routes=router.routes)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://zoe") as client:
+            return await client.request("GET" if path == "waits" else "POST", f"{PREFIX}/part/{path}", **request)
+
+    return asyncio.run(exchange())
+
+
+def test_a_function_and_what_it_depends_on_share_a_thread() -> None:
+    answer = asked("plain", json={"number": 7}).json()
+    assert answer["number"] == 7
+    assert answer["here"] == answer["client"] != threading.current_thread().name
+
+
+def test_a_coroutine_stays_in_the_event_loop_and_what_waits_does_not() -> None:
+    answer = asked("coroutine", json={"number": 7}).json()
+    assert answer["here"] == threading.current_thread().name != answer["client"]
+
+
+def test_a_body_is_checked_as_ever() -> None:
+    refused = asked("plain", json={"number": "seven"})
+    assert refused.status_code == 422
+    assert refused.json()["detail"][0]["loc"] == ["body", "number"]
+
+
+def test_what_waits_for_the_event_loop_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="waits for the event loop"):
+        asked("waits")

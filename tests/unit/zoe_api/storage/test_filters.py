@@ -1,0 +1,42 @@
+"""Whose filters a request is about, and what the storage controller is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.plain_api import ELSEWHERE, TENANT, Master, admin, operator, person, refusal, request
+from zoe_api.http.problems.codes import Code
+from zoe_api.storage import filters as storage_filters
+from zoe_lib.store.people import Principal
+
+
+@pytest.mark.parametrize(
+    ("principal", "tenant", "shared", "owner"),
+    [
+        (person(), None, False, TENANT),
+        (person(), TENANT, False, TENANT),
+        (person(), ELSEWHERE, False, None),
+        (person(), None, True, None),
+        (operator(), None, True, None),
+        (admin(), ELSEWHERE, False, ELSEWHERE),
+        (admin(), ELSEWHERE, True, ""),
+        (admin(), None, True, ""),
+    ],
+)
+def test_filters_of_others_and_shared_ones_are_for_admins(
+    principal: Principal, tenant: str | None, shared: bool, owner: str | None
+) -> None:
+    if owner is not None:
+        assert storage_filters._owner(principal, tenant, shared) == owner
+        return
+    with refusal(Code.NOT_ADMIN):
+        storage_filters._owner(principal, tenant, shared)
+
+
+def test_a_list_of_all_tenants_is_for_admins() -> None:
+    master = Master(storage_rules={"filters": []})
+    storage_filters.list_storage_filters(person(), master, request())
+    storage_filters.list_storage_filters(admin(), master, request(), everyone=True)
+    assert [body for _, body, *_ in master.asked] == [{"do": "filters", "tenant": TENANT}, {"do": "filters"}]
+    with refusal(Code.NOT_ADMIN):
+        storage_filters.list_storage_filters(operator(), master, request(), everyone=True)

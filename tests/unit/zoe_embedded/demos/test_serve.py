@@ -1,0 +1,55 @@
+"""`make serve` gives up on what ends again and again, and on nothing else."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from zoe_embedded.demos import serve
+from zoe_embedded.processes.keeping import REVIVALS_MAX, REVIVALS_WITHIN_S
+
+LOGS = Path("/home-of-zoe/logs")
+
+
+class Stopped(Exception):  # noqa: N818
+    pass
+
+
+def keep_up(monkeypatch: pytest.MonkeyPatch, every_s: float) -> tuple[int | None, str]:
+    """One process ends each time; the exit code, None if it went on for twenty times, and what was said."""
+    times: Iterator[float] = itertools.count(0.0, every_s)
+    monkeypatch.setattr(serve, "time", SimpleNamespace(sleep=lambda _s: None, monotonic=lambda: next(times)))
+    left = iter(range(20))
+
+    def revive() -> list[str]:
+        if next(left, None) is None:
+            raise Stopped
+        return ["zoe-api had ended with -9 and was restarted"]
+
+    console, stack = Console(record=True, width=200), SimpleNamespace(revive=revive, home=SimpleNamespace(logs=LOGS))
+    code: int | None = None
+    try:
+        made: Any = stack
+        code = serve._keep_up(console, made)
+    except Stopped:
+        pass
+    return code, console.export_text()
+
+
+def test_what_ends_again_and_again_is_given_up_with_the_place_of_its_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, said = keep_up(monkeypatch, 0.9 * REVIVALS_WITHIN_S / REVIVALS_MAX)
+    assert code == 1
+    assert said.count("was restarted") == REVIVALS_MAX + 1
+    assert f"That happens too often; see {LOGS}" in said
+
+
+def test_what_ends_now_and_then_is_started_again_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, said = keep_up(monkeypatch, 1.1 * REVIVALS_WITHIN_S / REVIVALS_MAX)
+    assert code is None
+    assert said.count("was restarted") == 20

@@ -1,0 +1,38 @@
+"""How an execution is sent to those who may see it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fastapi import Response
+
+from zoe_api.access.wire_forms import execution_view
+from zoe_api.services.dependencies import etag
+from zoe_client.wire import ExecutionView
+from zoe_lib.descriptions import to_document
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.execution import Execution
+
+
+def viewed(execution: Execution, response: Response, with_secrets: bool = True) -> ExecutionView:
+    """Return the view of an execution, with its ETag; without secrets, values of environment variables and texts of
+    files are empty, and the executions that it runs after are left out."""
+    response.headers["ETag"] = etag(execution.version)
+    application = execution.application
+    if not with_secrets:
+        application = without_contents(application)
+        execution = replace(execution, conditions=replace(execution.conditions, after=()))
+    return execution_view(execution, to_document(application))
+
+
+def without_contents(application: Application) -> Application:
+    """Return the application with the names of environment variables and files, but not what they contain."""
+    components = tuple(
+        replace(one, environment=_names_of(one.environment), files=_names_of(one.files))
+        for one in application.components
+    )
+    return replace(application, components=components)
+
+
+def _names_of(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, "") for name, _ in pairs)

@@ -1,0 +1,130 @@
+"""Which executions a client sees, and what it may do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from starlette.requests import HTTPConnection
+
+from zoe_api.access.access import confirmed, entry
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.http.request_context import PREFIX
+from zoe_api.services.dependencies import Services
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions.arrays import is_array, member_of
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.store.errors import NotFound, StoreUnavailable
+from zoe_lib.store.people import Principal
+
+LOOK = "look"
+"""The action in the audit log of an operator who looks at what is not their own."""
+
+
+def _other_kind(text: str) -> str:
+    """Return the end of a sentence about an id that is none of an execution."""
+    if member := member_of(text):
+        how = f"`zoe array show {member.array_id}`; it is held, released and modified with its array"
+        return f" (an index of an array has an execution once it has begun: {how})"
+    if is_array(text):
+        return f" (ids of arrays begin with a: `zoe array show {text}`)"
+    if text.startswith("w") and is_array(f"a{text[1:]}"):
+        return f" (ids of workflows begin with w: `zoe workflow show {text}`)"
+    return ""
+
+
+def visible_execution(
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    request: HTTPConnection,
+    level: ShareLevel = ShareLevel.LOOK,
+) -> Execution:
+    """Return the execution if it is the principal's, shared, or the principal is an operator; else NotFound.
+
+    Both refusals are identical, so that they do not reveal whether another user's execution exists. 403 if what is
+    shared does not include the level. A look of an operator is recorded."""
+    unknown = NotFound(f"execution {execution_id} does not exist{_other_kind(execution_id)}")
+    try:
+        execution = services.store.execution(execution_id)
+    except NotFound:
+        raise unknown from None
+    if owns(principal, execution):
+        return execution
+    if principal.operator:
+        note_look(services, principal, request, f"{PREFIX}/executions/{execution.id}")
+        return execution
+    given = services.accounts.shared_level(execution.id, principal.tenant, principal.user)
+    if given is None:
+        raise unknown
+    if not given.includes(level):
+        hint = f"ask {execution.user} to share it for `{level}`"
+        raise ApiProblem(Code.SHARE_TOO_LOW, f"it is shared with you for `{given}`", hint)
+    return execution
+
+
+def entered_execution(
+    services: Services, principal: Principal, execution_id: str, request: HTTPConnection, level: ShareLevel
+) -> Execution:
+    """Return an execution in which the principal may act as its owner; NotFound, ApiProblem.
+
+    Operators are no exception. 403 tells them so, as they may see the execution."""
+    person = replace(principal, scopes=principal.scopes - {Scope.OPERATE})
+    try:
+        return visible_execution(services, person, execution_id, request, level)
+    except NotFound:
+        if not principal.operator:
+            raise
+        execution = services.store.execution(execution_id)
+        hint = f"ask {execution.user} to share it for `{level}`"
+        raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner, and those it is shared with, enter it", hint) from None
+
+
+def owns(principal: Principal, execution: Execution) -> bool:
+    """Return whether the execution is the principal's own."""
+    return (principal.tenant, principal.user) == (execution.tenant, execution.user)
+
+
+def may_see_secrets(principal: Principal, execution: Execution) -> bool:
+    """Return whether the values of environment variables may be shown: to the owner and to operators."""
+    return principal.operator or owns(principal, execution)
+
+
+def still_visible(
+    services: Services, principal: Principal, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK
+) -> bool:
+    """Return whether a stream may go on; True also while the database cannot tell."""
+    return confirmed_visible(services, principal, execution, level) is not False
+
+
+def confirmed_visible(
+    services: Services, principal: Principal, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK
+) -> bool | None:
+    """Return whether a client may still do what it did, and the execution is still shared; None if the database cannot
+    tell."""
+    told = confirmed(services.accounts, principal)
+    if not told or execution is None or principal.operator or owns(principal, execution):
+        return told
+    try:
+        given = services.accounts.shared_level(execution.id, principal.tenant, principal.user)
+        return given is not None and given.includes(level)
+    except StoreUnavailable:
+        return None
+
+
+def levels_of(
+    services: Services, principal: Principal, executions: Collection[Execution]
+) -> Mapping[ExecutionId, ShareLevel]:
+    """Return what the principal may do to executions that are visible to them; owners and operators may do all."""
+    theirs = [one.id for one in executions if not principal.operator and not owns(principal, one)]
+    shares = services.store.shares_of(theirs) if theirs else {}
+    levels = {one: given.level_of(principal.tenant, principal.user) for one, given in shares.items()}
+    full = {one.id: ShareLevel.CONTROL for one in executions if one.id not in theirs}
+    return full | {one: levels.get(one) or ShareLevel.LOOK for one in theirs}
+
+
+def note_look(services: Services, principal: Principal, request: HTTPConnection, target: str) -> None:
+    """Record the look of an operator before anything is shown, unless there is a recent entry; StoreUnavailable."""
+    services.looks.record(services.accounts, entry(principal, request, LOOK, target, status=200))

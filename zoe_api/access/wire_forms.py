@@ -1,0 +1,329 @@
+"""The domain's values as the API sends them, and a policy as it receives it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from zoe_client.wire import (
+    BandwidthView,
+    ConditionsView,
+    DeadlineView,
+    ExecutionSummary,
+    ExecutionView,
+    FinishTermsView,
+    ForecastView,
+    HeldView,
+    InputPlacesView,
+    InputReadView,
+    NodeHoldView,
+    NodeView,
+    OffersView,
+    OfferView,
+    PolicyView,
+    ProgressView,
+    PromiseOutlookView,
+    PromiseView,
+    ReasonView,
+    ServiceView,
+    TransfersView,
+)
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.domain.cluster.cluster import Node, NodeHold
+from zoe_lib.domain.cluster.policy import Policy, shown_limits, with_shown_limits
+from zoe_lib.domain.executions.deadline_misses import expected_run_s, status_of
+from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ServiceState, ran_s
+from zoe_lib.domain.executions.guaranteed import awaits_promise
+from zoe_lib.domain.executions.promises import Rates, pushed_down, refused
+from zoe_lib.domain.values.clock import utc_text
+from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, reason_of
+from zoe_lib.domain.values.finish_times import Promise, PromiseOffers
+from zoe_lib.domain.values.locality import InputObjects, InputPlaces
+from zoe_lib.domain.values.progress import ExecutionProgress, remaining_s
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.storage import InputRead, StorageObject
+from zoe_lib.domain.values.transfers import StoreTransfers
+from zoe_lib.store.documents.codec import decode
+
+
+def execution_summary(execution: Execution) -> ExecutionSummary:
+    """Return an execution without its services."""
+    return ExecutionSummary(**_summary(execution))
+
+
+def execution_view(execution: Execution, description: Mapping[str, Any]) -> ExecutionView:
+    """Return an execution with its services; `description` is its application's canonical document."""
+    return ExecutionView(
+        **_summary(execution),
+        services=[ServiceView.model_validate(service) for service in execution.services],
+        inputs=input_reads(execution),
+        places=stored_places(execution),
+        notes=list(execution.notes),
+        conditions=conditions_view(execution.conditions),
+        storage_problem=execution.storage_problem,
+        transfers=transfers_view(execution, None),
+        description=dict(description),
+    )
+
+
+def progress_view(progress: ExecutionProgress, now_s: float | None = None) -> ProgressView:
+    """Return how far an execution is; with the time, also how long the rest takes."""
+    rest = None if now_s is None else remaining_s(progress.readings, now_s)
+    return ProgressView(
+        share=progress.share,
+        at_s=progress.at_s,
+        text=progress.text,
+        problem=progress.problem,
+        remaining_s=None if rest is None else rest.seconds,
+        remaining_low_s=None if rest is None else rest.low_s,
+        remaining_high_s=None if rest is None else rest.high_s,
+    )
+
+
+def transfers_view(execution: Execution, so_far: StoreTransfers | None) -> TransfersView | None:
+    """Return what an execution moved: what its journal has, and what was heard since of a credential that has not ended
+    or is not in the journal yet; None if neither is known.
+    """
+    before = execution.transfers
+    newer = so_far is not None and (before is None or so_far.generation > before.generation)
+    known = so_far.with_earlier(before) if so_far is not None and newer else before
+    if known is None:
+        return None
+    return TransfersView(
+        read_bytes=known.read_bytes,
+        written_bytes=known.written_bytes,
+        transferring_s=known.transferring_s,
+        waiting_s=known.waiting_s,
+        whole=before is None or before.whole,
+        final=execution.terminal and not newer,
+        at_s=known.at_s,
+    )
+
+
+def waits_for(execution: Execution, clock: Clock = SYSTEM_CLOCK) -> Reason | None:
+    """Return why an execution waits, from what is stored; None if it does not, or the master has not said it yet."""
+    if execution.state is ExecutionState.SUBMITTED:
+        kept = reason_of(execution.conditions, clock.now_s())
+        offered = execution.offers is not None and awaits_promise(execution)  # its user has little time to answer
+        return _unpromised(execution) if offered or kept is None else kept
+    return execution.reason or refused(execution)
+
+
+def _unpromised(execution: Execution) -> Reason | None:
+    """Return that it waits for a promise, or for its user to accept an offer."""
+    if not awaits_promise(execution):
+        return None
+    if execution.offers is None:
+        return Reason(ReasonCode.PROMISE, "The scheduler decides whether it can be promised to end in time.")
+    until = utc_text(execution.offers.ends_s)
+    return Reason(
+        ReasonCode.PROMISE,
+        f"{execution.offers.why}. Offers wait for an answer until {until}.",
+        hint="`zoe show` shows the offers, and `zoe accept ID NUMBER` accepts one",
+    )
+
+
+def reason_view(reason: Reason) -> ReasonView:
+    """Return a reason."""
+    return ReasonView(code=reason.code.value, sentence=reason.sentence, counts=dict(reason.counts), hint=reason.hint)
+
+
+def input_reads(execution: Execution) -> list[InputReadView]:
+    """Return every input with a pushdown, decided or not."""
+    decided = {read.name: read for read in execution.inputs}
+    return [
+        _input_read(decided[one.name], True) if one.name in decided else _input_read(_undecided(execution, one), False)
+        for one in pushed_down(execution.application)
+    ]
+
+
+def stored_places(execution: Execution) -> list[InputPlacesView]:
+    """Return the places recorded when the present attempt was placed."""
+    alive = (s.node for s in execution.services if s.alive and s.node is not None)
+    services = Counter(alive)
+    return [_places(one, services) for one in execution.places]
+
+
+def reported_places(places: Iterable[InputPlaces]) -> list[InputPlacesView]:
+    """Return the places that the master reports for a waiting execution."""
+    return [_places(one, Counter()) for one in places]
+
+
+def node_view(
+    node: Node, reserved: Resources, elastic: Resources, services: int, holds: Iterable[NodeHold] = ()
+) -> NodeView:
+    """Return a node and what Zoe reserves on it; `holds` are those that have not ended, earliest first."""
+    shown = [NodeHoldView.model_validate(hold) for hold in holds]
+    return NodeView(
+        name=node.name,
+        ready=node.ready,
+        message=node.message,
+        labels=dict(node.labels),
+        cores=node.total.cores_milli / 1000,
+        memory_bytes=node.total.memory_bytes,
+        devices=dict(node.total.devices),
+        foreign_cores=node.foreign.cores_milli / 1000,
+        foreign_memory_bytes=node.foreign.memory_bytes,
+        reserved_cores=reserved.cores_milli / 1000,
+        reserved_memory_bytes=reserved.memory_bytes,
+        elastic_cores=elastic.cores_milli / 1000,
+        elastic_memory_bytes=elastic.memory_bytes,
+        services=services,
+        hold=next(iter(shown), None),
+        holds=shown,
+    )
+
+
+def policy_view(policy: Policy) -> PolicyView:
+    """Return a policy."""
+    tenants, users = shown_limits(policy)
+    return PolicyView.model_validate(replace(policy, tenant_limits=tenants, user_limits=users))
+
+
+def policy_of(view: PolicyView, present: Policy | None = None) -> Policy:
+    """Return the policy in a document, with those limits of the present one that are not in documents.
+
+    A document without `node_windows` comes from an older client, and leaves them as they are."""
+    holds = {node: _hold(hold) for node, hold in view.node_holds.items()}
+    windows = {node: tuple(map(_hold, several)) for node, several in view.node_windows.items()}
+    if present is not None and "node_windows" not in view.model_fields_set:
+        windows = dict(present.node_windows)
+    given = {"filters": tuple(view.filters), "node_holds": holds, "node_windows": windows}
+    policy = Policy(**{**view.model_dump(), **given})
+    return policy if present is None else with_shown_limits(present, policy)
+
+
+def _hold(view: NodeHoldView) -> NodeHold:
+    return NodeHold(**view.model_dump())
+
+
+def bandwidth_view(rates: Rates) -> BandwidthView:
+    """Return rates."""
+    return BandwidthView(read_bytes_per_s=rates.read, write_bytes_per_s=rates.write)
+
+
+def known_bandwidth(rates: Rates | None) -> BandwidthView | None:
+    """Return rates, or None if they are not known."""
+    return None if rates is None else bandwidth_view(rates)
+
+
+def _summary(execution: Execution) -> dict[str, Any]:
+    core, elastic = execution.core_services(), execution.elastic_services()
+    reason = waits_for(execution)
+    return {
+        "id": execution.id,
+        "name": execution.name,
+        "application": execution.application.name,
+        "kind": execution.application.kind.value,
+        "tenant": execution.tenant,
+        "user": execution.user,
+        "state": execution.state,
+        "version": execution.version,
+        "attempt": execution.attempt,
+        "priority": execution.priority,
+        "deadline_s": execution.deadline_s,
+        "deadline": deadline_view(execution),
+        "promise": promise_view(execution.promise),
+        "offers": offers_view(execution.offers),
+        "submitted_at_s": execution.submitted_at_s,
+        "marks": {mark: execution.marks[mark] for mark in Mark if mark in execution.marks},
+        "ran_s": ran_s(execution),
+        "outcome": execution.outcome,
+        "exit_code": execution.exit_code,
+        "cause": execution.cause,
+        "message": execution.message,
+        "reason": None if reason is None else reason_view(reason),
+        "forecast": None if execution.forecast is None else ForecastView.model_validate(execution.forecast),
+        "core_total": len(core),
+        "core_ready": sum(s.state is ServiceState.READY for s in core),
+        "elastic_total": len(elastic),
+        "elastic_ready": sum(s.state is ServiceState.READY for s in elastic),
+    }
+
+
+def deadline_view(execution: Execution, clock: Clock = SYSTEM_CLOCK) -> DeadlineView | None:
+    """Return how an execution stands to its deadline; None without one."""
+    if execution.deadline_s is None:
+        return None
+    status, missed = status_of(execution, clock.now_s()), execution.missed
+    if missed is None:
+        return DeadlineView(at_s=execution.deadline_s, status=status, expected_run_s=expected_run_s(execution))
+    return DeadlineView(
+        at_s=execution.deadline_s,
+        status=status,
+        cause=missed.cause,
+        costs_s=dict(missed.costs_s),
+        expected_run_s=missed.expected_s,
+    )
+
+
+def promise_view(promise: Promise | None) -> PromiseView | None:
+    """Return a promise."""
+    return None if promise is None else PromiseView.model_validate(promise)
+
+
+def promise_outlook(told: Mapping[str, Any] | None) -> PromiseOutlookView | None:
+    """Return what the master would promise (`PromiseAnswer` as JSON); None if it was not asked."""
+    if told is None:
+        return None
+    offers = None if told["offers"] is None else decode(PromiseOffers, told["offers"])
+    terms = None if told["terms"] is None else FinishTermsView.model_validate(told["terms"])
+    return PromiseOutlookView(terms=terms, offers=offers_view(offers))
+
+
+def offers_view(offers: PromiseOffers | None) -> OffersView | None:
+    """Return offers with their numbers."""
+    if offers is None:
+        return None
+    several = [
+        OfferView(number=number, kind=one.kind, terms=FinishTermsView.model_validate(one.terms))
+        for number, one in enumerate(offers.offers, start=1)
+    ]
+    return OffersView(why=offers.why, ends_s=offers.ends_s, offers=several)
+
+
+def conditions_view(conditions: Conditions) -> ConditionsView | None:
+    """Return what keeps an execution or an array from the queue; None if it was submitted without any."""
+    return None if conditions == NO_CONDITIONS else ConditionsView.model_validate(conditions)
+
+
+def _input_read(read: InputRead, decided: bool) -> InputReadView:
+    view, columns = read.view or None, list(read.columns)
+    return InputReadView(
+        name=read.name,
+        uri=read.uri,
+        view=view,
+        columns=columns,
+        why=read.why,
+        decided=decided,
+        unanswered=read.unanswered,
+    )
+
+
+def _undecided(execution: Execution, one: StorageObject) -> InputRead:
+    over = execution.state in TERMINAL_STATES
+    why = "it ended before" if over else "it is decided after the execution gets its nodes, before it starts anything"
+    return InputRead(one.name, one.uri, why=f"not decided: {why}")
+
+
+def _places(input_places: InputPlaces, services: Counter[str]) -> InputPlacesView:
+    places = input_places.places
+    if places is None:
+        return InputPlacesView(name=input_places.name, known=False)
+    nodes = [
+        HeldView(node=node, objects=held.objects, bytes=held.bytes, services=services[node])
+        for node in sorted(places.hosts.keys() | services.keys())
+        for held in [places.hosts.get(node, InputObjects())]
+    ]
+    return InputPlacesView(
+        name=input_places.name,
+        known=True,
+        objects=places.looked_at.objects,
+        bytes=places.looked_at.bytes,
+        listed=places.listed.objects,
+        complete=places.complete,
+        nodes=sorted(nodes, key=lambda held: (-held.bytes, held.node)),
+    )

@@ -1,0 +1,176 @@
+"""Change what is asked of a whole array: the row, then the executions of it that wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fastapi import Request
+
+from zoe_api.executions.arrays import change_array, change_each, owns_array, seen_array
+from zoe_api.executions.controlling import changed_description, differences
+from zoe_api.executions.submissions.refusals import checked_priority
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem, as_problems
+from zoe_api.services.dependencies import Services
+from zoe_client.wire import ArrayModifyRequest
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions import arrays as domain
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind
+from zoe_lib.domain.executions.events import Event, Modified, Requested
+from zoe_lib.domain.executions.execution import WAITING_STATES, Execution
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.store.people import Principal
+from zoe_lib.store.quotas import with_time_limit
+from zoe_lib.store.values import ArrayChange
+from zoe_lib.submission.deadlines import given_deadline
+
+_ANEW = "cancel it, and submit it again"
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a request asks for. `fields`: those of the array and of executions that have the same name. application: the
+    new description, None for the present one. given: the names of what the request gives.
+    """
+
+    fields: dict[str, Any]
+    given: frozenset[str]
+    application: Application | None = None
+    begin_at_s: float | None = None
+    time_limit_s: float | None = None
+
+    def of_array(self, array: Array) -> Array:
+        """Return the array as it is wanted."""
+        conditions = array.conditions
+        if "begin_at_s" in self.given:
+            conditions = changed(conditions, begin_at_s=self.begin_at_s)
+        # Another deadline may be missed again.
+        late: dict[str, Any] = {"late_count": None} if "deadline_s" in self.fields else {}
+        application = self._limited(self.application or array.application)
+        return changed(array, **self.fields, **late, conditions=conditions, application=application)
+
+    def of_index(self, before: Requested, array: Array, execution_id: str) -> Requested:
+        """Return what is wanted of the execution of an index; `array`: as it is wanted."""
+        application, member = before.application, domain.member_of(execution_id)
+        if self.application is not None and member is not None:
+            application = domain.application_of(array, member.index)
+        given = {name: value for name, value in self.fields.items() if name != "at_once"}
+        if "begin_at_s" in self.given:
+            given["begin_at_s"] = self.begin_at_s
+        return replace(before, **given, application=self._limited(application))
+
+    def _limited(self, application: Application) -> Application:
+        return replace(application, time_limit_s=self.time_limit_s) if "time_limit_s" in self.given else application
+
+    @property
+    def of_indices(self) -> bool:
+        """Return whether anything is wanted of the executions that wait."""
+        return bool(self.given - {"at_once_max"})
+
+
+def modify(
+    services: Services, principal: Principal, array_id: str, body: ArrayModifyRequest, request: Request
+) -> Array:
+    """Return the array with what is given: how many of its indices may be active at once; priority, deadline, begin,
+    time limit and description of all that wait. 422 as a submission would be refused; 409 if it has ended, or was
+    changed by somebody else while the new description was checked.
+    """
+    seen = seen_array(array_id, services, principal, request)
+    wanted = _wanted(body, seen, services, principal)
+
+    def decide(array: Array, _: bytearray) -> ArrayChange | None:
+        if not array.open_count:
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
+        if domain.asks_as_whole(array) and wanted.given - {"priority"}:
+            raise ApiProblem(
+                Code.ILLEGAL_STATE, "an array that asks for a promise cannot be changed, but for its priority", _ANEW
+            )
+        if wanted.application is not None and array.application != seen.application:
+            raise ApiProblem(Code.CONFLICT, "its description was changed meanwhile", "look at it, and change it again")
+        after = wanted.of_array(array)
+        if after == array:
+            return None
+        what = list(differences(_asked(array), _asked(after)))
+        if after.at_once != array.at_once:
+            what.append(f"at once {_number(array.at_once)} to {_number(after.at_once)}")
+        data = {"user": principal.user, "what": "; ".join(what), **wanted.fields}
+        return ArrayChange(after, ArrayEventKind.MODIFIED, data)
+
+    array = change_array(services, principal, array_id, request, decide)
+    if wanted.of_indices:
+        change_each(
+            services,
+            principal,
+            array_id,
+            request,
+            lambda one: _modified(one, wanted, array, principal, request, clock=services.clock),
+        )
+    return services.store.array(array_id)
+
+
+def _asked(array: Array) -> Requested:
+    return Requested(
+        priority=array.priority,
+        deadline_s=array.deadline_s,
+        begin_at_s=array.conditions.begin_at_s,
+        application=array.application,
+    )
+
+
+def _number(at_once: int | None) -> str:
+    return "any number" if at_once is None else str(at_once)
+
+
+def _wanted(body: ArrayModifyRequest, array: Array, services: Services, principal: Principal) -> _Wanted:
+    given, application = body.model_fields_set, None
+    fields: dict[str, Any] = {}
+    if "at_once_max" in given:
+        fields["at_once"] = body.at_once_max
+    if body.priority is not None:
+        fields["priority"] = checked_priority(body.priority, services, principal, array.tenant)
+    if body.deadline is not None or "deadline_s" in given:
+        with as_problems():
+            deadline = given_deadline(body.deadline, body.deadline_s, services.clock.now_s())
+        fields["deadline_s"] = None if deadline is None else deadline.at_s
+    if body.application is not None:
+        if array.entries is not None:
+            why = "it runs for the entries of a list, which were checked against its description"
+            raise ApiProblem(Code.ILLEGAL_STATE, why, "change the step in the file, and run the workflow anew")
+        application = changed_description(
+            body.application,
+            array.application,
+            array.tenant,
+            array.priority,
+            services,
+            principal,
+            owned=owns_array(principal, array),
+        )
+    time_limit_s = body.time_limit_s
+    if "time_limit_s" in given:
+        asked = replace(application or array.application, time_limit_s=time_limit_s)
+        time_limit_s = with_time_limit(asked, array.tenant, services.store.policy().limits)[0].time_limit_s
+    return _Wanted(fields, frozenset(given), application, body.begin_at_s, time_limit_s)
+
+
+def _modified(
+    execution: Execution,
+    wanted: _Wanted,
+    array: Array,
+    principal: Principal,
+    request: Request,
+    clock: Clock = SYSTEM_CLOCK,
+) -> Event | None:
+    before = Requested.of(execution)
+    after = wanted.of_index(before, array, execution.id)
+    if execution.state not in WAITING_STATES or after == before:
+        return None
+    return Modified(
+        at_s=clock.now_s(),
+        cause_id=request.state.request_id,
+        before=before,
+        after=after,
+        user=principal.user,
+        what="; ".join(differences(before, after)),
+    )

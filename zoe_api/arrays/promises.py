@@ -1,0 +1,83 @@
+"""Promises of whole arrays: of all indices of the first run together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fastapi import Request
+
+from zoe_api.arrays.whole_promises import accept_for, planned_promise, promise_of
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.dependencies import Services
+from zoe_client.wire import PromisePlan, WorkflowPromiseView
+from zoe_lib.domain.executions.arrays import (
+    Array,
+    ArrayEventKind,
+    ArrayId,
+    asks_as_whole,
+    execution_of,
+    member_id,
+    promised,
+)
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.store.people import Principal
+from zoe_lib.store.values import ArrayChange, ExecutionQuery
+
+
+def array_promise(services: Services, array: Array) -> WorkflowPromiseView | None:
+    """Return what was decided for its indices; None: no promise was asked for, or it runs again."""
+    ids = _members(array)
+    if not ids:
+        return None
+    return promise_of(_found(services, ids))
+
+
+def planned_array(services: Services, array: Array, request: Request, principal: Principal) -> PromisePlan:
+    """Return what would be promised to an array that is not stored; 422 if it asks for no promise."""
+    if not asks_as_whole(array):
+        raise ApiProblem(Code.INVALID_REQUEST, "a plan of an array needs `promise`, and the time by which it is to end")
+    made = (execution_of(array, position, array.submitted_at_s) for position in range(array.indices.count))
+    # What an index is called changes neither its time nor its room.
+    members = [replace(one, application=array.application) for one in made]
+    return PromisePlan(promise=planned_promise(services, members, request, principal), notes=list(array.notes))
+
+
+def accept_array(services: Services, principal: Principal, array: Array, number: int, request: Request) -> None:
+    """Promise what an offer says, to all indices; 409 if that cannot be."""
+    ids = _members(array)
+    if ids and len(_found(services, ids)) < len(ids):
+        raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "it is not decided yet")
+    fresh = accept_for(services, principal, ids, number, request)
+    found = _found(services, ids)
+    finish_s = max(one.promise.terms.finish_s for one in found if one.promise is not None)
+
+    def decide(stored: Array, _: bytearray) -> ArrayChange | None:
+        after = promised(stored, finish_s)
+        data = {"user": principal.user, "offer": number, "deadline_s": finish_s, "what": f"offer {number}"}
+        return None if after is stored and not fresh else ArrayChange(after, ArrayEventKind.ACCEPTED, data)
+
+    services.store.change_array(array.id, decide, services.clock.now_s(), request.state.request_id)
+
+
+def not_begun(services: Services, arrays: Sequence[Array]) -> frozenset[ArrayId]:
+    """Return which of these arrays wait for a decision, an answer, or the time before which none of it may begin,
+    though the executions of their indices are there: these are promised in one moment, so that the first tells.
+    """
+    first = {member_id(one.id, one.indices.first): one for one in arrays if asks_as_whole(one) and one.open_count}
+    found = _found(services, list(first)) if first else ()
+    now_s = services.clock.now_s()
+    waiting = (one for one in found if not one.terminal)
+    return frozenset(
+        first[one.id].id for one in waiting if one.promise is None or first[one.id].conditions.begins_s > now_s
+    )
+
+
+def _found(services: Services, ids: Sequence[str]) -> Sequence[Execution]:
+    return services.store.executions(ExecutionQuery(ids=frozenset(ids), limit=len(ids))).executions
+
+
+def _members(array: Array) -> list[str]:
+    """Return the executions that are promised together; the master makes all of them at once."""
+    return [member_id(array.id, index) for index in array.indices] if asks_as_whole(array) else []

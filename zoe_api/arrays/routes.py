@@ -1,0 +1,248 @@
+"""Arrays: submit, list, show, and change whole ones. Their executions are as all others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import Annotated
+
+import structlog
+from fastapi import Header, Query, Request, Response
+
+from zoe_api.access.access import Reader, Submitter, check
+from zoe_api.access.visibility import note_look
+from zoe_api.arrays import modifying as array_modifying
+from zoe_api.arrays.promises import accept_array, array_promise, not_begun, planned_array
+from zoe_api.arrays.views import array_summary, array_view, brief_text, indices_found, with_execution
+from zoe_api.executions import arrays as doing
+from zoe_api.executions.arrays import new_array, owns_array, seen_array
+from zoe_api.executions.families import cancel_unit
+from zoe_api.executions.submissions.job_submissions import note_submission, refused_after, was_stopped
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.http.routing import api_router
+from zoe_api.services.dependencies import Services, ServicesDep, checking
+from zoe_client.vocabulary import IndexState
+from zoe_client.wire import (
+    AcceptRequest,
+    ArrayList,
+    ArrayModifyRequest,
+    ArrayRequest,
+    ArraySummary,
+    ArrayView,
+    IndexList,
+    IndexView,
+    PromisePlan,
+)
+from zoe_client.wire.arrays import BRIEF_MAX
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.domain.applications.sharing import ALL
+from zoe_lib.domain.executions.arrays import Array, member_id, with_all_waiting
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.failed_entries import NAMED_MAX, failed_positions, with_failed_entries
+from zoe_lib.domain.executions.indices import INDEX_MAX
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.store.people import Principal
+from zoe_lib.store.quotas import check_owner
+from zoe_lib.store.values import ArrayQuery, ExecutionQuery
+
+log = structlog.get_logger(__name__)
+router = api_router("/arrays", tag="arrays")
+
+IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
+# Of an index that ran more often, the list names the newest of these executions.
+_RUNS_LOOKED_AT = 10
+
+
+@router.post("", status_code=201, response_model=ArraySummary)
+def submit_array(
+    body: ArrayRequest,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    idempotency_key: IdempotencyKey = None,
+) -> ArraySummary:
+    """Submit an array: an application that runs once for each index. `{index}` in its commands, environments and
+    results stands for the index; services find it in ZOE_ARRAY_INDEX, beside ZOE_ARRAY_ID, _SIZE, _MIN, _MAX and _STEP.
+
+    An execution is made of an index when the queue takes it; limits of executions apply then.
+    """
+    fingerprint = _fingerprint(body)
+    try:
+        array = new_array(body, services, principal, request)
+        note_submission(services, principal, array.id)
+    except ApiProblem:  # what was accepted is not refused when it is repeated
+        found = idempotency_key and services.store.array_submitted_with(principal.tenant, idempotency_key, fingerprint)
+        if not found:
+            raise
+        stored = found
+    else:
+        entry = replace(request.state.audit, status=201)
+        stored = services.store.submit_array(array, request.state.request_id, idempotency_key, fingerprint, entry)
+        request.state.audit = None
+        if stored.id == array.id:
+            services.master.hint()
+            log.info("array submitted", array=stored.id, tenant=stored.tenant, user=stored.user)
+            if was_stopped(services, principal):
+                cancel_unit(services, principal, stored.id, request)
+                raise refused_after(principal)
+    check_owner(stored, principal.user)
+    response.headers["Location"] = f"/api/v1/arrays/{stored.id}"
+    return array_summary(stored)
+
+
+@router.post(":plan", response_model=PromisePlan)
+def plan_array(body: ArrayRequest, request: Request, principal: Reader, services: ServicesDep) -> PromisePlan:
+    """Say what would be promised to all indices of an array that asks for a promise, if it were submitted now, or what
+    would be offered instead. Nothing is stored. 429 `plan_busy` while the master computes other plans.
+    """
+    with checking(services, principal):
+        return planned_array(services, new_array(body, services, principal, request), request, principal)
+
+
+@router.get("", response_model=ArrayList)
+def list_arrays(
+    request: Request,
+    principal: Reader,
+    services: ServicesDep,
+    user: str | None = None,
+    open_only: Annotated[bool, Query(alias="open", description="Only those with indices that have not ended.")] = False,
+    all_tenants: Annotated[bool, Query(description="For operators.")] = False,
+    limit: Annotated[int, Query(ge=1)] = 50,
+    cursor: str | None = None,
+) -> ArrayList:
+    """List your arrays, newest first; for operators, those of the tenant or all."""
+    if all_tenants:
+        check(principal, Scope.OPERATE)
+    if principal.operator:
+        note_look(services, principal, request, request.url.path)
+    query = ArrayQuery(
+        visibility=ALL if all_tenants else principal.visibility,
+        user=user,
+        open=open_only,
+        ids=None if principal.job is None else services.accounts.job_family(principal.job.unit),
+        limit=min(limit, services.settings.api_page_max),
+        cursor=cursor,
+    )
+    page = services.store.arrays(query)
+    waiting = not_begun(services, page.arrays)
+    told = (with_all_waiting(one, b"")[0] if one.id in waiting else one for one in page.arrays)
+    return ArrayList(arrays=[array_summary(array) for array in told], next_cursor=page.next_cursor)
+
+
+@router.get("/{array_id}", response_model=ArrayView)
+def show_array(array_id: str, request: Request, principal: Reader, services: ServicesDep) -> ArrayView:
+    """Return an array with its indices by state, and its description."""
+    seen_array(array_id, services, principal, request)
+    return _shown(services, principal, array_id)
+
+
+@router.post("/{array_id}/accept", response_model=ArrayView)
+def accept_array_offer(
+    array_id: str, body: AcceptRequest, request: Request, principal: Submitter, services: ServicesDep
+) -> ArrayView:
+    """Accept one of the offers of an array that cannot be promised to end as it was asked for, for all of its indices.
+    Accepting the same one again changes nothing; 409 if offers are over, or another one was accepted.
+    """
+    array = seen_array(array_id, services, principal, request)
+    accept_array(services, principal, array, body.offer, request)
+    return _shown(services, principal, array_id)
+
+
+def _shown(services: Services, principal: Principal, array_id: str) -> ArrayView:
+    array, states = services.store.array_with_states(array_id)
+    promise = array_promise(services, array)
+    if not_begun(services, [array]):
+        array, states = with_all_waiting(array, states)
+    if array.entries is not None and array.entries.count and array.count(IndexState.FAILED):
+        failed = failed_positions(states)
+        entries = services.store.array_entries(array_id, failed[:NAMED_MAX])
+        array = changed(array, message=with_failed_entries(array.message, failed, entries))
+    return array_view(array, states, principal.operator or owns_array(principal, array), promise)
+
+
+@router.get("/{array_id}/indices", response_model=IndexList)
+def list_indices(
+    array_id: str,
+    request: Request,
+    principal: Reader,
+    services: ServicesDep,
+    state: Annotated[list[IndexState] | None, Query()] = None,
+    after: Annotated[int | None, Query(ge=0, le=INDEX_MAX, description="Only higher indices.")] = None,
+    brief: Annotated[bool, Query(description="Leave executions out: pages may be longer then.")] = False,
+    limit: Annotated[int, Query(ge=1)] = 100,
+) -> Response:
+    """List the indices of an array with their states and newest executions, in order."""
+    seen_array(array_id, services, principal, request)
+    array, states = services.store.array_with_states(array_id)
+    if not_begun(services, [array]):
+        array, states = with_all_waiting(array, states)
+    most = min(limit, BRIEF_MAX if brief else services.settings.api_page_max)
+    found = indices_found(array, states, frozenset(state) if state else None, after, most + 1)
+    page, next_after = found[:most], found[most - 1][0] if len(found) > most else None
+    # As text, since the framework would check each model again.
+    if brief:
+        return Response(brief_text(page, next_after), media_type="application/json")
+    newest = _newest_executions(array, [index for index, _ in page], services)
+    views = [with_execution(IndexView(index=index, state=one), newest.get(index)) for index, one in page]
+    listed = IndexList(indices=views, next_after=next_after)
+    return Response(listed.model_dump_json(), media_type="application/json")
+
+
+@router.post("/{array_id}/cancel", response_model=ArraySummary)
+def cancel_array(
+    array_id: str,
+    request: Request,
+    principal: Submitter,
+    services: ServicesDep,
+    indices: Annotated[
+        str | None, Query(max_length=4096, description="Only these, such as `3-5,9`, also those that have not begun.")
+    ] = None,
+) -> ArraySummary:
+    """Cancel all indices that have not ended, or those that are named; 409 if all of the array have. Doing it
+    again goes on with what is left.
+    """
+    return array_summary(doing.cancel(services, principal, array_id, request, indices))
+
+
+@router.post("/{array_id}/hold", response_model=ArraySummary)
+def hold_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
+    """Keep all indices that wait out of the queue until the array is released; those that run go on."""
+    return array_summary(doing.hold(services, principal, array_id, request))
+
+
+@router.post("/{array_id}/release", response_model=ArraySummary)
+def release_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
+    """Let the indices of a held array into the queue; nothing happens if it is not held."""
+    return array_summary(doing.release(services, principal, array_id, request))
+
+
+@router.post("/{array_id}/requeue", response_model=ArraySummary)
+def requeue_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
+    """Run failed and cancelled indices again, each as a new execution; nothing happens if there are none."""
+    return array_summary(doing.requeue(services, principal, array_id, request))
+
+
+@router.patch("/{array_id}", response_model=ArraySummary)
+def modify_array(
+    array_id: str, body: ArrayModifyRequest, request: Request, principal: Submitter, services: ServicesDep
+) -> ArraySummary:
+    """Change how many indices may be active at once; priority, deadline, begin, time limit and description of all that
+    wait.
+    """
+    return array_summary(array_modifying.modify(services, principal, array_id, body, request))
+
+
+def _newest_executions(array: Array, page: list[int], services: Services) -> dict[int, Execution]:
+    runs = range(array.run, max(array.run - _RUNS_LOOKED_AT, 0), -1)
+    ids = {member_id(array.id, index, run): (run, index) for index in page for run in runs}
+    found = services.store.executions(ExecutionQuery(ids=frozenset(ids), limit=max(len(ids), 1))).executions
+    newest = sorted(found, key=lambda execution: ids[execution.id][0])
+    return {ids[execution.id][1]: execution for execution in newest}
+
+
+def _fingerprint(body: ArrayRequest) -> str:
+    """Return what tells requests apart, and from those of executions."""
+    document = {"array": body.model_dump(exclude_defaults=True)}
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,188 @@
+"""Executions that are promised together: what was decided for all, and the acceptance of an offer for all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from fastapi import Request
+
+from zoe_api.access.visibility import visible_execution
+from zoe_api.executions.controlling import already_promised
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.dependencies import Services, ask
+from zoe_client.documents.shortening import shortened
+from zoe_client.vocabulary import Cause, DeadlineStatus
+from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowRiskView, WorkflowTermsView
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions.arrays import member_of
+from zoe_lib.domain.executions.events import Promised
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.finish_times import FinishTerms, PromiseOffers
+from zoe_lib.pricing.told import told_price
+from zoe_lib.store.documents.codec import decode, encode
+from zoe_lib.store.people import Principal
+from zoe_lib.store.values import ExecutionChange
+
+_ATTEMPTS_MAX = 5
+_NAMED_MAX = 5
+
+
+def planned_promise(
+    services: Services, members: Sequence[Execution], request: Request, principal: Principal
+) -> WorkflowPromiseView:
+    """Return what would be promised to these executions, which are not stored, together. Raises ApiProblem."""
+    answers = ask(services.master, "plan_together", _question(members), request, principal.user)["answers"]
+    promised = [decode(FinishTerms, one["terms"]) for one in answers if one["terms"] is not None]
+    if len(promised) == len(answers):
+        return WorkflowPromiseView(terms=_together(promised), why="", ends_s=None, offers=[])
+    offered = [decode(PromiseOffers, one["offers"]) for one in answers if one["offers"] is not None]
+    return WorkflowPromiseView(terms=None, why=offered[0].why, ends_s=None, offers=_offers(offered))
+
+
+def _question(members: Sequence[Execution]) -> dict[str, Any]:
+    """Return the question about these executions; each application once, as indices of an array have the same one."""
+    applications = {id(one.application): one.application for one in members}
+    places = {known: place for place, known in enumerate(applications)}
+    asked = [
+        {
+            "id": one.id,
+            "name": one.name,
+            "application": places[id(one.application)],
+            "deadline_s": one.deadline_s,
+            "priority": one.priority,
+            "after": encode(one.conditions.after),
+        }
+        for one in members
+    ]
+    first = members[0]
+    return {
+        "tenant": first.tenant,
+        "user": first.user,
+        "submitted_at_s": first.submitted_at_s,
+        "applications": [encode(one) for one in applications.values()],
+        "members": asked,
+    }
+
+
+def promise_of(members: Sequence[Execution], clock: Clock = SYSTEM_CLOCK) -> WorkflowPromiseView:
+    """Return what was decided for these executions, which asked to be promised together."""
+    promised = [one.promise.terms for one in members if one.promise is not None]
+    if promised:
+        together, risks = _together(promised), _risks(members)
+        status = _status(members, together.finish_s, risks, clock.now_s())
+        return WorkflowPromiseView(terms=together, why="", ends_s=None, offers=[], status=status, risks=risks)
+    offered = [one.offers for one in members if one.offers is not None]
+    if offered:
+        first = offered[0]
+        return WorkflowPromiseView(terms=None, why=first.why, ends_s=first.ends_s, offers=_offers(offered))
+    why = next((one.message for one in members if one.cause is Cause.NO_PROMISE), "")
+    return WorkflowPromiseView(terms=None, why=why, ends_s=None, offers=[])
+
+
+def accept_for(services: Services, principal: Principal, ids: Sequence[str], number: int, request: Request) -> bool:
+    """Promise what an offer says, to all of these in one transaction; nothing, if that was done before. Return whether
+    it was not. 409 if they have another promise, or if the offer does not exist or is over.
+    """
+    for _ in range(_ATTEMPTS_MAX):
+        members = [visible_execution(services, principal, one, request, ShareLevel.CONTROL) for one in ids]
+        left = _to_be_promised(members, number, clock=services.clock)
+        if not left:
+            return False
+        changes = []
+        for one, terms in left:
+            cause, user = request.state.request_id, principal.user
+            event = Promised(at_s=services.clock.now_s(), cause_id=cause, terms=terms, offer=number, user=user)
+            changes.append(ExecutionChange(one, [event], apply(one, event)))
+        stored = services.store.append_all(changes, None)
+        services.master.hint()
+        if len(stored) == len(changes):
+            return True
+    raise ApiProblem(Code.CONFLICT, "the executions change too often; try again")
+
+
+def _to_be_promised(
+    members: Sequence[Execution], number: int, clock: Clock = SYSTEM_CLOCK
+) -> list[tuple[Execution, FinishTerms]]:
+    """Return those that have no promise yet, with what this offer says of each."""
+    left = [one for one in members if one.promise is None and not one.terminal]
+    other = next((one.promise for one in members if one.promise is not None and one.promise.offer != number), None)
+    if other is not None:
+        raise ApiProblem(Code.ILLEGAL_STATE, already_promised(other))
+    if len(left) + sum(one.promise is not None for one in members) == 0:
+        raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
+    gone = [_label(one) for one in members if one.promise is None and one.terminal and one.offers is not None]
+    if gone and len(gone) + len(left) == len(members):
+        why = f"its offers are for all of it, and parts of it have ended since: {shortened(gone, _NAMED_MAX)}"
+        raise ApiProblem(Code.ILLEGAL_STATE, why, "submit it again, for other offers")
+    found, now_s = [], clock.now_s()
+    for one in left:
+        offers = one.offers
+        if one.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
+            raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
+        terms = offers.terms(number)
+        if terms is None:
+            hint = f"it has the offers 1 to {len(offers.offers)}" if offers.offers else ""
+            raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
+        found.append((one, terms))
+    return found
+
+
+def _label(execution: Execution) -> str:
+    """Return how a member is called: all indices of an array have the same name."""
+    return execution.id if member_of(execution.id) is not None else execution.name
+
+
+def _risks(members: Sequence[Execution]) -> list[WorkflowRiskView]:
+    """Return the steps that are expected to end too late, the first notice first."""
+    noted = [(one, one.promise.notice) for one in members if one.promise is not None and not one.terminal]
+    risks = sorted(
+        ((notice.at_s, one.name, notice) for one, notice in noted if notice is not None), key=lambda r: r[:2]
+    )
+    return [WorkflowRiskView(step=name, risk=notice.risk, end_s=notice.end_s) for _, name, notice in risks]
+
+
+def _status(
+    members: Sequence[Execution], finish_s: float, risks: Sequence[WorkflowRiskView], now_s: float
+) -> DeadlineStatus | None:
+    """Return how the whole stands to the time that is promised. What was cancelled or failed before has neither met nor
+    missed it.
+    """
+    ends_s = [one.marks.get(Mark.ENDED, math.inf) if one.terminal else now_s for one in members]
+    open_ = any(not one.terminal for one in members)
+    succeeded = all(one.state is ExecutionState.SUCCEEDED for one in members)
+    if max(ends_s) > finish_s and (open_ or succeeded or any(one.missed is not None for one in members)):
+        return DeadlineStatus.MISSED
+    if open_:
+        return DeadlineStatus.AT_RISK if risks else None
+    return DeadlineStatus.MET if succeeded else None
+
+
+def _offers(offered: Sequence[PromiseOffers]) -> list[WorkflowOfferView]:
+    """Return the offers for all together, with their numbers."""
+    return [
+        WorkflowOfferView(number=number, kind=one.kind, terms=_together(_numbered(offered, number)))
+        for number, one in enumerate(offered[0].offers, start=1)
+    ]
+
+
+def _numbered(offered: Sequence[PromiseOffers], number: int) -> list[FinishTerms]:
+    return [terms for one in offered if (terms := one.terms(number)) is not None]
+
+
+def _together(several: Sequence[FinishTerms]) -> WorkflowTermsView:
+    """Return the terms of the whole: it ends with the last, and costs what all cost."""
+    prices = [one.price for one in several]
+    known = all(one is not None for one in prices)
+    price = f"{told_price(sum((Decimal(one or 0) for one in prices), Decimal(0))):f}" if known else None
+    return WorkflowTermsView(
+        finish_s=max(one.finish_s for one in several),
+        confidence=min(one.confidence for one in several),
+        price=price,
+        currency=several[0].currency,
+    )

@@ -1,0 +1,1 @@
+"""Statements, limits and usage."""

@@ -1,0 +1,269 @@
+"""Price lists, statements and budgets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from fastapi import Path, Query, Request, Response
+
+from zoe_api.access.access import Admin, Reader
+from zoe_api.billing.limits import check_tenant
+from zoe_api.http.audit_changes import note_changes
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.http.routing import api_router
+from zoe_api.services.dependencies import ClockDep, Services, ServicesDep, StoreDep
+from zoe_client.documents.diagnostics import DescriptionError
+from zoe_client.wire import (
+    BudgetChange,
+    BudgetList,
+    BudgetView,
+    PriceListList,
+    PriceListRequest,
+    PriceListView,
+    StatementLineView,
+    StatementView,
+)
+from zoe_client.wire.base import ID_MAX
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.domain.executions.metering import microseconds
+from zoe_lib.pricing.statement import Line, in_force
+from zoe_lib.store.postgres.billing import Statement
+from zoe_lib.store.sql.billing.prices import Budget, StoredPriceList
+from zoe_lib.submission.refusal import diagnostics_of
+from zoe_lib.submission.spending import Spent, read_spent
+
+router = api_router(tag="prices")
+_CSV = "text/csv"
+_AS_CSV = {_CSV: {"schema": {"type": "string"}}}
+MonthName = Annotated[str, Path(pattern=r"^\d{4}-(0[1-9]|1[0-2])$", description="Such as 2026-11.")]
+TenantOf = Annotated[
+    str | None,
+    Query(max_length=128, description="Of this tenant, for operators; `*`: of all (default: your tenant)."),
+]
+
+
+@router.get("/admin/price-lists", response_model=PriceListList)
+def list_price_lists(
+    clock: ClockDep,
+    _principal: Admin,
+    store: StoreDep,
+    history: Annotated[bool, Query(description="Also those replaced or removed before they began.")] = False,
+) -> PriceListList:
+    """List the price lists by the time from which they hold."""
+    lists = store.billing.price_lists(history)
+    now = in_force([one.prices for one in lists if one.replaced_at_s is None], microseconds(clock.now_s()))
+    return PriceListList(price_lists=[_list_view(one, holds=one.prices is now) for one in lists])
+
+
+@router.post("/admin/price-lists", response_model=PriceListView, status_code=201)
+def set_price_list(body: PriceListRequest, principal: Admin, services: ServicesDep, request: Request) -> PriceListView:
+    """Set a price list: it holds from its `from` on. One with the same `from` that has not begun is replaced."""
+    try:
+        stored = services.store.billing.set_price_list(body.document, services.clock.now_s(), principal.user, body.past)
+    except DescriptionError as error:
+        raise _bad_list(error) from None
+    services.spending.forget()
+    note_changes(request, {}, {"price_list": stored.id, "past": body.past})
+    return _list_view(stored, holds=False)
+
+
+@router.post("/admin/price-lists:check", status_code=204)
+def check_price_list(clock: ClockDep, body: PriceListRequest, _principal: Admin, store: StoreDep) -> Response:
+    """Check a price list without setting it; all errors of its document are named at once."""
+    try:
+        store.billing.check_price_list(body.document, clock.now_s(), body.past)
+    except DescriptionError as error:
+        raise _bad_list(error) from None
+    return Response(status_code=204)
+
+
+@router.delete("/admin/price-lists/{list_id}", status_code=204)
+def remove_price_list(
+    list_id: Annotated[int, Path(ge=1, le=ID_MAX)], _principal: Admin, services: ServicesDep
+) -> Response:
+    """Remove a price list that has not begun; it stays in the history."""
+    services.store.billing.remove_price_list(list_id, services.clock.now_s())
+    return Response(status_code=204)
+
+
+@router.get("/statements/{month}", response_model=StatementView, responses={200: {"content": _AS_CSV}})
+def get_statement(
+    month: MonthName,
+    principal: Reader,
+    services: ServicesDep,
+    request: Request,
+    tenant: TenantOf = None,
+    form: Annotated[
+        Literal["json", "csv"] | None, Query(alias="format", description="Format (default: from `Accept`).")
+    ] = None,
+) -> StatementView | Response:
+    """Return the statement of a month, up to now if it is not over: your own part, or all of a tenant for operators."""
+    wanted = principal.tenant if tenant is None else tenant
+    if wanted != principal.tenant and not principal.operator:
+        raise ApiProblem(Code.ROLE_MISSING, "statements of other tenants are for operators")
+    found = _statement(services, month, None if wanted == "*" else wanted)
+    view = _view(found.of(None if principal.operator else principal.user))
+    if form == "csv" or (form is None and _CSV in request.headers.get("accept", "")):
+        return _as_csv(view)
+    return view
+
+
+@router.post("/admin/statements/{month}/close", response_model=StatementView)
+def close_statement(month: MonthName, principal: Admin, services: ServicesDep) -> StatementView:
+    """Close a month for all tenants, a day after its end at the earliest: its statements never change again."""
+    try:
+        return _view(services.store.billing.close(month, services.clock.now_s(), principal.user))
+    except ValueError as error:
+        raise ApiProblem(Code.INVALID_REQUEST, str(error)) from None
+
+
+@router.get("/budgets", response_model=BudgetList)
+def get_budgets(principal: Reader, store: StoreDep) -> BudgetList:
+    """Return your budget and your tenant's, and what is spent of them; all of your tenant for operators."""
+    found = [one for one in store.billing.budgets() if one.tenant == principal.tenant]
+    mine = [one for one in found if principal.operator or one.user in (None, principal.user)]
+    return _budget_list(mine, read_spent_by_tenant(store, mine))
+
+
+@router.get("/admin/budgets", response_model=BudgetList)
+def list_budgets(_principal: Admin, store: StoreDep) -> BudgetList:
+    """List the budgets of all tenants and users, and what is spent of them."""
+    found = list(store.billing.budgets())
+    return _budget_list(found, read_spent_by_tenant(store, found))
+
+
+@router.put("/admin/budgets", response_model=BudgetChange)
+def set_budget(body: BudgetChange, _principal: Admin, services: ServicesDep, request: Request) -> BudgetChange:
+    """Set the budget of a tenant or a user for each month. It counts for submissions within seconds."""
+    check_tenant(services.accounts, body.tenant)
+    if body.user is not None:
+        services.accounts.user(body.user)
+    before = {f"{one.tenant}/{one.user or ''}": f"{one.amount:f}" for one in services.store.billing.budgets()}
+    wanted = Budget(body.tenant, body.user, Decimal(body.amount), body.refuses, body.warn_percent)
+    services.store.billing.set_budget(wanted)
+    services.spending.forget()
+    name = f"{body.tenant}/{body.user or ''}"
+    note_changes(request, {name: before.get(name)}, {name: body.amount, "refuses": body.refuses})
+    return body
+
+
+@router.delete("/admin/budgets", status_code=204)
+def clear_budget(
+    _principal: Admin,
+    services: ServicesDep,
+    tenant: Annotated[str, Query(max_length=128)],
+    user: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """Clear a budget."""
+    services.store.billing.clear_budget(tenant, user)
+    services.spending.forget()
+    return Response(status_code=204)
+
+
+def read_spent_by_tenant(store: StoreDep, found: list[Budget], clock: Clock = SYSTEM_CLOCK) -> dict[str, Spent | None]:
+    """Return what each tenant that has a budget has spent."""
+    now_s = clock.now_s()
+    return {tenant: read_spent(store, tenant, now_s) for tenant in {one.tenant for one in found}}
+
+
+def _statement(services: Services, month: str, tenant: str | None) -> Statement:
+    try:
+        return services.store.billing.statement(month, services.clock.now_s(), tenant)
+    except ValueError as error:
+        raise ApiProblem(Code.INVALID_REQUEST, str(error)) from None
+
+
+def _bad_list(error: DescriptionError) -> ApiProblem:
+    return ApiProblem(Code.INVALID_PRICE_LIST, str(error.diagnostics[0]), errors=diagnostics_of(error.diagnostics))
+
+
+def _list_view(one: StoredPriceList, *, holds: bool) -> PriceListView:
+    return PriceListView(
+        id=one.id,
+        from_s=one.prices.from_us / 1e6,
+        holds=holds,
+        set_at_s=one.set_at_s,
+        set_by=one.set_by,
+        replaced_at_s=one.replaced_at_s,
+        document=dict(one.document),
+    )
+
+
+def _view(found: Statement) -> StatementView:
+    return StatementView(
+        month=found.month.name,
+        zone=found.zone,
+        from_s=found.month.from_us / 1e6,
+        until_s=found.until_us / 1e6,
+        closed=found.closed,
+        currency=found.currency,
+        total=f"{sum((one.total for one in found.lines), Decimal(0)):f}",
+        unused=f"{sum((one.unused or Decimal(0) for one in found.lines), Decimal(0)):f}",
+        gaps=list(found.gaps),
+        lines=[_line_view(one) for one in found.lines],
+    )
+
+
+def _line_view(one: Line) -> StatementLineView:
+    return StatementLineView(
+        tenant=one.tenant,
+        user=one.user,
+        application=one.application,
+        meter=one.meter.value,
+        device=one.device,
+        from_s=one.from_us / 1e6,
+        to_s=one.to_us / 1e6,
+        quantity=f"{one.quantity:f}",
+        rate=_text(one.rate),
+        amount=_text(one.amount),
+        discount=f"{one.discount:f}",
+        credit=f"{one.credit:f}",
+        total=f"{one.total:f}",
+        unused=_text(one.unused),
+        problem=one.problem,
+    )
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount:f}"
+
+
+def _budget_list(found: list[Budget], spent: dict[str, Spent | None]) -> BudgetList:
+    views = []
+    for one in found:
+        there = spent[one.tenant]
+        so_far, hourly = there.of(one.user) if there is not None else (Decimal(0), Decimal(0))
+        views.append(
+            BudgetView(
+                tenant=one.tenant,
+                user=one.user,
+                amount=f"{one.amount:f}",
+                refuses=one.refuses,
+                warn_percent=one.warn_percent,
+                currency=there.currency if there is not None else None,
+                spent=f"{so_far:f}",
+                hourly=f"{hourly:f}",
+            )
+        )
+    months = [one.month for one in spent.values() if one is not None]
+    return BudgetList(month=months[0] if months else "", budgets=views)
+
+
+def _as_csv(view: StatementView) -> Response:
+    text = io.StringIO()
+    table = csv.DictWriter(text, fieldnames=["month", "currency", *StatementLineView.model_fields])
+    table.writeheader()
+    for line in view.lines:
+        row = {"month": view.month, "currency": view.currency, **line.model_dump()}
+        table.writerow({name: _plain(value) for name, value in row.items()})
+    headers = {"Content-Disposition": f'attachment; filename="zoe-statement-{view.month}.csv"'}
+    return Response(text.getvalue(), headers=headers, media_type=f"{_CSV}; charset=utf-8")
+
+
+def _plain(value: object) -> object:
+    """Return a cell that a spreadsheet does not take for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value

@@ -1,0 +1,1 @@
+"""Nodes, policy, replays, health."""

@@ -1,0 +1,1 @@
+"""Executions: lists, changes, logs, results, shares."""

@@ -1,0 +1,339 @@
+"""Hold, release, modify and requeue executions for users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fastapi import Request
+
+from zoe_api.access.visibility import owns
+from zoe_api.executions.changing import change
+from zoe_api.executions.submissions.refusals import checked, checked_priority
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem, as_problems
+from zoe_api.services.dependencies import Services
+from zoe_client.documents.diagnostics import pointer
+from zoe_client.vocabulary import Holder
+from zoe_client.wire import Diagnostic, ModifyRequest, ScaleRequest
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.descriptions.bounds import SERVICES_MAX
+from zoe_lib.domain.applications.application import Application, same_instances
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.arrays import is_array
+from zoe_lib.domain.executions.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
+from zoe_lib.domain.executions.guaranteed import guaranteed_counts
+from zoe_lib.domain.values.finish_times import Promise
+from zoe_lib.store.people import Principal
+from zoe_lib.store.quotas import with_time_limit
+from zoe_lib.submission.deadlines import given_deadline
+
+_STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
+
+
+def hold(
+    services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
+) -> Execution:
+    """Return the execution after it was held; idempotent. 409 if it does not wait."""
+
+    return change(
+        services,
+        principal,
+        execution_id,
+        request,
+        if_match,
+        lambda one: held(one, principal, request, clock=services.clock),
+    )
+
+
+def held(execution: Execution, principal: Principal, request: Request, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
+    """Return the event of a hold; None if it is held already. 409 if it does not wait."""
+    _check_waits(execution)
+    by = Holder.OPERATOR if principal.operator and not owns(principal, execution) else Holder.USER
+    if execution.conditions.held in (Holder.OPERATOR, by):
+        return None
+    return ev.Held(at_s=clock.now_s(), cause_id=request.state.request_id, by=by, user=principal.user)
+
+
+def release(
+    services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
+) -> Execution:
+    """Return the execution after its release; unchanged if nobody holds it. 403 if only operators may release it; 409
+    if it has ended.
+    """
+
+    def decide(execution: Execution) -> ev.Event | None:
+        if execution.terminal:
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {execution.state}")
+        return released(execution, principal, request, clock=services.clock)
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def released(
+    execution: Execution, principal: Principal, request: Request, clock: Clock = SYSTEM_CLOCK
+) -> ev.Event | None:
+    """Return the event of a release; None if it is not held. 403 if only operators may release it."""
+    holder = execution.conditions.held
+    if holder is None or execution.state not in (ExecutionState.SUBMITTED, ExecutionState.STOPPING):
+        return None
+    if holder is Holder.OPERATOR and not principal.operator:
+        raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
+    return ev.Released(at_s=clock.now_s(), cause_id=request.state.request_id, user=principal.user)
+
+
+def requeue(
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    request: Request,
+    if_match: str | None = None,
+    hold: bool = False,
+) -> Execution:
+    """Return the execution while it stops for another attempt, before which it is held if `hold`; unchanged if it does
+    already. 409 if it does not run.
+    """
+
+    def decide(execution: Execution) -> Sequence[ev.Event]:
+        return requeued(execution, principal, request, hold=hold, clock=services.clock)
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def requeued(
+    execution: Execution, principal: Principal, request: Request, *, hold: bool, clock: Clock = SYSTEM_CLOCK
+) -> Sequence[ev.Event]:
+    """Return the events of a requeue, none if it is being requeued already. 409 if it does not run."""
+    how: Mapping[str, Any] = {"at_s": clock.now_s(), "cause_id": request.state.request_id}
+    found: list[ev.Event] = []
+    timed_out = execution.state is ExecutionState.STOPPING and execution.cause is Cause.TIME_LIMIT
+    if execution.state in _STARTED or timed_out:
+        why = f"requeued by {principal.user}"
+        found.append(ev.Stopping(**how, outcome=Outcome.FAILED, cause=Cause.REQUEUED, message=why))
+    elif execution.state is not ExecutionState.STOPPING or execution.cause is not Cause.REQUEUED:
+        waits = execution.state in WAITING_STATES
+        hint = "it waits for its start" if waits else "submit it again: `zoe show ID -o json` has its description"
+        raise ApiProblem(Code.ILLEGAL_STATE, f"it does not run: it is {execution.state}", hint)
+    if hold and execution.conditions.held is None:
+        found.append(ev.Held(**how, by=Holder.USER, user=principal.user))
+    return found
+
+
+def modify(
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    body: ModifyRequest,
+    request: Request,
+    if_match: str | None = None,
+) -> Execution:
+    """Return the execution after the changes; unchanged if they change nothing. 409 if it does not wait; 422 as a
+    submission would be refused."""
+
+    def decide(execution: Execution) -> ev.Event | None:
+        _check_waits(execution)
+        before = ev.Requested.of(execution)
+        after = _requested(body, execution, services, principal)
+        if after == before:
+            return None
+        if execution.promise is not None and replace(after, priority=before.priority) != before:
+            hint = "cancel it, and submit it again"
+            raise ApiProblem(Code.ILLEGAL_STATE, "what is promised to it depends on this, so it stays as it is", hint)
+        return ev.Modified(
+            at_s=services.clock.now_s(),
+            cause_id=request.state.request_id,
+            before=before,
+            after=after,
+            user=principal.user,
+            what="; ".join(differences(before, after)),
+        )
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def already_promised(promise: Promise) -> str:
+    """Return why no offer can be accepted any more."""
+    return f"its offer {promise.offer} was accepted already" if promise.offer else "it is promised already as asked for"
+
+
+def accept(
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    number: int,
+    request: Request,
+    if_match: str | None = None,
+) -> Execution:
+    """Return the execution with the promise of this offer; unchanged if it has that already. 409 if it has another one,
+    or if the offer does not exist or is over.
+    """
+
+    def decide(execution: Execution) -> ev.Event | None:
+        if execution.promise is not None:
+            if execution.promise.offer == number and not execution.terminal:
+                return None
+            raise ApiProblem(Code.ILLEGAL_STATE, already_promised(execution.promise))
+        if whole := execution.conditions.whole:
+            command = "zoe accept" if is_array(whole) else "zoe workflow accept"
+            kind = "indices of its array" if is_array(whole) else "steps of its workflow"
+            hint = f"`{command} {whole} NUMBER` accepts it for all"
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it is promised together with the other {kind}", hint)
+        now_s, offers = services.clock.now_s(), execution.offers
+        if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
+            raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
+        terms = offers.terms(number)
+        if terms is None:
+            hint = f"it has the offers 1 to {len(offers.offers)}" if offers.offers else ""
+            raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
+        return ev.Promised(
+            at_s=now_s, cause_id=request.state.request_id, terms=terms, offer=number, user=principal.user
+        )
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def scale(
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    body: ScaleRequest,
+    request: Request,
+    if_match: str | None = None,
+) -> Execution:
+    """Return the execution with other numbers of instances; unchanged if it has them. 409 if it has ended or stops; 422
+    for an unknown component, and for fewer than the essential instances or more than an application may have."""
+
+    def decide(execution: Execution) -> ev.Event | None:
+        if execution.state not in (*WAITING_STATES, *_STARTED):
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it does not run any more: it is {execution.state}")
+        counts = {c.name: c.total_count for c in execution.application.components}
+        errors = list(_wrong_counts(body, execution.application))
+        if errors:
+            raise ApiProblem(Code.INVALID_REQUEST, errors[0].message, errors=errors)
+        if counts == {**counts, **body.total_counts}:
+            return None
+        how = {"at_s": services.clock.now_s(), "cause_id": request.state.request_id}
+        _check_guaranteed(execution, {**counts, **body.total_counts})
+        before = {name: counts[name] for name in body.total_counts}
+        return ev.Scaled(**how, before=before, total_counts=body.total_counts, user=principal.user)
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def _check_guaranteed(execution: Execution, counts: Mapping[str, int]) -> None:
+    """Raise ApiProblem if a promised execution would have fewer services than are guaranteed to it."""
+    if execution.promise is None:
+        return
+    guaranteed = guaranteed_counts(execution.application, execution.promise.terms.elastic)
+    for name, count in guaranteed.items():
+        if counts[name] < count:
+            why = f"{count} instances of {name} are guaranteed by its promise"
+            raise ApiProblem(Code.ILLEGAL_STATE, why, "cancel it, and submit it again")
+
+
+def _wrong_counts(body: ScaleRequest, application: Application) -> Iterator[Diagnostic]:
+    essential = {c.name: c.essential_count for c in application.components}
+    ending = application.ending_component.name if application.ending_component is not None else None
+    for name, count in body.total_counts.items():
+        at = pointer("total_counts", name)
+        if name not in essential:
+            known = ", ".join(sorted(essential))
+            yield Diagnostic(pointer=at, code="unknown", message=f"it has no component {name}; it has {known}")
+        elif name == ending and count != 1:
+            yield Diagnostic(pointer=at, code="too_high", message=f"{name} ends the application: it has one instance")
+        elif count < essential[name]:
+            message = f"{essential[name]} instances of {name} are essential, and stay"
+            yield Diagnostic(pointer=at, code="too_low", message=message)
+        elif count == 0:
+            message = f"{name} has at least one instance"
+            yield Diagnostic(pointer=at, code="too_low", message=message)
+    total = sum({**{c.name: c.total_count for c in application.components}, **body.total_counts}.values())
+    if total > SERVICES_MAX:
+        message = f"that would be {total} services; an application has at most {SERVICES_MAX}"
+        yield Diagnostic(pointer="/total_counts", code="too_high", message=message)
+
+
+def _requested(body: ModifyRequest, execution: Execution, services: Services, principal: Principal) -> ev.Requested:
+    given, conditions = body.model_fields_set, execution.conditions
+    priority, deadline_s = execution.priority, execution.deadline_s
+    if "priority" in given and body.priority is not None:
+        priority = checked_priority(body.priority, services, principal, execution.tenant)
+    if "deadline_s" in given:
+        deadline_s = None if body.deadline_s is None else services.clock.now_s() + body.deadline_s
+    if body.deadline is not None:
+        with as_problems():
+            given_time = given_deadline(body.deadline, None, services.clock.now_s())
+        deadline_s = None if given_time is None else given_time.at_s
+    application = execution.application
+    if body.application is not None:
+        application = changed_description(
+            body.application,
+            application,
+            execution.tenant,
+            execution.priority,
+            services,
+            principal,
+            owned=owns(principal, execution),
+        )
+    if "time_limit_s" in given:
+        wanted = replace(application, time_limit_s=body.time_limit_s)
+        application, _ = with_time_limit(wanted, execution.tenant, services.store.policy().limits)
+    return ev.Requested(
+        priority=priority,
+        deadline_s=deadline_s,
+        begin_at_s=body.begin_at_s if "begin_at_s" in given else conditions.begin_at_s,
+        application=application,
+    )
+
+
+def changed_description(
+    document: dict[str, object],
+    application: Application,
+    tenant: str,
+    priority: int,
+    services: Services,
+    principal: Principal,
+    *,
+    owned: bool,
+) -> Application:
+    """Return the new application of what waits; 422 if it could not be submitted, or would need other services. 403 for
+    all but its owner: it runs as the owner, with the owner's files and secrets.
+    """
+    if not owned:
+        hint = "others may change priority, deadline, begin and time limit"
+        raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner may change its description", hint)
+    asked = checked(document, services, principal, priority).application
+    if not same_instances(asked, application):
+        message = "what waits keeps its components and the numbers of their instances"
+        error = Diagnostic(pointer="/application/components", code="other_instances", message=message)
+        raise ApiProblem(Code.INVALID_DESCRIPTION, message, "cancel it, and submit the new description", [error])
+    limited, _ = with_time_limit(asked, tenant, services.store.policy().limits)
+    return limited
+
+
+def differences(before: ev.Requested, after: ev.Requested) -> Iterator[str]:
+    """Yield in words what another request would change."""
+    if after.priority != before.priority:
+        yield f"priority {before.priority} to {after.priority}"
+    if after.deadline_s != before.deadline_s:
+        yield "deadline"
+    if after.begin_at_s != before.begin_at_s:
+        yield "begin"
+    old, new = before.application, after.application
+    if new.time_limit_s != old.time_limit_s:
+        yield f"time limit {_seconds(old.time_limit_s)} to {_seconds(new.time_limit_s)}"
+    for one, other in zip(old.components, new.components, strict=True):
+        if one != other:
+            yield f"component {one.name}"
+    if replace(old, time_limit_s=None, components=()) != replace(new, time_limit_s=None, components=()):
+        yield "other parts of its description"
+
+
+def _seconds(seconds: float | None) -> str:
+    return "none" if seconds is None else f"{seconds:g} s"
+
+
+def _check_waits(execution: Execution) -> None:
+    if execution.state not in WAITING_STATES:
+        raise ApiProblem(Code.ILLEGAL_STATE, f"it does not wait any more: it is {execution.state}")

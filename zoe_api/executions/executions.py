@@ -1,0 +1,234 @@
+"""Executions: list, show, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import structlog
+from fastapi import Query, Request, Response
+
+from zoe_api.access.access import Reader, check
+from zoe_api.access.representation import viewed
+from zoe_api.access.views import all_entries, node_texts, waited_for, with_details
+from zoe_api.access.visibility import levels_of, may_see_secrets, note_look, visible_execution
+from zoe_api.access.wire_forms import (
+    deadline_view,
+    execution_summary,
+    input_reads,
+    progress_view,
+    reason_view,
+    reported_places,
+    stored_places,
+    transfers_view,
+    waits_for,
+)
+from zoe_api.http.routing import api_router
+from zoe_api.services.dependencies import Services, ServicesDep
+from zoe_client.vocabulary import DeadlineStatus
+from zoe_client.wire import (
+    Eta,
+    ExecutionList,
+    ExecutionView,
+    Explanation,
+    ForecastView,
+    ParentJobView,
+    ReasonView,
+    UsageList,
+    UsageView,
+)
+from zoe_client.wire.base import SECONDS_MAX
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.domain.applications.secrets import how_to_set, no_secrets, wanted_secrets
+from zoe_lib.domain.applications.sharing import ALL
+from zoe_lib.domain.executions.execution import (
+    WAITING_STATES,
+    Execution,
+    ExecutionId,
+    ExecutionState,
+)
+from zoe_lib.domain.executions.promises import refused
+from zoe_lib.domain.values.locality import InputPlaces
+from zoe_lib.domain.values.progress import ExecutionProgress
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
+from zoe_lib.store.documents.codec import decode
+from zoe_lib.store.people import Principal
+from zoe_lib.store.values import ExecutionQuery
+from zoe_lib.submission.checking import secret_access
+
+log = structlog.get_logger(__name__)
+router = api_router("/executions", tag="executions")
+_AHEAD_IDS_MAX = 10
+_CHILDREN_MAX = 100
+_GOES_ON = frozenset({ExecutionState.RUNNING, ExecutionState.STOPPING})
+
+
+@router.get("", response_model=ExecutionList)
+def list_executions(
+    request: Request,
+    principal: Reader,
+    services: ServicesDep,
+    ids: Annotated[list[str] | None, Query(alias="id", max_length=100, description="Only these executions.")] = None,
+    state: Annotated[list[ExecutionState] | None, Query()] = None,
+    user: str | None = None,
+    name: Annotated[str | None, Query(max_length=128, description="Part of the name.")] = None,
+    submitted_from_s: Annotated[
+        float | None, Query(ge=0, le=SECONDS_MAX, description="Only executions that were submitted then or later.")
+    ] = None,
+    deadline: Annotated[
+        DeadlineStatus | None, Query(description="Only executions that stand so to their deadlines.")
+    ] = None,
+    all_tenants: Annotated[bool, Query(description="For operators.")] = False,
+    arrays: Annotated[bool, Query(description="Include executions of arrays, which have a list of their own.")] = True,
+    array: Annotated[str | None, Query(description="Only executions of this array.")] = None,
+    limit: Annotated[int, Query(ge=1)] = 50,
+    cursor: str | None = None,
+) -> ExecutionList:
+    """List your executions and those shared with you, newest first; for operators, those of the tenant or all."""
+    if all_tenants:
+        check(principal, Scope.OPERATE)
+    if principal.operator:
+        note_look(services, principal, request, request.url.path)
+    query = ExecutionQuery(
+        ids=None if ids is None else frozenset(ids),
+        visibility=ALL if all_tenants else principal.visibility,
+        user=user,
+        states=frozenset(state) if state else None,
+        name_contains=name,
+        submitted_from_s=submitted_from_s,
+        deadline=deadline,
+        now_s=services.clock.now_s(),
+        alone=not arrays,
+        array_id=array,
+        family=None if principal.job is None else services.accounts.job_family(principal.job.unit),
+        limit=min(limit, services.settings.api_page_max),
+        cursor=cursor,
+    )
+    page = services.store.executions(query)
+    told = _progress(services, page.executions)
+    summaries = [execution_summary(e) for e in page.executions]
+    for one in (one for one in summaries if one.id in told):
+        one.progress = progress_view(told[one.id])
+    return ExecutionList(
+        executions=summaries,
+        next_cursor=page.next_cursor,
+        searched_to_s=page.searched_to_s,
+    )
+
+
+@router.get("/{execution_id}", response_model=ExecutionView)
+def show_execution(
+    execution_id: str, request: Request, principal: Reader, services: ServicesDep, response: Response
+) -> ExecutionView:
+    """Return an execution with its services and its description. If it is only shared with you, the values of
+    environment variables are left out.
+    """
+    execution = visible_execution(services, principal, execution_id, request)
+    view = viewed(execution, response, may_see_secrets(principal, execution))
+    if (progress := _progress(services, [execution]).get(execution.id)) is not None:
+        view.progress = progress_view(progress, services.clock.now_s())
+    view.transfers = transfers_view(execution, services.store.transfers_so_far(execution_id))
+    view.access = levels_of(services, principal, [execution])[execution.id]
+    if may_see_secrets(principal, execution):
+        _add_jobs(view, services)
+    return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
+
+
+@router.get("/{execution_id}/explain", response_model=Explanation)
+def explain_execution(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> Explanation:
+    """Explain why an execution is not running, and how its inputs are read; from stored data if the master does not
+    answer.
+    """
+    execution, store = visible_execution(services, principal, execution_id, request), services.store
+    facts: dict[str, Any] = {
+        "state": execution.state,
+        "inputs": input_reads(execution),
+        "storage_problem": execution.storage_problem,
+        "deadline": deadline_view(execution, clock=services.clock),
+    }
+    if execution.state in WAITING_STATES:
+        facts["missing_secrets"] = _missing_secrets(services, execution)
+    else:
+        facts["places"] = stored_places(execution)
+        facts["nodes"] = waited_for(execution, store.platform(), principal)
+        keeps = _reason(refused(execution)) or _starting(execution, request, principal, services)
+        return Explanation(**facts, reason=keeps, detailed=True)
+    if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution, clock=services.clock)):
+        return Explanation(**facts, reason=_reason(reason), detailed=True)
+    try:
+        answer = services.master.ask(
+            "explain", {"execution_id": execution_id}, request.state.request_id, principal.user
+        )
+    except (MasterUnreachable, MasterRefused):
+        return Explanation(**facts, reason=_reason(waits_for(execution, clock=services.clock)), detailed=False)
+    facts["places"] = reported_places(decode(InputPlaces, one) for one in answer.pop("places", ()))
+    ahead = answer.get("ahead_ids", [])
+    visible = store.active_among(ahead, principal.visibility)
+    answer["ahead_ids"] = [one for one in ahead if one in visible][:_AHEAD_IDS_MAX]
+    answer["nodes"] = node_texts(answer["nodes"], store.platform(), principal)
+    return Explanation(**facts, **answer, detailed=True)
+
+
+@router.get("/{execution_id}/eta", response_model=Eta)
+def execution_eta(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> Eta:
+    """Return when an execution is expected to start and end; the stored forecast if the master does not answer."""
+    execution = visible_execution(services, principal, execution_id, request)
+    if execution.state not in WAITING_STATES:
+        return Eta(state=execution.state, forecast=None)
+    try:
+        answer = services.master.ask("eta", {"execution_id": execution_id}, request.state.request_id, principal.user)
+    except (MasterUnreachable, MasterRefused):
+        forecast = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
+        answer = {"forecast": forecast}
+    eta = Eta(state=execution.state, reason=_reason(waits_for(execution, clock=services.clock)), **answer)
+    if eta.forecast is not None:
+        eta.forecast_age_s = max(services.clock.now_s() - eta.forecast.at_s, 0.0)
+    return eta
+
+
+@router.get("/{execution_id}/usage", response_model=UsageList)
+def execution_usage(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> UsageList:
+    """Return samples of what the services of an execution used, oldest first."""
+    visible_execution(services, principal, execution_id, request)
+    samples = [UsageView.model_validate(s) for s in services.store.usage(execution_id)]
+    return UsageList(usage=samples, interval_s=services.settings.usage_interval_s)
+
+
+def _add_jobs(view: ExecutionView, services: Services) -> None:
+    """Add the job that submitted the execution, and what it submitted itself."""
+    if (parent := services.accounts.job_parents([view.id]).get(view.id)) is not None:
+        view.submitted_by = ParentJobView(execution_id=parent.execution_id, attempt=parent.attempt)
+    view.submitted = list(services.accounts.job_children(view.id, _CHILDREN_MAX))
+
+
+def _progress(services: Services, executions: Sequence[Execution]) -> Mapping[ExecutionId, ExecutionProgress]:
+    """Return how far those are that run and tell it, in their present attempt."""
+    attempts = {e.id: e.attempt for e in executions if e.state in _GOES_ON and e.application.progress_component}
+    found = services.store.progress_of(list(attempts)) if attempts else {}
+    return {one: progress for one, progress in found.items() if progress.attempt == attempts[one]}
+
+
+def _starting(execution: Execution, request: Request, principal: Principal, services: Services) -> ReasonView | None:
+    """Return what only the master knows of one that has its nodes; None if nothing keeps its services from starting."""
+    if execution.state is not ExecutionState.STARTING:
+        return None
+    try:
+        question = {"execution_id": execution.id}
+        answer = services.master.ask("explain", question, request.state.request_id, principal.user)
+    except (MasterUnreachable, MasterRefused):
+        return None
+    if answer["reason"] is None:  # in what the master saw last it was still in the queue, and was to start
+        return None
+    found = ReasonView.model_validate(answer["reason"])
+    return found if found.code == ReasonCode.CREDENTIAL else None  # others are of the queue, where it is again
+
+
+def _missing_secrets(services: Services, execution: Execution) -> str:
+    access = secret_access(execution.application, services.accounts, execution.user, execution.tenant)
+    missing = sorted(wanted_secrets(execution.application) - (access.names or frozenset()))
+    return f"{no_secrets(missing, execution.user, execution.tenant)}; {how_to_set(missing)}" if missing else ""
+
+
+def _reason(reason: Reason | None) -> ReasonView | None:
+    return None if reason is None else reason_view(reason)

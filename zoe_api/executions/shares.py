@@ -1,0 +1,77 @@
+"""Shares: which other users of the tenant see an execution, and what they may do."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request, Response
+
+from zoe_api.access.access import Reader, Submitter
+from zoe_api.access.visibility import owns, visible_execution
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.http.routing import api_router
+from zoe_api.services.dependencies import Services, ServicesDep
+from zoe_client.wire import ShareList, ShareRequest, ShareView
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.store.errors import TooManyShares
+from zoe_lib.store.people import Principal, Share
+
+router = api_router("/executions/{execution_id}/shares", tag="executions")
+
+
+@router.get("", response_model=ShareList)
+def list_shares(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> ShareList:
+    """List with whom an execution is shared; for its owner and for operators."""
+    execution = visible_execution(services, principal, execution_id, request)
+    if not principal.operator:
+        _check_owner(principal, execution)
+    shares = services.accounts.shares(execution.id)
+    return ShareList(shares=[ShareView.of(one.user, one.level, one.at_s) for one in shares])
+
+
+@router.put("", response_model=ShareView)
+def share_execution(
+    execution_id: str, body: ShareRequest, request: Request, principal: Submitter, services: ServicesDep
+) -> ShareView:
+    """Share your execution with a user of the tenant, or with the tenant; a second share with the same user replaces
+    the first. It ends with the membership of either user, and with the execution's record.
+    """
+    execution = _own(services, principal, execution_id, request)
+    if body.user == execution.user:
+        raise ApiProblem(Code.INVALID_REQUEST, "you cannot share an execution with yourself")
+    share = Share(execution.id, execution.tenant, execution.user, body.user, body.level, services.clock.now_s())
+    try:
+        services.accounts.share(share)
+    except TooManyShares as refused:
+        raise ApiProblem(Code.TOO_MANY_SHARES, str(refused)) from None
+    return ShareView.of(share.user, share.level, share.at_s)
+
+
+@router.delete("", status_code=204)
+def end_share(
+    execution_id: str,
+    request: Request,
+    principal: Submitter,
+    services: ServicesDep,
+    user: Annotated[
+        str | None, Query(min_length=1, max_length=128, description="The user (default: all members of the tenant).")
+    ] = None,
+) -> Response:
+    """End the share with a user, or with the tenant; 404 if there is none. Open pages end within seconds."""
+    execution = visible_execution(services, principal, execution_id, request)
+    if not principal.operator:
+        _check_owner(principal, execution)
+    services.accounts.end_share(execution.id, user)
+    return Response(status_code=204)
+
+
+def _own(services: Services, principal: Principal, execution_id: str, request: Request) -> Execution:
+    execution = visible_execution(services, principal, execution_id, request)
+    _check_owner(principal, execution)
+    return execution
+
+
+def _check_owner(principal: Principal, execution: Execution) -> None:
+    if not owns(principal, execution):
+        raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner shares it")

@@ -1,0 +1,142 @@
+"""Stored applications: descriptions and workflows under a name, with versions, run with parameters."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any
+
+from fastapi import Path, Query, Request, Response
+
+from zoe_api.access.access import Reader, Submitter, check
+from zoe_api.executions.submissions.conditions import conditions_of
+from zoe_api.executions.submitting import IdempotencyKey
+from zoe_api.http.problems.problems import as_problems, from_description
+from zoe_api.http.routing import api_router
+from zoe_api.services.dependencies import ServicesDep
+from zoe_client.names import NAME
+from zoe_client.wire import (
+    DispatchRequest,
+    RunView,
+    StoredApplicationDetail,
+    StoredApplicationList,
+    StoredApplicationRequest,
+    StoredApplicationView,
+    SubmitRequest,
+)
+from zoe_lib.descriptions import DescriptionError
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.schedules.run_times import RunTimes, with_times
+from zoe_lib.schedules.values import RunOptions, StoredApplication
+from zoe_lib.store.people import Principal
+from zoe_lib.submission import making
+from zoe_lib.submission.scheduling import timed
+from zoe_lib.workflows.applications import check_stored, is_workflow
+
+router = api_router("/applications", tag="applications")
+Name = Annotated[str, Path(pattern=NAME, description="Name of the stored application.")]
+OfTenant = Annotated[bool, Query(description="That of the tenant; only operators and admins change it.")]
+Version = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Default: the newest.")]
+_CONDITIONS = ("hold", "begin_at_s", "begin_in_s", "after", "keep")
+
+
+@router.get("", response_model=StoredApplicationList)
+def list_applications(principal: Reader, services: ServicesDep) -> StoredApplicationList:
+    """List the newest versions of your stored applications in the tenant, and of those of the tenant."""
+    found = services.store.schedules.applications(principal.tenant, principal.user)
+    return StoredApplicationList(applications=[StoredApplicationView(**_facts(one)) for one in found])
+
+
+@router.get("/{name}", response_model=StoredApplicationDetail)
+def show_application(
+    name: Name, principal: Reader, services: ServicesDep, version: Version = None, of_tenant: OfTenant = False
+) -> StoredApplicationDetail:
+    """Return a version of a stored application: your own of this name, else the tenant's."""
+    find = services.store.schedules
+    found = find.application(principal.tenant, principal.user, name, version, of_tenant)
+    kept = [one.version for one in find.versions(principal.tenant, principal.user, name, found.user is None)]
+    return StoredApplicationDetail(**_facts(found), document=dict(found.document), versions=kept)
+
+
+@router.put("/{name}", response_model=StoredApplicationView)
+def put_application(
+    name: Name,
+    body: StoredApplicationRequest,
+    principal: Submitter,
+    services: ServicesDep,
+    of_tenant: OfTenant = False,
+) -> StoredApplicationView:
+    """Store the next version of a description or a workflow; the same document as the newest makes none. The newest 20
+    are kept. 422 with everything that is wrong with it.
+    """
+    user = _owner(principal, of_tenant)
+    try:
+        check_stored(with_times(body.document, RunTimes(0.0, 0.0, "UTC")))
+    except DescriptionError as error:
+        raise from_description(error) from None
+    new = StoredApplication(principal.tenant, user, name, 1, body.document, services.clock.now_s(), principal.user)
+    kept = services.store.schedules.put_application(new, services.settings.stored_applications_max)
+    return StoredApplicationView(**_facts(kept))
+
+
+@router.delete("/{name}", status_code=204)
+def remove_application(
+    name: Name, principal: Submitter, services: ServicesDep, of_tenant: OfTenant = False
+) -> Response:
+    """Remove all versions. What runs goes on; schedules of it are refused."""
+    services.store.schedules.remove_application(principal.tenant, _owner(principal, of_tenant), name)
+    return Response(status_code=204)
+
+
+@router.post("/{name}/dispatch", status_code=201, response_model=RunView)
+def dispatch_application(
+    name: Name,
+    body: DispatchRequest,
+    request: Request,
+    principal: Submitter,
+    services: ServicesDep,
+    of_tenant: OfTenant = False,
+    idempotency_key: IdempotencyKey = None,
+) -> RunView:
+    """Run a stored application with parameters: as an execution, as an array, or as a workflow if it is one. The same
+    idempotency key returns the same run, also after the application has changed.
+    """
+    fingerprint = _fingerprint(name, of_tenant, body)
+    with as_problems():
+        earlier = making.known(services, principal, idempotency_key, fingerprint)
+        if earlier is not None:
+            return RunView(kind=making.kind_of(earlier), id=earlier)
+        find = services.store.schedules.application
+        found = find(principal.tenant, principal.user, name, body.version, of_tenant)
+        options = RunOptions(body.name, body.priority, body.deadline_s, body.indices, body.deadline)
+        under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
+        (conditions,) = conditions_of([under], [""], services, principal)
+        times = RunTimes(float(int(services.clock.now_s())), None, "UTC")
+        document, parameters = timed(found.document, body.parameters, times)
+        run = making.prepare(document, parameters, options, services, principal, conditions, clock=services.clock)
+        run_id = making.stored(run, services, request.state.request_id, idempotency_key, fingerprint)
+    services.master.hint()
+    return RunView(kind=making.kind_of(run_id), id=run_id, notes=list(run.notes))
+
+
+def _owner(principal: Principal, of_tenant: bool) -> str | None:
+    if of_tenant:
+        check(principal, Scope.OPERATE)
+    return None if of_tenant else principal.user
+
+
+def _facts(one: StoredApplication) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "user": one.user,
+        "version": one.version,
+        "workflow": is_workflow(one.document),
+        "parameters": one.document.get("params", {}),
+        "made_at_s": one.made_at_s,
+        "made_by": one.made_by,
+    }
+
+
+def _fingerprint(name: str, of_tenant: bool, body: DispatchRequest) -> str:
+    document = {"dispatch": [name, of_tenant], "body": body.model_dump(exclude_defaults=True)}
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

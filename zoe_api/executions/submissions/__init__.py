@@ -1,0 +1,1 @@
+"""Submissions: checked, priced, stored."""

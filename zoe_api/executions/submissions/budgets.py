@@ -1,0 +1,82 @@
+"""Prices before a submission: what it would cost, and whether the budget allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+from typing import Any
+
+from zoe_api.http.metrics import BUDGET_REFUSED, BUDGET_WARNED
+from zoe_api.http.problems.problems import ApiProblem, as_problems
+from zoe_api.services.dependencies import Services
+from zoe_client.wire import EstimateView, PriceView, RunTimeView
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.pricing.estimate import estimate
+from zoe_lib.pricing.price_list import PriceList
+from zoe_lib.pricing.statement import gaps
+from zoe_lib.run_times.samples import with_elastic
+from zoe_lib.store.people import Principal
+from zoe_lib.submission.budgets import budget_warnings
+from zoe_lib.submission.pricing import run_time_of
+
+
+def check_budget(services: Services, principal: Principal) -> tuple[str, ...]:
+    """Return warnings on what the tenant and the user have spent; 403 if a budget that refuses is spent."""
+    try:
+        with as_problems():
+            warnings = tuple(budget_warnings(services, principal))
+    except ApiProblem:
+        BUDGET_REFUSED.inc()
+        raise
+    BUDGET_WARNED.inc(len(warnings))
+    return warnings
+
+
+def price_of(
+    services: Services, principal: Principal, application: Application, forecast_s: float | None
+) -> EstimateView | None:
+    """Return what an application would cost, in an hour if its run time is not known; None without a price list."""
+    prices = services.spending.prices(services.store)
+    if prices is None:
+        return None
+    run_s, basis = run_time_of(application, forecast_s)
+    return _estimated(application, principal, run_s, basis, prices)
+
+
+def run_times_of(
+    services: Services, principal: Principal, application: Application, choices: Collection[Mapping[str, Any]]
+) -> list[RunTimeView]:
+    """Return how long an application runs with some of its elastic services, each with its price. `choices`: the
+    master's answer, `RunTimeChoice` as JSON.
+    """
+    prices = services.spending.prices(services.store) if choices else None
+    found = [RunTimeView(**one) for one in choices]
+    if prices is not None:
+        for one in found:
+            given = with_elastic(application, one.elastic)
+            one.price = _estimated(given, principal, one.p50_s, "forecast", prices)
+    return found
+
+
+def _estimated(
+    application: Application, principal: Principal, run_s: float, basis: str, prices: PriceList
+) -> EstimateView:
+    amount, gaps = estimate(application, principal.tenant, principal.user, run_s, prices)
+    return EstimateView(amount=f"{amount:f}", currency=prices.currency, gaps=list(gaps), run_s=run_s, basis=basis)
+
+
+def prices_of(services: Services, ids: Collection[str], now_s: float) -> Mapping[str, Mapping[str, object]]:
+    """Return what executions cost so far, and the part of it for what they did not use, as fields of their views."""
+    lists = services.store.billing.price_lists()
+    if not lists or not ids:
+        return {}
+    zone, currency = lists[0].prices.zone, lists[0].prices.currency
+    found: dict[str, Mapping[str, object]] = {}
+    for execution_id, lines in services.store.billing.charges_of(ids, now_s).items():
+        amount = sum((line.total for line in lines), Decimal(0))
+        sampled = [line.unused for line in lines if line.unused is not None]
+        found[execution_id] = {
+            "price": PriceView(amount=f"{amount:f}", currency=currency, gaps=list(gaps(lines, zone))),
+            "unused": f"{sum(sampled, Decimal(0)):f}" if sampled else None,
+        }
+    return found

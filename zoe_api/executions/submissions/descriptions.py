@@ -1,0 +1,225 @@
+"""Descriptions: validate, convert, catalogue, schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request
+
+from zoe_api.access.access import Reader
+from zoe_api.access.wire_forms import promise_outlook
+from zoe_api.executions.submissions.budgets import check_budget, price_of, run_times_of
+from zoe_api.executions.submissions.refusals import checked
+from zoe_api.http.problems.problems import as_problems, from_description
+from zoe_api.http.routing import api_router
+from zoe_api.services.dependencies import (
+    Services,
+    ServicesDep,
+    StoreDep,
+    ask,
+    checking,
+)
+from zoe_client.wire import (
+    AmountView,
+    CatalogueEntryView,
+    CatalogueList,
+    ConvertRequest,
+    ConvertResponse,
+    DemandView,
+    FillRequest,
+    FillResponse,
+    PlanRequest,
+    PlanView,
+    ValidateRequest,
+    ValidateResponse,
+)
+from zoe_lib import descriptions
+from zoe_lib.descriptions import CatalogueEntry, DescriptionError
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.cluster.feasibility import IMAGE_ABSENT, IMAGE_NOT_ALLOWED, Finding, findings
+from zoe_lib.domain.cluster.platform import Platform
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.documents.codec import encode
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.people import Principal
+from zoe_lib.store.quotas import check_counts, with_time_limit
+from zoe_lib.submission.deadlines import check_promise, deadline_of, wanted_deadline
+from zoe_lib.submission.outlook import outlook_view
+
+router = api_router(tag="descriptions")
+
+
+@router.post("/validate", response_model=ValidateResponse)
+def validate_description(body: ValidateRequest, principal: Reader, services: ServicesDep) -> ValidateResponse:
+    """Check a description, expanded, against the format, this installation and your tenant's longest time limit.
+    Nothing is stored. A `deadline` that has passed is refused, as it is when it is submitted.
+    """
+    with checking(services, principal):
+        application, notes, _ = _as_submitted(body.application, principal, services)
+        with as_problems():
+            _, warnings = deadline_of(None, None, application, services.clock.now_s())
+        notes += [*warnings, *_unknown_run(application)]
+        return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
+
+
+@router.post("/plan", response_model=PlanView)
+def plan_application(body: PlanRequest, principal: Reader, request: Request, services: ServicesDep) -> PlanView:
+    """Say whether an application would start now; if not, when, why not, and which smallest change would start it.
+    Nothing is stored.
+
+    Refuses what a submission would refuse: 422 `never_fits` if it can never start, `time_limit_too_long` beyond your
+    tenant's longest time limit; 429 `quota_exceeded` while the quota of executions is used up. Also 429: `check_busy`
+    while too many descriptions are checked, `plan_busy` while the master computes other plans."""
+    with checking(services, principal):
+        application, notes, priority = _as_submitted(body.application, principal, services, body.priority)
+        with as_problems():
+            given = wanted_deadline(body.deadline, body.deadline_s, application, services.clock.now_s())
+            check_promise(application, given, services.clock.now_s())
+        demand = _demand(services.store, principal, application)
+        question = {
+            "application": encode(application),
+            "tenant": principal.tenant,
+            "user": principal.user,
+            "priority": priority,
+            "deadline_s": None if given is None or application.promise is None else given.at_s,
+        }
+        notes += check_budget(services, principal)
+    answer = ask(services.master, "plan", question, request, principal.user)
+    forecast_s = (answer.get("forecast") or {}).get("run_s")
+    price = price_of(services, principal, application, forecast_s)
+    end = answer.pop("end", None)  # a master of an earlier version has none
+    deadline = None if given is None else outlook_view(given, end, application, services.clock.now_s())
+    run_times = run_times_of(services, principal, application, answer.pop("run_times", ()))
+    promise = promise_outlook(answer.pop("promise", None))
+    answer |= {"price": price, "deadline": deadline, "promise": promise, "run_times": run_times}
+    return PlanView(notes=notes, demand=demand, **answer)
+
+
+@router.post("/convert", response_model=ConvertResponse)
+def convert_description(body: ConvertRequest, principal: Reader, services: ServicesDep) -> ConvertResponse:
+    """Convert a description of an older format to version 4, with notes on what could not be converted."""
+    try:
+        with checking(services, principal):
+            conversion = descriptions.convert(body.document)
+    except DescriptionError as error:
+        raise from_description(error) from None
+    return ConvertResponse(document=conversion.document, notes=[str(note) for note in conversion.notes])
+
+
+@router.get("/catalogue", response_model=CatalogueList)
+def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
+    """List the descriptions of the catalogue for your role and tenant, with the JSON Schema of their forms."""
+    longest_s, platform = store.policy().limits.of(principal.tenant).time_limit_s, store.terms().platform
+    return CatalogueList(
+        entries=[
+            _entry_view(entry, principal.role, longest_s, platform)
+            for entry in descriptions.catalogue()
+            if entry.allows(principal.role)
+        ]
+    )
+
+
+@router.post("/catalogue/{entry_id}/fill", response_model=FillResponse)
+def fill_form(entry_id: str, body: FillRequest, principal: Reader, services: ServicesDep) -> FillResponse:
+    """Return the description of an entry with the values of its form. Nothing is stored."""
+    entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(principal.role)), None)
+    if entry is None:
+        raise NotFound(f"the catalogue has no entry {entry_id}")
+    document = _document_of(entry, services.store.policy().limits.of(principal.tenant).time_limit_s)
+    try:
+        with checking(services, principal):
+            return FillResponse(document=descriptions.fill_form(entry, document, body.values, principal.role))
+    except DescriptionError as error:
+        raise from_description(error) from None
+
+
+@router.get("/schema", response_model=dict[str, Any])
+def get_description_schema(_principal: Reader) -> dict[str, Any]:
+    """Return the JSON Schema of descriptions."""
+    return descriptions.json_schema()
+
+
+def _entry_view(entry: CatalogueEntry, role: str, longest_s: float | None, platform: Platform) -> CatalogueEntryView:
+    obstacle = _obstacle(entry, platform)
+    return CatalogueEntryView(
+        id=entry.id,
+        title=entry.title,
+        category=entry.category,
+        summary=entry.summary,
+        document=_document_of(entry, longest_s),
+        form=descriptions.form_schema(entry, role),
+        icon=entry.icon,
+        tags=entry.tags,
+        unavailable=_plain(obstacle, entry, platform) if obstacle else None,
+        remedy=obstacle.hint if obstacle else None,
+    )
+
+
+def _obstacle(entry: CatalogueEntry, platform: Platform) -> Finding | None:
+    """Return what keeps an entry from running until an admin changes something; None if nothing does, as far as is
+    known.
+
+    First of the component that ends the application: what installs its image installs those of its framework, too.
+    """
+    application = descriptions.parse(descriptions.catalogue_document(entry))
+    main = [index for index, component in enumerate(application.components) if component.ends_application]
+    found = [one for one in findings(application, platform) if one.certain or one.code == IMAGE_ABSENT]
+    of_main = (one for one in found if one.place[:2] in {("components", index) for index in main})
+    return next(of_main, found[0] if found else None)
+
+
+def _plain(obstacle: Finding, entry: CatalogueEntry, platform: Platform) -> str:
+    """Return the reason for people who have never heard of images, where it is one of images."""
+    if obstacle.code == IMAGE_ABSENT or (obstacle.code == IMAGE_NOT_ALLOWED and platform.capabilities.image_hints):
+        return f"{entry.title} is not installed here"
+    return obstacle.message
+
+
+def _document_of(entry: CatalogueEntry, longest_s: float | None) -> dict[str, Any]:
+    """Return the description of an entry. A user did not choose its time limit, so the tenant's longest time limit
+    replaces it.
+    """
+    document = descriptions.catalogue_document(entry)
+    limit_s = document.get("time_limit_s")
+    if limit_s is None or longest_s is None or limit_s <= longest_s:
+        return document
+    return {**document, "time_limit_s": longest_s}
+
+
+def _as_submitted(
+    document: dict[str, Any], principal: Principal, services: Services, priority: int | None = None
+) -> tuple[Application, list[str], int]:
+    """Return the application as it would be stored for its tenant, the notes for its user, and its priority."""
+    fit = checked(document, services, principal, priority)
+    application, limit_notes = with_time_limit(fit.application, principal.tenant, services.store.policy().limits)
+    return application, [*fit.notes, *limit_notes], fit.priority
+
+
+def _unknown_run(application: Application) -> list[str]:
+    wanted = application.default_deadline or application.default_deadline_s
+    if wanted is None or application.expected_run_s:
+        return []
+    return ["whether its deadline can be met is not known: it declares no run time (size.run_time_s)"]
+
+
+def _demand(store: ExecutionStore, principal: Principal, application: Application) -> DemandView:
+    """Return what an application takes; QuotaExceeded if a limit of executions refuses it."""
+    core, everything = application.core_resources(), application.total_resources()
+    limits, active = store.policy().limits, store.active_counts()
+    executions = sum(number for (tenant, _), number in active.items() if tenant == principal.tenant)
+    executions_of_user = active.get((principal.tenant, principal.user), 0)
+    check_counts(principal.tenant, principal.user, limits, executions, executions_of_user)
+    return DemandView(
+        core=_amount(sum(c.essential_count for c in application.components), core),
+        elastic=_amount(sum(c.elastic_count for c in application.components), everything - core),
+        time_limit_s=application.time_limit_s,
+        executions=executions,
+        executions_max=limits.of(principal.tenant).executions,
+        executions_of_user=executions_of_user,
+        executions_of_user_max=limits.of(principal.tenant, principal.user).executions,
+    )
+
+
+def _amount(services: int, reserved: Resources) -> AmountView:
+    return AmountView(services=services, cores=reserved.cores_milli / 1000, memory_bytes=reserved.memory_bytes)

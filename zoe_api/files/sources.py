@@ -1,0 +1,164 @@
+"""Where files are: with the program of their user, or in the object store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Protocol
+
+import httpx
+from starlette.concurrency import run_in_threadpool
+
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.dependencies import Services
+from zoe_api.services.file_programs import FileRequest
+from zoe_api.services.objects.account import SwiftLogin
+from zoe_api.services.objects.source import StoreFiles
+from zoe_api.services.objects.upload_state import UploadState
+from zoe_api.services.objects.uploads import UploadBounds
+from zoe_client.file_paths import InvalidPath, path_parts
+from zoe_client.vocabulary import STORE_ROOT
+from zoe_client.wire import FileList
+from zoe_lib.sealing import CannotOpen, Seal
+from zoe_lib.store.people import Principal
+
+_S3 = "s3a"
+
+
+class FileSource(Protocol):
+    """The operations on files. Paths are texts of `zoe_client.file_paths`; each raises ApiProblem."""
+
+    async def list(self, path: str, after: str, limit: int) -> FileList:
+        """Return what a path leads to and what is in it."""
+
+    async def content(self, path: str, wanted: Mapping[str, str]) -> httpx.Response:
+        """Return the content of a file, as the headers `range` and `if-range` ask for it."""
+
+    async def make_directory(self, path: str) -> None:
+        """Make a directory and those above it, unless it is there."""
+
+    async def rename(self, path: str, to: str) -> None:
+        """Give a file or directory another path, which must be free."""
+
+    async def delete(self, path: str, *, recursive: bool) -> None:
+        """Delete a file or a directory, which must be empty unless `recursive`."""
+
+    async def begin_upload(self, path: str, length: int) -> UploadState:
+        """Begin an upload to a path; one without content is complete at once."""
+
+    async def find_upload(self, number: str) -> UploadState:
+        """Return how much of an upload has come."""
+
+    async def append(self, number: str, offset: int, length: int, body: AsyncIterator[bytes]) -> UploadState:
+        """Append a part to an upload, which is complete with the last one."""
+
+    async def end_upload(self, number: str) -> None:
+        """Remove an unfinished upload."""
+
+
+async def source_of(root: str, services: Services, principal: Principal, request_id: str) -> FileSource:
+    """Return where the files of a root are: `workspace`, `shared`, or `store:SERVICE`; ApiProblem."""
+    if not root.startswith(STORE_ROOT):
+        return ProgramFiles(root, services, principal, request_id)
+    login = await run_in_threadpool(_login_of, root.removeprefix(STORE_ROOT), services, principal)
+    bounds = UploadBounds(services.settings.files_upload_bytes_max)
+    return StoreFiles(services.objects, login, principal.user, bounds, services.accounts)
+
+
+def _login_of(service: str, services: Services, principal: Principal) -> SwiftLogin:
+    """Return how the tenant signs in to a service of the object store; ApiProblem."""
+    place = services.settings.storage_services.get(service)
+    if place is None:
+        raise ApiProblem(Code.NOT_FOUND, f"object-store service {service[:200]!r} does not exist")
+    auth_url = place.swift_url if service == _S3 else place.swift_url or place.url
+    if not auth_url:
+        raise ApiProblem(Code.WRONG_KIND, f"files of {service} are not shown: its setting has no swift_url")
+    found = services.accounts.storage_credentials(principal.tenant)
+    credential = next((one for one in found if one.service == service), None)
+    if credential is None:
+        hint = f"zoe storage credentials set {service} --user LOGIN"
+        raise ApiProblem(Code.FILE_DENIED, f"your tenant has no credential for {service}", hint)
+    try:
+        seal = Seal.of(services.settings.keys_dir)
+        key = seal.opened(credential.sealed, principal.tenant, service, credential.login)
+    except CannotOpen:
+        raise ApiProblem(Code.FILE_DENIED, f"cannot decrypt the credential for {service}: set it again") from None
+    return SwiftLogin(service, auth_url, credential.login, key)
+
+
+class ProgramFiles:
+    """Files of a workspace, which a program of their user serves."""
+
+    def __init__(self, root: str, services: Services, principal: Principal, request_id: str) -> None:
+        self._root = root
+        self._services = services
+        self._principal = principal
+        self._request_id = request_id
+
+    async def list(self, path: str, after: str, limit: int) -> FileList:
+        """Return what a path leads to and what is in it."""
+        query: dict[str, str | int | list[str]] = {"path": path, "after": after, "limit": limit}
+        answer = await self._sent(FileRequest("GET", f"/{self._root}", query))
+        return FileList.model_validate_json(await self._services.files.content(answer))
+
+    async def content(self, path: str, wanted: Mapping[str, str]) -> httpx.Response:
+        """Return the content of a file."""
+        return await self._sent(FileRequest("GET", f"/{self._root}/content", {"path": path}, wanted))
+
+    async def make_directory(self, path: str) -> None:
+        """Make a directory and those above it, unless it is there."""
+        await self._done(FileRequest("POST", f"/{self._root}/directories", {"path": path}))
+
+    async def rename(self, path: str, to: str) -> None:
+        """Give a file or directory another path."""
+        await self._done(FileRequest("POST", f"/{self._root}/rename", {"path": path, "to": to}))
+
+    async def delete(self, path: str, *, recursive: bool) -> None:
+        """Delete a file or a directory."""
+        query: dict[str, str | int | list[str]] = {"path": path, "recursive": str(recursive).lower()}
+        await self._done(FileRequest("DELETE", f"/{self._root}", query))
+
+    async def begin_upload(self, path: str, length: int) -> UploadState:
+        """Begin an upload to a path."""
+        headers = {"Upload-Length": str(length)}
+        return await self._state(FileRequest("POST", f"/{self._root}/uploads", {"path": path}, headers))
+
+    async def find_upload(self, number: str) -> UploadState:
+        """Return how much of an upload has come."""
+        return await self._state(FileRequest("HEAD", f"/{self._root}/uploads/{number}"))
+
+    async def append(self, number: str, offset: int, length: int, body: AsyncIterator[bytes]) -> UploadState:
+        """Append a part to an upload."""
+        headers = {"Upload-Offset": str(offset), "Content-Length": str(length)}
+        return await self._state(FileRequest("PATCH", f"/{self._root}/uploads/{number}", {}, headers, body))
+
+    async def end_upload(self, number: str) -> None:
+        """Remove an unfinished upload."""
+        await self._done(FileRequest("DELETE", f"/{self._root}/uploads/{number}"))
+
+    async def _state(self, wanted: FileRequest) -> UploadState:
+        answer = await self._sent(wanted)
+        await answer.aclose()
+        names = ("Upload-Offset", "Upload-Length", "Upload-Expires")
+        return UploadState(
+            answer.headers.get("upload-id", ""),
+            {name: answer.headers[name] for name in names if name in answer.headers},
+        )
+
+    async def _done(self, wanted: FileRequest) -> None:
+        """Make a request whose answer says nothing more than that it was done."""
+        answer = await self._sent(wanted)
+        await answer.aclose()
+
+    async def _sent(self, wanted: FileRequest) -> httpx.Response:
+        check_paths(*(str(wanted.query.get(name, "")) for name in ("path", "to", "after")))
+        return await self._services.files.answer(self._services.master.ask, self._principal, wanted, self._request_id)
+
+
+def check_paths(*paths: str) -> None:
+    """Raise ApiProblem for what is no path; before it is in the audit log, which holds texts only."""
+    for path in paths:
+        try:
+            path_parts(path)
+        except InvalidPath as error:
+            raise ApiProblem(Code.INVALID_PATH, str(error)) from None

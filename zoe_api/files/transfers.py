@@ -1,0 +1,83 @@
+"""Bytes of files through the API, in both directions: as fast as the slower side, and no longer than access lasts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager
+
+import httpx
+from fastapi import Request
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
+
+from zoe_api.apps.forwarding import BrokeOff
+from zoe_api.http.problems.problems import ApiProblem, problem_response
+from zoe_api.services.stream import CHECK_S
+
+# Refused parts are read to their end, within this, so that the client reads the answer instead of a closed connection.
+_DRAINED_BYTES_MAX = 64 << 20
+
+
+class AccessEnded(Exception):  # noqa: N818 - the name is the fact
+    """The session or token that a transfer began with is no longer valid."""
+
+
+class FileContent(StreamingResponse):
+    """The content of a file. The place is held until the end, and the program's side is closed then."""
+
+    def __init__(
+        self,
+        answer: httpx.Response,
+        headers: dict[str, str],
+        may_go_on: Callable[[], bool],
+        place: AbstractContextManager[None],
+    ) -> None:
+        self._answer = answer
+        self._place = place
+        pieces = while_allowed(_pieces(answer), may_go_on)
+        super().__init__(pieces, answer.status_code, headers, media_type="application/octet-stream")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the content until it ends or the client leaves."""
+        try:
+            with self._place:
+                await super().__call__(scope, receive, send)
+        except ApiProblem as refused:
+            await problem_response(refused.at(scope["path"]))(scope, receive, send)
+        finally:
+            await self._answer.aclose()
+
+
+async def while_allowed(pieces: AsyncIterator[bytes], may_go_on: Callable[[], bool]) -> AsyncIterator[bytes]:
+    """Yield pieces; AccessEnded soon after they may no longer go on."""
+    loop = asyncio.get_running_loop()
+    checked_at_s = loop.time()
+    async for piece in pieces:
+        if loop.time() - checked_at_s > CHECK_S:
+            checked_at_s = loop.time()
+            if not await run_in_threadpool(may_go_on):
+                raise AccessEnded
+        yield piece
+
+
+async def drain(request: Request) -> None:
+    """Read what is left of a request, within a bound."""
+    came = 0
+    try:
+        async for piece in request.stream():
+            came += len(piece)
+            if came > _DRAINED_BYTES_MAX:
+                return
+    except (ClientDisconnect, RuntimeError):
+        return
+
+
+async def _pieces(answer: httpx.Response) -> AsyncIterator[bytes]:
+    try:
+        async for piece in answer.aiter_raw():
+            yield piece
+    except httpx.TransportError as error:
+        raise BrokeOff(str(error) or type(error).__name__) from None

@@ -1,0 +1,1 @@
+"""Attempts to sign in: how many, how fast, and what the audit log keeps."""

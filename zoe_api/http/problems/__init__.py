@@ -1,0 +1,1 @@
+"""Answers other than success: codes, and the JSON of problems."""

@@ -1,0 +1,1 @@
+"""The server: connections, heads, bodies, the built web UI."""

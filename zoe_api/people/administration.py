@@ -1,0 +1,247 @@
+"""Users, tenants, roles, quotas, all users' tokens and the audit log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Annotated, TypeVar
+
+from fastapi import Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from zoe_api.access.access import Admin
+from zoe_api.access.views import token_view
+from zoe_api.billing.limits import check_tenant, quota_of
+from zoe_api.http.addresses import address_of
+from zoe_api.http.attempts.brake import network_of
+from zoe_api.http.attempts.password_checks import ADMINS
+from zoe_api.http.audit_changes import note_changes
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.http.routing import api_router
+from zoe_api.people.handing_over import check_heir, hand_over
+from zoe_api.people.sign_in import passwords
+from zoe_api.people.sign_in.password_strength import check_strength
+from zoe_api.services.dependencies import AccountsDep, Services, ServicesDep, StoreDep
+from zoe_client.wire import (
+    AuditEntryView,
+    AuditList,
+    EndedAccessView,
+    HandOver,
+    HandOverView,
+    MemberView,
+    NewTenant,
+    NewUser,
+    QuotaView,
+    RoleChoice,
+    TenantDetail,
+    TenantList,
+    TokenList,
+    UserChange,
+    UserList,
+    UserView,
+)
+from zoe_client.wire.base import ID_MAX
+from zoe_lib.store.people import Membership, Principal, User
+from zoe_lib.store.postgres.accounts import AccountStore
+
+T = TypeVar("T")
+router = api_router("/admin", tag="administration")
+
+
+@router.get("/users", response_model=UserList)
+def list_users(_principal: Admin, accounts: AccountsDep) -> UserList:
+    """List all users with their roles."""
+    roles = accounts.memberships()
+    return UserList(users=[_user(user, [m for m in roles if m.user == user.name]) for user in accounts.users()])
+
+
+@router.post("/users", status_code=201, response_model=UserView)
+async def add_user(body: NewUser, _principal: Admin, services: ServicesDep, request: Request) -> UserView:
+    """Make a user. Without a password, the user cannot sign in with one."""
+
+    def add() -> UserView:
+        if body.password:
+            check_strength(body.password, body.name, services, "password")
+        user = User(body.name, passwords.hashed(body.password) if body.password else None)
+        services.accounts.add_user(user)
+        return _user(user, [])
+
+    return await _in_its_lane(services, request, body.password, add)
+
+
+@router.patch("/users/{user}", response_model=UserView)
+async def change_user(
+    user: str, body: UserChange, principal: Admin, services: ServicesDep, request: Request
+) -> UserView:
+    """Set a user's password, or disable the user. A disabled user loses all sessions and tokens for good."""
+    if user == principal.user and body.disabled:
+        raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
+    return await _in_its_lane(services, request, body.password, lambda: _changed(user, body, services, request))
+
+
+async def _in_its_lane(services: Services, request: Request, password: str | None, work: Callable[[], T]) -> T:
+    """Return what the work returns; with a password, run it in separate threads: a hash takes time and memory."""
+    if password is None:
+        return await run_in_threadpool(work)
+    return await services.password_checks.run_unbraked(ADMINS, network_of(address_of(request)), work)
+
+
+def _changed(user: str, body: UserChange, services: Services, request: Request) -> UserView:
+    accounts = services.accounts
+    before = accounts.user(user)
+    if body.password is not None:
+        check_strength(body.password, user, services, "password")
+        accounts.set_password(user, passwords.hashed(body.password))
+        if body.end_tokens:
+            accounts.end_access(user)
+    if body.disabled is not None:
+        accounts.set_disabled(user, body.disabled)
+        if body.disabled:
+            accounts.end_access(user)  # else a stolen token would work again when the user is enabled
+    after = accounts.user(user)
+    note_changes(request, _shown(before, ""), _shown(after, "replaced" if body.password is not None else ""))
+    return _user(after, accounts.memberships(user=user))
+
+
+@router.delete("/users/{user}/access", response_model=EndedAccessView)
+def end_access(user: str, _principal: Admin, accounts: AccountsDep, request: Request) -> EndedAccessView:
+    """End all tokens and sessions of a user at once. The user may sign in again, and executions continue."""
+    ended = accounts.end_access(user)
+    note_changes(request, asdict(ended), {"tokens": 0, "sessions": 0})
+    return EndedAccessView.model_validate(ended)
+
+
+@router.get("/tenants", response_model=TenantList)
+def list_tenants(_principal: Admin, store: StoreDep) -> TenantList:
+    """List all tenants with their members, quotas, and the number of executions that wait or run."""
+    active: Counter[str] = Counter()
+    for (tenant, _), number in store.active_counts().items():
+        active[tenant] += number
+    members, limits = store.accounts.memberships(), store.policy().limits
+    return TenantList(
+        tenants=[
+            TenantDetail(
+                name=tenant.name,
+                **quota_of(limits, tenant.name).model_dump(),
+                executions=active[tenant.name],
+                members=[MemberView(user=m.user, role=m.role) for m in members if m.tenant == tenant.name],
+            )
+            for tenant in store.accounts.tenants()
+        ]
+    )
+
+
+@router.post("/tenants", status_code=201, response_model=QuotaView)
+def add_tenant(body: NewTenant, _principal: Admin, services: ServicesDep) -> QuotaView:
+    """Make a tenant. The local back-end supports one tenant: with a second, the master does not start."""
+    if services.settings.backend == "local" and not services.settings.insecure and services.accounts.tenants():
+        raise ApiProblem(
+            Code.ONE_TENANT, hint="use the swarm back-end, or set ZOE_INSECURE if all tenants trust each other"
+        )
+    services.accounts.add_tenant(body.name)
+    return QuotaView(executions_max=None)
+
+
+@router.put("/tenants/{tenant}/members/{user}", response_model=MemberView)
+def set_role(
+    tenant: str, user: str, body: RoleChoice, principal: Admin, accounts: AccountsDep, request: Request
+) -> MemberView:
+    """Make a user a member of a tenant, or change the user's role there."""
+    _check_own(principal, user, tenant)
+    accounts.user(user)
+    check_tenant(accounts, tenant)
+    before = _role(accounts, user, tenant)
+    accounts.ensure_member(user, tenant, body.role)
+    note_changes(request, {"role": before}, {"role": body.role})
+    return MemberView(user=user, role=body.role)
+
+
+@router.delete("/tenants/{tenant}/members/{user}", status_code=204)
+def remove_member(tenant: str, user: str, principal: Admin, accounts: AccountsDep, request: Request) -> Response:
+    """End a membership, with its tokens and sessions; executions continue."""
+    _check_own(principal, user, tenant)
+    before = _role(accounts, user, tenant)
+    accounts.remove_member(user, tenant)
+    note_changes(request, {"role": before}, {"role": None})
+    return Response(status_code=204)
+
+
+@router.post("/tenants/{tenant}/members/{user}/hand-over", response_model=HandOverView)
+def hand_over_to(
+    tenant: str, user: str, body: HandOver, principal: Admin, services: ServicesDep, request: Request
+) -> HandOverView:
+    """Disable a user, end all sessions and tokens, and give executions, their shares and files to another user.
+
+    One request does a part; repeat it as the answer says, also after a failure. Files are moved when nothing that uses
+    them runs any more. Secrets, limits, roles and the usage of the past stay.
+    """
+    if user == principal.user:
+        raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
+    check_tenant(services.accounts, tenant)
+    check_heir(services.accounts, tenant, user, body.to)
+    # Noted before it begins: a part may be done when a later one fails.
+    note_changes(request, {"owner": user}, {"owner": body.to})
+    done = hand_over(services, tenant, user, body.to, request)
+    note_changes(
+        request,
+        {"owner": user, "executions": None, "files": None},
+        {"owner": body.to, "executions": done.executions, "files": done.files},
+    )
+    return done
+
+
+@router.get("/tokens", response_model=TokenList)
+def list_all_tokens(_principal: Admin, accounts: AccountsDep) -> TokenList:
+    """List the tokens of all users, without their secrets."""
+    return TokenList(tokens=[token_view(token) for token in accounts.tokens()])
+
+
+@router.delete("/tokens/{token_id}", status_code=204)
+def revoke_any_token(token_id: str, _principal: Admin, accounts: AccountsDep) -> Response:
+    """Revoke a token at once."""
+    accounts.revoke_token(token_id)
+    return Response(status_code=204)
+
+
+@router.get("/audit", response_model=AuditList)
+def list_audit(
+    _principal: Admin,
+    services: ServicesDep,
+    user: Annotated[str | None, Query(max_length=200)] = None,
+    before: Annotated[int | None, Query(ge=1, le=ID_MAX, description="Only entries with a lower id.")] = None,
+    limit: Annotated[int, Query(ge=1)] = 50,
+) -> AuditList:
+    """List who requested which change, newest first."""
+    limit = min(limit, services.settings.api_page_max)
+    entries = services.accounts.audit(before, limit, user)
+    return AuditList(
+        entries=[AuditEntryView.model_validate(entry) for entry in entries],
+        next_before=entries[-1].id if len(entries) == limit else None,
+    )
+
+
+def _check_own(principal: Principal, user: str, tenant: str) -> None:
+    """Refuse an admin who removes their own role: the last admin could, and nobody could give it back."""
+    if (principal.user, principal.tenant) == (user, tenant):
+        raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
+
+
+def _role(accounts: AccountStore, user: str, tenant: str) -> str | None:
+    return next((one.role for one in accounts.memberships(user=user) if one.tenant == tenant), None)
+
+
+def _shown(user: User, password: str) -> dict[str, object]:
+    """Return the details of a user that the audit log may contain."""
+    return {"disabled": user.disabled, "password": password}
+
+
+def _user(user: User, roles: Sequence[Membership]) -> UserView:
+    return UserView(
+        name=user.name,
+        disabled=user.disabled,
+        password=user.password_hash is not None,
+        provider=user.provider,
+        roles={m.tenant: m.role for m in roles},
+    )

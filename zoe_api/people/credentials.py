@@ -1,0 +1,68 @@
+"""Credentials of tenants for services of the object store: set, list without keys, remove."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Response
+
+from zoe_api.access.access import Reader, Submitter, check
+from zoe_api.http.routing import api_router
+from zoe_api.services.dependencies import ServicesDep
+from zoe_client.wire import CredentialList, CredentialRequest, CredentialView
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.sealing import Seal
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.people import Principal, SealedCredential
+
+router = api_router("/storage/credentials", tag="storage")
+Tenant = Annotated[str | None, Query(description="Another tenant than your own; admins only.")]
+
+
+@router.get("", response_model=CredentialList)
+def list_storage_credentials(principal: Reader, services: ServicesDep, tenant: Tenant = None) -> CredentialList:
+    """List the services for which the tenant has credentials, without the keys."""
+    credentials = services.accounts.storage_credentials(_tenant(principal, tenant))
+    return CredentialList(
+        credentials=[_view(one) for one in credentials], services=sorted(services.settings.storage_services)
+    )
+
+
+@router.put("/{service}", response_model=CredentialView)
+def set_storage_credential(
+    service: str, body: CredentialRequest, principal: Submitter, services: ServicesDep, tenant: Tenant = None
+) -> CredentialView:
+    """Store how the tenant logs in to a service. Zoe's services that start from now on get it as a file."""
+    if service not in services.settings.storage_services:
+        names = ", ".join(sorted(services.settings.storage_services)) or "none"
+        raise NotFound(f"object-store service {service[:200]!r} does not exist; known: {names}")
+    owner = _tenant(principal, tenant)
+    sealed = Seal.of(services.settings.keys_dir).sealed(body.key, owner, service, body.user)
+    credential = SealedCredential(owner, service, body.user, sealed, services.clock.now_s(), principal.user)
+    services.accounts.set_storage_credential(credential)
+    return _view(credential)
+
+
+@router.delete("/{service}", status_code=204)
+def remove_storage_credential(
+    service: str, principal: Submitter, services: ServicesDep, tenant: Tenant = None
+) -> Response:
+    """Remove how the tenant logs in to a service. Running services keep what they got."""
+    services.accounts.remove_storage_credential(_tenant(principal, tenant), service)
+    return Response(status_code=204)
+
+
+def _tenant(principal: Principal, tenant: str | None) -> str:
+    if tenant is not None and tenant != principal.tenant:
+        check(principal, Scope.ADMIN)
+    return tenant or principal.tenant
+
+
+def _view(credential: SealedCredential) -> CredentialView:
+    return CredentialView(
+        tenant=credential.tenant,
+        service=credential.service,
+        user=credential.login,
+        set_at_s=credential.set_at_s,
+        set_by=credential.set_by,
+    )

@@ -1,0 +1,116 @@
+"""Hand what belongs to a user who leaves over to another user of the tenant, in parts that can be repeated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from fastapi import Request
+
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.dependencies import Services, ask
+from zoe_client.wire import HandOverView
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.domain.applications.roles import SCOPES, Scope
+from zoe_lib.domain.applications.sharing import Visibility
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind
+from zoe_lib.domain.executions.events import OwnerChanged
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.values import ArrayChange, ArrayQuery, ExecutionQuery
+
+log = structlog.get_logger(__name__)
+
+# A request takes seconds at most: each execution is a transaction of its own, as a cancellation is.
+EXECUTIONS_MAX = 500
+_ATTEMPTS_MAX = 5
+
+
+def check_heir(accounts: AccountStore, tenant: str, user: str, to: str) -> None:
+    """Refuse users who cannot take over: strangers to the tenant, disabled ones, and those who could not cancel."""
+    accounts.user(user)
+    if user == to:
+        raise ApiProblem(Code.INVALID_REQUEST, f"{to} is the user who leaves")
+    heir = accounts.user(to)
+    role = next((one.role for one in accounts.memberships(user=to) if one.tenant == tenant), None)
+    if role is None:
+        raise NotFound(f"{to} is not a member of {tenant}")
+    if heir.disabled:
+        raise ApiProblem(Code.ILLEGAL_STATE, f"user {to} is disabled", f"zoe admin user enable {to}")
+    if Scope.SUBMIT not in SCOPES[role]:
+        raise ApiProblem(Code.ILLEGAL_STATE, f"{to} is a {role} in {tenant}, who may not run or cancel executions")
+
+
+def hand_over(services: Services, tenant: str, user: str, to: str, request: Request) -> HandOverView:
+    """Disable the user, and hand over a part of the executions, or, if none is left, the files.
+
+    The user comes first: who is disabled makes nothing more that would have to be handed over.
+    """
+    services.accounts.set_disabled(user, True)
+    services.accounts.end_access(user)
+    # Arrays first, since executions are made of them for their owner.
+    arrays_left = _arrays(services.store, tenant, user, to, request.state.request_id, clock=services.clock)
+    number, left = _executions(services.store, tenant, user, to, request.state.request_id)
+    left = left or arrays_left
+    services.store.schedules.hand_over_applications(tenant, user, to)
+    services.store.schedules.hand_over(tenant, user, to)
+    services.master.hint()
+    log.info("handed over", tenant=tenant, user=user, to=to, executions=number, left=left)
+    if left:
+        return HandOverView(executions=number, executions_left=True, files="waiting", message="executions come first")
+    body = {"tenant": tenant, "user": user, "to": to}
+    moved: dict[str, Any] = ask(services.master, "move_workspace", body, request, request.state.user)
+    return HandOverView(
+        executions=number,
+        executions_left=False,
+        files=moved["state"],
+        directory=moved["directory"],
+        message=moved["message"],
+    )
+
+
+def _arrays(
+    store: ExecutionStore, tenant: str, user: str, to: str, request_id: str, clock: Clock = SYSTEM_CLOCK
+) -> bool:
+    """Give some arrays to the new owner; return whether there may be more."""
+
+    def decide(array: Array, _: bytearray) -> ArrayChange | None:
+        if array.user != user:
+            return None
+        return ArrayChange(changed(array, user=to), ArrayEventKind.OWNER, {"former": user, "user": to})
+
+    query = ArrayQuery(visibility=Visibility(tenant), user=user, limit=EXECUTIONS_MAX)
+    page = store.arrays(query)
+    for array in page.arrays:
+        store.change_array(array.id, decide, clock.now_s(), request_id)
+    return page.next_cursor is not None
+
+
+def _executions(store: ExecutionStore, tenant: str, user: str, to: str, request_id: str) -> tuple[int, bool]:
+    """Give some to the new owner; return how many, and whether there may be more."""
+    found = store.executions(ExecutionQuery(visibility=Visibility(tenant), user=user, limit=EXECUTIONS_MAX)).executions
+    if any(one.terminal for one in found):
+        while store.sum_up():  # what has ended was used by its former owner, whose sums keep it
+            pass
+    given = sum(_given(store, one, to, request_id) for one in found)
+    return given, given < len(found) or len(found) == EXECUTIONS_MAX
+
+
+def _given(store: ExecutionStore, found: Execution, to: str, request_id: str, clock: Clock = SYSTEM_CLOCK) -> bool:
+    """Return False if it has ended meanwhile, since its use is not in the sums, or changes too often."""
+    execution = found
+    for _ in range(_ATTEMPTS_MAX):
+        event = OwnerChanged(at_s=clock.now_s(), cause_id=request_id, former=found.user, user=to)
+        try:
+            store.append(execution.id, [event], execution.version, None)
+        except ConcurrentUpdate:
+            execution = store.execution(execution.id)
+            if execution.terminal != found.terminal or execution.user != found.user:
+                return False
+        else:
+            return True
+    return False

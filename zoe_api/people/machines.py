@@ -1,0 +1,149 @@
+"""Sign-in of machines: a terminal asks and shows a code, and a signed-in user allows it in a browser (RFC 8628)."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Annotated
+
+from fastapi import Path, Request, Response
+
+from zoe_api.access import access
+from zoe_api.access.access import SignedIn
+from zoe_api.http.addresses import address_of
+from zoe_api.http.attempts.brake import Braked, network_of
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.http.routing import api_router
+from zoe_api.services.dependencies import AccountsDep, ClockDep, Services, ServicesDep
+from zoe_client.wire import MachineAnswer, MachineAsked, MachineDecision, MachineRequest, MachineSecret, MachineView
+from zoe_lib.api_tokens import TokenText
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.domain.applications.roles import Role
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyWaiting
+from zoe_lib.store.people import MachineSignIn, Principal, Token
+from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.sql.accounts.waiting import WaitingBounds
+from zoe_lib.submission.ids import hash_of
+
+router = api_router("/session", tag="session")
+
+WAITS_S = 600.0
+ASK_EVERY_S = 2.0
+WAITING_OF_NETWORK_MAX = 100
+"""A class behind one address signs in at the same time; others there use a token of the web UI."""
+WAITING_MAX = 10_000
+"""A full table takes rows from the network that has most."""
+WRONG_CODES_MAX, WRONG_WITHIN_S = 10, 300.0
+PAGE = "/machine"
+_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
+"""Without vowels no word appears by chance, and no letter is like a digit (RFC 8628, section 6.1)."""
+_CODE_LETTERS = 8
+_SECRET_BYTES = 32
+_NOT_LETTERS = re.compile(r"[\s-]+")
+_TRIES = 5
+CodeOfMachine = Annotated[str, Path(max_length=32, description="The code that the machine shows.")]
+
+
+@router.post("/machines", status_code=201, response_model=MachineAsked)
+def ask_for_machine(body: MachineRequest, request: Request, services: ServicesDep) -> MachineAsked:
+    """Ask for a token for a machine; this needs no authentication. Show the code to the user, who allows it on a page
+    of the web UI, and ask for the token with the secret.
+    """
+    now_s, secret, address = services.clock.now_s(), secrets.token_urlsafe(_SECRET_BYTES), address_of(request)
+    for _ in range(_TRIES):
+        code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LETTERS))
+        wanted = MachineSignIn(
+            id=hash_of(secret),
+            code=code,
+            machine=body.machine,
+            address=address,
+            network=network_of(address),
+            scopes=frozenset(body.scopes),
+            lifetime_s=body.lifetime_s,
+            asked_at_s=now_s,
+            expires_at_s=now_s + WAITS_S,
+        )
+        try:
+            services.accounts.ask_for_machine(wanted, WaitingBounds(WAITING_OF_NETWORK_MAX, WAITING_MAX))
+        except ConcurrentUpdate:
+            continue
+        except TooManyWaiting as refused:
+            hint = (
+                "a place is free in ten minutes at the latest: try again then, or make a token in the web UI and use "
+                "`zoe login --token-file`"
+            )
+            raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), hint).after(WAITS_S) from None
+        return MachineAsked(code=shown(code), secret=secret, path=PAGE, expires_in_s=WAITS_S, interval_s=ASK_EVERY_S)
+    raise ApiProblem(Code.SIGN_IN_BUSY, "no free code was found", "try again")
+
+
+@router.post("/machine-token", response_model=MachineAnswer)
+def get_machine_token(body: MachineSecret, request: Request, services: ServicesDep) -> MachineAnswer:
+    """Return whether the machine with this secret is allowed, and then once its token. 404 when it has waited too long,
+    was allowed by a session that has ended, or has its token already.
+    """
+    now_s, text = services.clock.now_s(), TokenText.new()
+    ends_s = now_s + services.settings.session_token_lifetime_s_max
+    token = Token(text.id, "", "", text.hashed, frozenset(), now_s, ends_s)
+    found = services.accounts.redeem_machine(token, hash_of(body.secret), now_s)
+    if found is None:
+        raise NotFound("no machine with this secret waits")
+    if isinstance(found, MachineSignIn):
+        return MachineAnswer(state="refused" if found.refused else "waiting")
+    holder = Principal(found.user, found.tenant, Role.VIEWER, token_id=found.id)
+    services.accounts.add_audit(access.entry(holder, request, "get_machine_token", found.note, 200))
+    return MachineAnswer(state="allowed", token=str(text))
+
+
+@router.get("/machines/{code}", response_model=MachineView)
+def get_machine(code: CodeOfMachine, principal: SignedIn, request: Request, services: ServicesDep) -> MachineView:
+    """Return which machine asks with this code, and what it would get."""
+    found = _found(code, principal, services.accounts)
+    return MachineView(
+        code=shown(found.code),
+        machine=found.machine,
+        address=found.address,
+        same_network=found.network == network_of(address_of(request)),
+        asked_at_s=found.asked_at_s,
+        scopes=sorted(found.scopes & principal.scopes),
+        token_expires_at_s=_end_of(found, services),
+    )
+
+
+@router.put("/machines/{code}", status_code=204)
+def decide_on_machine(
+    code: CodeOfMachine, body: MachineDecision, principal: SignedIn, accounts: AccountsDep, clock: ClockDep
+) -> Response:
+    """Allow or refuse the machine that asks with this code. Its token has your user, this tenant, and no scope that
+    your role lacks; it is in the list of your tokens.
+    """
+    found = _found(code, principal, accounts)
+    if body.allow and not found.scopes & principal.scopes:
+        raise ApiProblem(Code.ROLE_MISSING, f"your role has none of: {', '.join(sorted(found.scopes))}")
+    accounts.decide_machine(found.code, principal.session_id if body.allow else None, clock.now_s())
+    return Response(status_code=204)
+
+
+def shown(code: str) -> str:
+    """Return the code as people read it."""
+    return f"{code[:4]}-{code[4:]}"
+
+
+def _found(text: str, principal: Principal, accounts: AccountStore, clock: Clock = SYSTEM_CLOCK) -> MachineSignIn:
+    """Return the request with the code that somebody typed. Wrong codes are counted before they are looked up, so that
+    nobody finds another's by trying.
+    """
+    now_s, key = clock.now_s(), hash_of(f"machine {principal.user}")
+    if accounts.take_guess([key], {key: (now_s - WRONG_WITHIN_S, WRONG_CODES_MAX)}, now_s) is not None:
+        raise Braked(key, WRONG_WITHIN_S)
+    found = accounts.machine_sign_in(_NOT_LETTERS.sub("", text).upper(), now_s)
+    if found is None:
+        raise NotFound("no machine asks with this code, or it has asked too long ago")
+    accounts.give_back_guess([key], now_s)
+    return found
+
+
+def _end_of(found: MachineSignIn, services: Services) -> float:
+    longest_s = services.settings.session_token_lifetime_s_max
+    return services.clock.now_s() + min(longest_s, found.lifetime_s or longest_s)

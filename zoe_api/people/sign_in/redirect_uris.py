@@ -1,0 +1,23 @@
+"""Say which redirect URI belongs to which provider, when there are several."""
+
+from __future__ import annotations
+
+import structlog
+
+from zoe_api.people.sign_in.oidc_answers import callback_path
+from zoe_lib.config import Settings
+
+log = structlog.get_logger(__name__)
+
+
+def redirect_uris(settings: Settings) -> dict[str, str]:
+    """Return the redirect URI to register at each OpenID Connect provider, by the name of the provider."""
+    here = settings.public_url or "https://ADDRESS-OF-ZOE"
+    return {name: f"{here}{callback_path(name, settings.oidc)}" for name in settings.oidc}
+
+
+def log_redirect_uris(settings: Settings) -> None:
+    """Log them if there are several: each has a redirect URI that it had not while it was the only one."""
+    if len(settings.oidc) > 1:
+        for name, uri in redirect_uris(settings).items():
+            log.warning("redirect_uri", provider=name, register=uri)

@@ -1,0 +1,70 @@
+"""What is wrong with the times of a schedule, told together with what is wrong with its document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_client.vocabulary import OverlapPolicy
+from zoe_client.wire import Diagnostic
+from zoe_lib.schedules.times import BadTimes, CronTimes
+from zoe_lib.schedules.turns import first_after
+from zoe_lib.schedules.values import Schedule
+from zoe_lib.submission.refusal import SubmissionRefused
+
+AHEAD_RUNS_MAX = 10
+"""Runs of a schedule that are submitted ahead of their times and wait."""
+_ANY_ZONE = "UTC"
+
+
+def wrong_times(expression: str, zone: str) -> list[Diagnostic]:
+    """Return what is wrong with a cron expression, and with a zone."""
+    found = []
+    try:
+        CronTimes(expression, zone)
+    except BadTimes as error:
+        found.append(_finding(error.field, str(error)))
+        if error.field == "zone":
+            found += wrong_times(expression, _ANY_ZONE)
+    return found
+
+
+def wrong_ahead(schedule: Schedule, now_s: float) -> list[Diagnostic]:
+    """Return what is wrong with `ahead_s`: an earlier run could not have ended when the next one is submitted, and that
+    matters to the schedule; or many runs would wait at once.
+    """
+    times: list[float] = []
+    at_s = first_after(schedule, now_s)
+    while at_s is not None and len(times) <= AHEAD_RUNS_MAX:
+        times.append(at_s)
+        at_s = first_after(schedule, at_s)
+    # Of two runs, the earlier one may begin late by the jitter, and the later one early.
+    least_s = min((later - one for one, later in pairwise(times)), default=math.inf) - schedule.jitter_s
+    found = []
+    if schedule.ahead_s and schedule.ahead_s >= least_s and schedule.overlap_policy is not OverlapPolicy.ALLOW:
+        why = (
+            f"its runs may begin {max(least_s, 0):g} s apart, so an earlier one may not have begun so long before: let "
+            "overlap be allow"
+        )
+        found.append(_finding("ahead_s", why))
+    if len(times) > AHEAD_RUNS_MAX and times[-1] - times[0] < schedule.ahead_s:
+        found.append(_finding("ahead_s", f"more than {AHEAD_RUNS_MAX} of its runs would wait at once"))
+    return found
+
+
+def refused_times(wrong: Sequence[Diagnostic], document: SubmissionRefused | None = None) -> ApiProblem:
+    """Return the refusal of a schedule's times, with the findings on its document, if there are any."""
+    errors = [*wrong]
+    detail = "; ".join(one.message for one in wrong)
+    if document is not None:
+        whole = Diagnostic(pointer="", code=document.code, message=document.detail or document.code, hint=document.hint)
+        errors += [one.model_copy(update={"pointer": f"/document{one.pointer}"}) for one in document.errors or [whole]]
+        detail = f"{detail}; its document: {document.detail}"
+    return ApiProblem(Code.INVALID_SCHEDULE, detail, errors=errors)
+
+
+def _finding(field: str, message: str) -> Diagnostic:
+    return Diagnostic(pointer=f"/{field}", code="invalid", message=message)

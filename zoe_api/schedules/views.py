@@ -1,0 +1,85 @@
+"""Schedules as the API shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zoe_api.services.dependencies import Services
+from zoe_api.workflows.views import workflow_summary
+from zoe_client.vocabulary import RunKind
+from zoe_client.wire import ScheduleRunView, ScheduleView
+from zoe_lib.domain.applications.sharing import ALL
+from zoe_lib.schedules.turns import first_after
+from zoe_lib.schedules.values import Schedule, ScheduleRun
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.values import ExecutionQuery
+
+_NEXT = 5
+
+
+def schedule_view(schedule: Schedule, last: ScheduleRunView | None, notes: Sequence[str] = ()) -> ScheduleView:
+    """Return a schedule as a line of a list."""
+    return ScheduleView(**facts(schedule), last=last, notes=list(notes))
+
+
+def facts(schedule: Schedule) -> dict[str, Any]:
+    """Return the fields of a view that a schedule has by itself."""
+    options = schedule.run_options
+    same = ("name", "tenant", "user", "expression", "zone", "application", "version", "missed", "overlap", "jitter_s")
+    times = ("end_at_s", "held", "held_by_operator", "due_s", "made_at_s", "ahead_s")
+    wished = ("deadline_s", "deadline", "finish_by", "confidence", "budget", "indices", "priority")
+    return {
+        **{name: getattr(schedule, name) for name in (*same, *times)},
+        **{name: getattr(options, name) for name in wished},
+        "next_at_s": None if schedule.next_at_s is None else schedule.next_at_s + schedule.ahead_s,
+        "parameters": dict(schedule.parameters),
+        "run_name": options.name,
+    }
+
+
+def next_times(schedule: Schedule) -> list[float]:
+    """Return the times that come next, a few at most."""
+    found: list[float] = []
+    at_s = schedule.due_s
+    while at_s is not None and len(found) < _NEXT:
+        found.append(at_s)
+        at_s = first_after(schedule, at_s)
+    return found
+
+
+def run_views(runs: Sequence[ScheduleRun], services: Services) -> list[ScheduleRunView]:
+    """Return what came of times, with the states of runs that are kept."""
+    states = _states(runs, services)
+    return [
+        ScheduleRunView(
+            due_s=one.due_s,
+            at_s=one.at_s,
+            outcome=one.outcome,
+            kind=one.kind,
+            run_id=one.run_id,
+            code=one.code,
+            message=one.message,
+            number=one.number,
+            state=states.get(one.run_id or ""),
+        )
+        for one in runs
+    ]
+
+
+def _states(runs: Sequence[ScheduleRun], services: Services) -> Mapping[str, str]:
+    """Return the states by id; arrays and workflows one by one, of which a list has as many as schedules."""
+    found: dict[str, str] = {}
+    ids = frozenset(one.run_id for one in runs if one.kind is RunKind.EXECUTION and one.run_id)
+    if ids:
+        page = services.store.executions(ExecutionQuery(ids=ids, limit=len(ids)))
+        found |= {one.id: one.state.value for one in page.executions}
+    for one in runs:
+        try:
+            if one.kind is RunKind.ARRAY and one.run_id:
+                found[one.run_id] = services.store.array(one.run_id).state.value
+            elif one.kind is RunKind.WORKFLOW and one.run_id:
+                found[one.run_id] = workflow_summary(services.store.workflows.one(one.run_id, ALL)).state.value
+        except NotFound:
+            continue
+    return found

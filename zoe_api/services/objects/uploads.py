@@ -1,0 +1,328 @@
+"""Uploads that go on after a cut (tus 1.0): each part is an object of its own until all of them are there.
+
+What is known of an upload is in the store, so that any API process goes on with it: where it goes is an object in
+`zoe-uploads/USER`, and its parts are objects in `zoe-segments`. Both expire. In the end, the parts become one object: a
+copy if it is small, as views and all clients read plain objects best, else a static large object.
+"""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+import re
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import ClientDisconnect
+
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.objects.account import COPY_TIMEOUT_S, Account, Path, StoreRequest
+from zoe_client.file_paths import joined_path, path_parts
+from zoe_lib.clock import SYSTEM_CLOCK, Clock
+
+EXPIRES_S = 86_400
+UNFINISHED_MAX = 100
+UPLOADS, SEGMENTS = b"zoe-uploads", b"zoe-segments"
+COPIED_BYTES_MAX = 1 << 30
+"""Larger objects stay in segments: a copy would take longer than clients wait."""
+SEGMENT_BYTES_MAX = 256 << 20
+MANIFEST_ENTRIES_MAX = 1000
+_ID = re.compile("[0-9a-f]{32}")
+_NOT_FOUND = 404
+_PARTS_MAX = 10_000
+_FINISHED_MAX = 1000
+_NO_COPY_OF_METADATA = {"X-Fresh-Metadata": "true"}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUpload:
+    """An upload: where it shall go, its length, how much has come, and when it is removed if it does not go on."""
+
+    id: str
+    path: Path
+    length: int
+    offset: int
+    expires_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    name: str
+    offset: int
+    size: int
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class UploadBounds:
+    """Sizes in bytes: of an upload, of one object of its parts, and of what is copied into one object in the end."""
+
+    upload_bytes_max: int
+    segment_bytes_max: int = SEGMENT_BYTES_MAX
+    copied_bytes_max: int = COPIED_BYTES_MAX
+    manifest_entries_max: int = MANIFEST_ENTRIES_MAX
+
+
+class UploadMemory:
+    """What this process knows of uploads: which are written to now, and which have ended."""
+
+    def __init__(self) -> None:
+        self._busy: set[str] = set()
+        self._finished: OrderedDict[str, StoredUpload] = OrderedDict()
+
+    @contextmanager
+    def alone(self, number: str) -> Iterator[None]:
+        """Hold an upload that no other request of this process writes to; ApiProblem."""
+        if number in self._busy:
+            raise ApiProblem(Code.UPLOAD_BUSY, "another request writes to this upload")
+        self._busy.add(number)
+        try:
+            yield
+        finally:
+            self._busy.discard(number)
+
+    def finished(self, key: str) -> StoredUpload | None:
+        """Return an upload that has its name: a client whose connection was cut before the answer asks once more."""
+        return self._finished.get(key)
+
+    def finish(self, key: str, upload: StoredUpload) -> StoredUpload:
+        """Remember it."""
+        while len(self._finished) >= _FINISHED_MAX:
+            self._finished.popitem(last=False)
+        self._finished[key] = upload
+        return upload
+
+
+class StoredUploads:
+    """The uploads of a user to an account."""
+
+    def __init__(
+        self, account: Account, user: str, bounds: UploadBounds, memory: UploadMemory, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._clock = clock
+        self._account = account
+        self._user = user.encode()
+        self._bounds = bounds
+        self._memory = memory
+
+    async def create(self, path: Path, length: int) -> StoredUpload:
+        """Begin an upload to a path; one without content is complete at once; ApiProblem."""
+        if length > self._bounds.upload_bytes_max:
+            sentence = (
+                f"{joined_path(path)} has {length} bytes; an upload may have at most {self._bounds.upload_bytes_max}"
+            )
+            raise ApiProblem(Code.TOO_LARGE, sentence)
+        await self._account.done(StoreRequest("HEAD", path[:1]))
+        if length == 0:
+            await self._account.done(StoreRequest("PUT", path, headers=_kind_of(path), body=b""))
+            upload = StoredUpload(secrets.token_hex(16), path, 0, 0, self._clock.now_s() + EXPIRES_S)
+            return self._memory.finish(self._key(upload.id), upload)
+        for container in (UPLOADS, SEGMENTS):
+            await self._account.done(StoreRequest("PUT", (container,)))
+        await self._check_number()
+        number = secrets.token_hex(16)
+        info = json.dumps({"path": joined_path(path), "length": length}).encode()
+        headers = {"X-Delete-After": str(EXPIRES_S)}
+        await self._account.done(StoreRequest("PUT", self._info(number), headers=headers, body=info))
+        return StoredUpload(number, path, length, 0, self._clock.now_s() + EXPIRES_S)
+
+    async def find(self, number: str) -> StoredUpload:
+        """Return an upload, which gets its name now if all of it is there; ApiProblem."""
+        if (finished := self._memory.finished(self._key(number))) is not None:
+            return finished
+        upload, _ = await self._found(number)
+        if upload.offset < upload.length:
+            return upload
+        with self._memory.alone(number):
+            return await self._finish_if_complete(number)
+
+    async def append(self, number: str, offset: int, length: int, body: AsyncIterator[bytes]) -> StoredUpload:
+        """Write so many bytes at the end of an upload, which gets its name with the last one; ApiProblem.
+
+        If the body ends early, what has come stays, and the upload can go on.
+        """
+        with self._memory.alone(number):
+            await self._append(number, offset, length, body)
+            return await self._finish_if_complete(number)
+
+    async def _append(self, number: str, offset: int, length: int, body: AsyncIterator[bytes]) -> None:
+        upload, _ = await self._found(number)
+        if offset != upload.offset:
+            raise ApiProblem(Code.UPLOAD_OFFSET, f"the upload has {upload.offset} bytes, not {offset}")
+        if offset + length > upload.length:
+            raise ApiProblem(Code.TOO_LARGE, f"the upload has {upload.length} bytes in all")
+        pieces, end = _Pieces(body), offset + length
+        while offset < end and not pieces.ended:
+            segment = pieces.first(min(self._bounds.segment_bytes_max, end - offset))
+            name = SEGMENTS, number.encode(), b"%016d" % offset
+            headers = {"X-Delete-After": str(EXPIRES_S)}
+            await self._account.done(StoreRequest("PUT", name, headers=headers, body=segment))
+            offset += pieces.sent
+
+    async def end(self, number: str) -> None:
+        """Remove an unfinished upload; ApiProblem."""
+        upload, parts = await self._found(number)
+        await self._remove(upload, parts)
+
+    async def _finish_if_complete(self, number: str) -> StoredUpload:
+        upload, parts = await self._found(number)
+        if upload.offset < upload.length:
+            return upload
+        await self._finish(upload, parts)
+        return self._memory.finish(self._key(number), upload)
+
+    def _key(self, number: str) -> str:
+        return f"{self._account.login.service} {self._account.login.user} {self._user.decode()} {number}"
+
+    async def _found(self, number: str) -> tuple[StoredUpload, list[_Part]]:
+        gone = ApiProblem(Code.UPLOAD_GONE, "this upload is finished, was ended, or has expired: begin it again")
+        if not _ID.fullmatch(number):
+            raise gone
+        answer, content = await self._account.read(StoreRequest("GET", self._info(number)), _NOT_FOUND)
+        if answer.status_code == _NOT_FOUND:
+            raise gone
+        try:
+            said = json.loads(content)
+            path, length = path_parts(said["path"]), int(said["length"])
+        except (ValueError, KeyError, TypeError):
+            raise gone from None
+        parts = await self._parts(number)
+        # Parts of a former request may overlap those of the one that went on.
+        chosen, offset = [], 0
+        for part in parts:
+            if part.offset == offset and part.size:
+                chosen.append(part)
+                offset += part.size
+        expires_at_s = float(answer.headers.get("X-Delete-At", 0)) or self._clock.now_s() + EXPIRES_S
+        return StoredUpload(number, path, length, offset, expires_at_s), chosen
+
+    async def _parts(self, number: str) -> list[_Part]:
+        found: list[_Part] = []
+        while len(found) < _PARTS_MAX:
+            marker = found[-1].name if found else ""
+            query = {"format": "json", "prefix": f"{number}/", "marker": marker}
+            _, content = await self._account.read(StoreRequest("GET", (SEGMENTS,), query))
+            page = [_part(one) for one in json.loads(content or b"[]") if one["name"].rpartition("/")[2].isdigit()]
+            if not page:
+                break
+            found += page
+        return found
+
+    async def _finish(self, upload: StoredUpload, parts: Sequence[_Part]) -> None:
+        """Make one object of the parts. If this is cut, the next request does it again."""
+        kind = _kind_of(upload.path)
+        if upload.length <= self._bounds.copied_bytes_max:
+            source = (SEGMENTS, *parts[0].name.encode().split(b"/"))
+            if len(parts) > 1:
+                source = SEGMENTS, upload.id.encode(), b"whole"
+                await self._put_manifest(source, parts, {"X-Delete-After": str(EXPIRES_S)})
+            await self._copy(source, upload.path, kind)
+            await self._remove(upload, parts)
+        else:
+            for part in parts:  # without a time they do not expire
+                await self._account.done(StoreRequest("POST", (SEGMENTS, *part.name.encode().split(b"/"))))
+            await self._put_manifest(upload.path, await self._grouped(upload, parts), kind)
+            await self._account.done(StoreRequest("DELETE", self._info(upload.id)), _NOT_FOUND)
+
+    async def _grouped(self, upload: StoredUpload, parts: Sequence[_Part]) -> Sequence[_Part]:
+        """Return parts of parts, if there are more than one manifest lists."""
+        most = self._bounds.manifest_entries_max
+        if len(parts) <= most:
+            return parts
+        groups = []
+        for begin in range(0, len(parts), most):
+            members = parts[begin : begin + most]
+            name = f"{upload.id}/group-{begin:06}"
+            etag = await self._put_manifest((SEGMENTS, *name.encode().split(b"/")), members, {})
+            groups.append(_Part(name, members[0].offset, sum(one.size for one in members), etag))
+        return groups
+
+    async def _put_manifest(self, path: Path, parts: Sequence[_Part], headers: dict[str, str]) -> str:
+        segments = [
+            {"path": f"/{SEGMENTS.decode()}/{one.name}", "size_bytes": one.size, "etag": one.etag} for one in parts
+        ]
+        query, body = {"multipart-manifest": "put"}, json.dumps(segments).encode()
+        answer = await self._account.done(StoreRequest("PUT", path, query, headers, body, COPY_TIMEOUT_S))
+        return str(answer.headers.get("Etag", "")).strip('"')
+
+    async def _copy(self, source: Path, target: Path, headers: dict[str, str]) -> None:
+        wanted = {"X-Copy-From": quote(b"/" + b"/".join(source)), "Content-Length": "0", **_NO_COPY_OF_METADATA}
+        await self._account.done(StoreRequest("PUT", target, headers=wanted | headers, timeout_s=COPY_TIMEOUT_S))
+
+    async def _remove(self, upload: StoredUpload, parts: Sequence[_Part]) -> None:
+        """Remove what is known of an upload. What a failure leaves expires."""
+        await self._account.done(StoreRequest("DELETE", self._info(upload.id)), _NOT_FOUND)
+        for part in parts:
+            name = (SEGMENTS, *part.name.encode().split(b"/"))
+            await self._account.done(StoreRequest("DELETE", name), _NOT_FOUND)
+        if len(parts) > 1:
+            await self._account.done(StoreRequest("DELETE", (SEGMENTS, upload.id.encode(), b"whole")), _NOT_FOUND)
+
+    async def _check_number(self) -> None:
+        query: dict[str, str | int] = {
+            "format": "json",
+            "prefix": f"{self._user.decode()}/",
+            "limit": 10 * UNFINISHED_MAX,
+        }
+        _, content = await self._account.read(StoreRequest("GET", (UPLOADS,), query))
+        # The store may list what has expired until its expirer comes by: then it is not there.
+        listed = json.loads(content or b"[]")
+        if len(listed) < UNFINISHED_MAX:
+            return
+        there = 0
+        for one in listed:
+            answer = await self._account.done(
+                StoreRequest("HEAD", (UPLOADS, *one["name"].encode().split(b"/"))), _NOT_FOUND
+            )
+            there += answer.status_code != _NOT_FOUND
+        if there >= UNFINISHED_MAX:
+            sentence = f"you have {UNFINISHED_MAX} unfinished uploads: end some first"
+            raise ApiProblem(Code.TOO_MANY_UPLOADS, sentence)
+
+    def _info(self, number: str) -> Path:
+        return UPLOADS, self._user, number.encode()
+
+
+class _Pieces:
+    """A body, taken in segments; `sent`: bytes of the last segment."""
+
+    def __init__(self, body: AsyncIterator[bytes]) -> None:
+        self._body = body
+        self._left = b""
+        self.sent = 0
+        self.ended = False
+
+    async def first(self, most: int) -> AsyncIterator[bytes]:
+        """Yield the next bytes, at most so many; what came before a cut is a shorter segment."""
+        self.sent = 0
+        while self.sent < most:
+            piece = self._left or await self._next()
+            if not piece:
+                self.ended = True
+                return
+            wanted = most - self.sent
+            piece, self._left = piece[:wanted], piece[wanted:]
+            self.sent += len(piece)
+            yield piece
+
+    async def _next(self) -> bytes:
+        with suppress(StopAsyncIteration, ClientDisconnect):
+            while not (piece := await anext(self._body)):
+                pass
+            return piece
+        return b""
+
+
+def _part(one: dict[str, Any]) -> _Part:
+    return _Part(one["name"], int(one["name"].rpartition("/")[2]), int(one["bytes"]), str(one["hash"]))
+
+
+def _kind_of(path: Path) -> dict[str, str]:
+    kind, _ = mimetypes.guess_type(path[-1].decode(errors="replace"))
+    return {"Content-Type": kind or "application/octet-stream"}

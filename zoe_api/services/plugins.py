@@ -1,0 +1,34 @@
+"""What policies can name: what is installed here, less what the master cannot use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from zoe_lib.domain.cluster.policy import Policy, problems
+from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
+from zoe_lib.plugins import Plugin, PluginKind, installed
+
+_NOT_THERE = "it is not installed for the master, or was not when the master started"
+
+
+def plugins_of(master: MasterClient) -> list[Plugin]:
+    """Return what is installed, with the problems that the master has with it while it answers."""
+    try:
+        answer = master.ask("plugins")["found"]
+    except (MasterUnreachable, MasterRefused):
+        return list(installed())
+    problems_there = {(one["kind"], one["name"]): one["problem"] for one in answer}
+    return [
+        p if p.own or p.problem else replace(p, problem=problems_there.get((p.kind, p.name), _NOT_THERE))
+        for p in installed()
+    ]
+
+
+def policy_problems(policy: Policy, master: MasterClient) -> list[str]:
+    """Return everything wrong with a policy, in words; the master is asked only when Zoe's own do not suffice."""
+    found = problems(policy)
+    if not found:
+        return found
+    usable = [plugin for plugin in plugins_of(master) if not plugin.problem]
+    names = {kind: {plugin.name for plugin in usable if plugin.kind is kind} for kind in PluginKind}
+    return problems(policy, names[PluginKind.FILTER], names[PluginKind.WEIGHER])

@@ -1,0 +1,107 @@
+"""The object store's bandwidth."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request
+
+from zoe_api.access.access import Reader, check
+from zoe_api.access.wire_forms import bandwidth_view, known_bandwidth
+from zoe_api.billing.spans import FromS, ToS, stretch_of
+from zoe_api.http.routing import api_router
+from zoe_api.services.dependencies import ClockDep, MasterDep, StoreDep, ask
+from zoe_client.wire import (
+    BandwidthOverTimeView,
+    BandwidthPointView,
+    ExecutionBandwidthView,
+    StorageTrafficView,
+    StorageView,
+    StorageWaitView,
+)
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.domain.applications.sharing import ALL, ExecutionShares
+from zoe_lib.store.people import Principal
+
+router = api_router(tag="storage")
+_DIMENSION = "(tenant|key|container|method|proxy|node)"
+_BY = f"^{_DIMENSION}(,{_DIMENSION}){{0,5}}$"
+
+
+@router.get("/storage", response_model=StorageView)
+def get_storage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> StorageView:
+    """Return capacity, grants, achieved bandwidth and waiting executions; only operators see other tenants."""
+    storage = StorageView(**ask(master, "storage", {}, request))
+    waiting = store.waiting_for_store(ALL if principal.operator else principal.visibility)
+    return storage.model_copy(
+        update={
+            "tenants": [one for one in storage.tenants if principal.operator or one.tenant == principal.tenant],
+            "caveats": [one for one in storage.caveats if principal.operator or one.tenant == principal.tenant],
+            "executions": [one for one in storage.executions if may_see(principal, one)],
+            "waiting": [StorageWaitView.model_validate(one) for one in waiting],
+        }
+    )
+
+
+@router.get("/storage/over-time", response_model=BandwidthOverTimeView)
+def storage_over_time(
+    clock: ClockDep,
+    principal: Reader,
+    store: StoreDep,
+    from_s: FromS,
+    to_s: ToS = None,
+    tenant: Annotated[
+        str | None, Query(description="Only this tenant; another tenant than your own needs an operator.")
+    ] = None,
+) -> BandwidthOverTimeView:
+    """Return what your tenant (or all tenants, for operators) was granted, moved and missed on average, for as long as
+    samples are kept; at most a few hundred stretches of at least 30 s. Stretches without a report of the controller are
+    missing."""
+    until_s = clock.now_s() if to_s is None else to_s
+    stretch_s = stretch_of(from_s, until_s)
+    points = [
+        BandwidthPointView(
+            tenant=point.tenant,
+            at_s=point.at_s,
+            granted=bandwidth_view(point.means.granted),
+            achieved=known_bandwidth(point.means.achieved),
+            missed=known_bandwidth(point.means.missed),
+        )
+        for point in store.bandwidth_over_time(from_s, until_s, stretch_s, _seen_by(principal, tenant))
+    ]
+    return BandwidthOverTimeView(from_s=from_s, to_s=until_s, stretch_s=stretch_s, points=points)
+
+
+@router.get("/storage/traffic", response_model=StorageTrafficView)
+def storage_traffic(
+    principal: Reader,
+    master: MasterDep,
+    request: Request,
+    by: Annotated[
+        str,
+        Query(
+            description="What to add up by, with commas: `key`, who signs them, without `container` and `node`; "
+            "`node`, an object server, without `proxy`.",
+            pattern=_BY,
+        ),
+    ] = "tenant,container,method",
+    seconds: Annotated[float, Query(description="Of the last minute.", gt=0, le=60, allow_inf_nan=False)] = 10.0,
+    tenant: Annotated[
+        str | None, Query(description="Only this tenant; another tenant than your own needs an operator.")
+    ] = None,
+) -> StorageTrafficView:
+    """Return rates of requests at the proxies, or by object servers, of your tenant (or all tenants, for operators)."""
+    asked = {"do": "traffic", "by": by.split(","), "seconds": seconds, "tenant": _seen_by(principal, tenant) or ""}
+    return StorageTrafficView(**ask(master, "storage_rules", asked, request, principal.user))
+
+
+def may_see(principal: Principal, one: ExecutionBandwidthView) -> bool:
+    """Return whether it is an execution of the principal, or all are visible; shared ones are not listed here."""
+    return principal.operator or principal.visibility.includes(ExecutionShares(one.tenant, one.user, {}))
+
+
+def _seen_by(principal: Principal, tenant: str | None) -> str | None:
+    """Return the tenant to report; None for all. 403 for another tenant unless the client is an operator."""
+    if tenant not in (None, principal.tenant):
+        check(principal, Scope.OPERATE)
+    return tenant if principal.operator else principal.tenant

@@ -1,0 +1,115 @@
+"""The object store's side of executions, beside their time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import Query, Request
+
+from zoe_api.access.access import Reader, check
+from zoe_api.access.visibility import visible_execution
+from zoe_api.billing.spans import FromS, ToS, stretch_of
+from zoe_api.http.routing import api_router
+from zoe_api.services.dependencies import MasterDep, ServicesDep, ask
+from zoe_client.vocabulary import Mark
+from zoe_client.wire import (
+    ExecutionStorageView,
+    StorageHistoryView,
+    StoragePointView,
+    StorageRequestsView,
+    StorageRuleMetView,
+)
+from zoe_lib.domain.applications.roles import Scope
+from zoe_lib.domain.applications.sharing import ExecutionShares
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.store.errors import NotFound
+
+router = api_router(tag="storage")
+_KIND = "storage_rules"
+_WAYS: Mapping[str, Any] = {"get": "read", "put": "write"}
+
+
+@router.get("/executions/{execution_id}/storage", response_model=ExecutionStorageView)
+def storage_of_execution(
+    execution_id: str, request: Request, principal: Reader, services: ServicesDep, master: MasterDep
+) -> ExecutionStorageView:
+    """Return what an execution asked of the object store, which rules it met, and its bytes over its time; for a week
+    after the last request.
+    """
+    execution = visible_execution(services, principal, execution_id, request)
+    from_s = execution.marks.get(Mark.PLACED, execution.submitted_at_s)
+    to_s = execution.marks.get(Mark.ENDED, services.clock.now_s())
+    asked = {"do": "history", "execution": execution.id} | _span(from_s, to_s)
+    answer = ask(master, _KIND, asked, request, principal.user)
+    return _view(execution, answer["executions"][execution.id], answer["stretch_s"])
+
+
+@router.get("/storage/history", response_model=StorageHistoryView)
+def storage_history(
+    request: Request,
+    principal: Reader,
+    services: ServicesDep,
+    master: MasterDep,
+    from_s: FromS,
+    to_s: ToS = None,
+    tenant: Annotated[
+        str | None, Query(description="Default: yours; another tenant than your own needs an operator.")
+    ] = None,
+) -> StorageHistoryView:
+    """Return the executions of a tenant that moved bytes, as far as you see them."""
+    if tenant not in (None, principal.tenant):
+        check(principal, Scope.OPERATE)
+    until_s, of = services.clock.now_s() if to_s is None else to_s, tenant or principal.tenant
+    asked = {"do": "history", "tenant": of} | _span(from_s, until_s)
+    answer = ask(master, _KIND, asked, request, principal.user)
+    found = []
+    for name, one in answer["executions"].items():
+        try:
+            execution = services.store.execution(name)
+        except NotFound:  # forgotten meanwhile
+            continue
+        shares = ExecutionShares(execution.tenant, execution.user, {})
+        if principal.operator or principal.visibility.includes(shares):
+            found.append(_view(execution, one, answer["stretch_s"]))
+    return StorageHistoryView(from_s=from_s, to_s=until_s, tenant=of, executions=sorted(found, key=_began))
+
+
+def _span(from_s: float, to_s: float) -> dict[str, float]:
+    stretch_s = stretch_of(from_s, max(from_s, to_s))
+    return {"from_s": max(0.0, from_s - stretch_s), "to_s": to_s, "stretch_s": stretch_s}
+
+
+def _began(one: ExecutionStorageView) -> tuple[float, str]:
+    return one.placed_s or 0.0, one.execution_id
+
+
+def _view(execution: Execution, answer: Mapping[str, Any], stretch_s: float) -> ExecutionStorageView:
+    requests: list[StorageRequestsView] = []
+    rules: list[StorageRuleMetView] = []
+    cpu_s: dict[tuple[str, str], float] = {}
+    for use in answer["uses"]:
+        kind, *parts = use["subject"].split("/", 3)
+        if kind == "request":
+            amounts = {name: use[name] for name in ("done", "refused", "read_bytes", "written_bytes")}
+            requests.append(StorageRequestsView(method=parts[0], container="/".join(parts[1:]), **amounts))
+        elif kind == "cpu":
+            cpu_s[parts[0], "/".join(parts[1:])] = use["done"] / 1e6
+        else:  # rule/<number>/<filter>/<way> or limit/<way>
+            number = int(parts[0]) if kind == "rule" else None
+            of = parts[1] if kind == "rule" else "BANDWIDTH"
+            way = _WAYS[parts[-1]]
+            rules.append(StorageRuleMetView(rule=number, filter=of, way=way, requests=use["done"] + use["refused"]))
+    return ExecutionStorageView(
+        execution_id=execution.id,
+        name=execution.name,
+        user=execution.user,
+        tenant=execution.tenant,
+        state=execution.state,
+        placed_s=execution.marks.get(Mark.PLACED),
+        ended_s=execution.marks.get(Mark.ENDED),
+        stretch_s=stretch_s,
+        requests=[one.model_copy(update={"cpu_s": cpu_s.get((one.method, one.container), 0.0)}) for one in requests],
+        rules=sorted(rules, key=lambda one: (one.rule or 0, one.filter, one.way)),
+        points=[StoragePointView(**point) for point in answer["points"]],
+    )

@@ -1,0 +1,43 @@
+"""Promises of whole workflows: of all steps together, except those that run after a failure."""
+
+from __future__ import annotations
+
+from fastapi import Request
+
+from zoe_api.arrays.whole_promises import accept_for, promise_of
+from zoe_api.services.dependencies import Services
+from zoe_client.wire import WorkflowPromiseView
+from zoe_lib.store.people import Principal
+from zoe_lib.store.values import ExecutionQuery
+from zoe_lib.store.workflow_values import StoredWorkflow
+
+
+def whole_promise(services: Services, workflow: StoredWorkflow) -> WorkflowPromiseView | None:
+    """Return what was decided for the steps that are promised together; None: no promise was asked for."""
+    ids = _members(workflow)
+    if not ids:
+        return None
+    return promise_of(
+        services.store.executions(ExecutionQuery(ids=frozenset(ids), limit=len(ids))).executions, clock=services.clock
+    )
+
+
+def accept_whole(
+    services: Services, principal: Principal, workflow: StoredWorkflow, number: int, request: Request
+) -> None:
+    """Promise what an offer says, to all steps; 409 if that cannot be."""
+    accept_for(services, principal, _members(workflow), number, request)
+
+
+def asked_for_promise(workflow: StoredWorkflow) -> bool:
+    """Return whether its present run was to be promised. What is resumed runs without a promise: that of the first run
+    was for all of its steps.
+    """
+    return workflow.run == 1 and any(one.facts.get("promised") for one in workflow.steps)
+
+
+def _members(workflow: StoredWorkflow) -> list[str]:
+    """Return the executions that are promised together."""
+    if not asked_for_promise(workflow):
+        return []
+    return [one.execution_id for one in workflow.steps if one.facts.get("promised")]

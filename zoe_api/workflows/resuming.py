@@ -1,0 +1,155 @@
+"""Resume a workflow: submit the steps again that have not succeeded, and go on with lists of which entries are left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+from fastapi import Request
+from sqlalchemy import Connection
+
+from zoe_api.executions.submissions.budgets import check_budget
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem, as_problems
+from zoe_api.services.dependencies import Services
+from zoe_api.workflows.runs import (
+    RequestKey,
+    all_checked,
+    compiled,
+    fingerprint_of,
+    known_run,
+    place_of,
+    stored_parts,
+)
+from zoe_api.workflows.views import has_ended, step_state
+from zoe_client.wire import StepState, WorkflowRequest
+from zoe_lib.domain.executions import arrays as domain
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind
+from zoe_lib.domain.values.conditions import Conditions
+from zoe_lib.domain.values.frozen import changed
+from zoe_lib.store.people import Principal
+from zoe_lib.store.sql.batch import workflows as rows
+from zoe_lib.store.sql.batch.arrays_beside import keep_key
+from zoe_lib.store.values import ArrayChange, ArraysBeside
+from zoe_lib.store.workflow_values import StoredStep, StoredWorkflow
+from zoe_lib.submission.ids import new_array_id, new_execution_id
+from zoe_lib.submission.workflows import new_step, parts_of, step_conditions
+from zoe_lib.workflows import CompiledStep, CompiledWorkflow
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What is left of a workflow, by names of steps.
+
+    again: steps that are submitted again. goes_on: steps with `for_each` that run for those entries of their list that
+    have not succeeded. Of all others, executions and results are used as they are.
+    """
+
+    again: frozenset[str]
+    goes_on: frozenset[str]
+
+
+def rest_of(workflow: StoredWorkflow, plain: CompiledWorkflow) -> Rest:
+    """Return what is left: the steps that have not succeeded, those that run after them, and those that made a list
+    which cannot be used.
+    """
+    stored = {step.name: step for step in workflow.steps}
+    done = {name for name, step in stored.items() if step_state(step) is StepState.SUCCEEDED}
+    for step in plain.steps:
+        found = stored.get(step.name)
+        if step.each is not None and found is not None and found.entries is not None and found.entries.problem:
+            done.discard(step.each.source.partition(".")[0])
+    again: set[str] = set()
+    goes_on: set[str] = set()
+    for step in plain.steps:  # each stands behind those that it runs after
+        after = {plain.steps[need.position].name for need in step.after}
+        if step.name in done and not after & (again | goes_on):
+            continue
+        goes = not after & (again | goes_on) and _has_list(stored.get(step.name))
+        (goes_on if goes else again).add(step.name)
+    return Rest(frozenset(again), frozenset(goes_on))
+
+
+def _has_list(step: StoredStep | None) -> bool:
+    return step is not None and step.entries is not None and step.entries.count is not None
+
+
+def resume(
+    workflow: StoredWorkflow, services: Services, principal: Principal, request: Request, key: str | None
+) -> str:
+    """Submit the steps again that have not succeeded, and those that run after them; return the id of the workflow.
+
+    409 if it has not ended, if everything has succeeded, or if results are needed that are not kept any more.
+    """
+    fingerprint = fingerprint_of("resume", workflow.id)
+    if (known := known_run(services, principal, key, fingerprint)) is not None:
+        return known
+    if not has_ended(workflow):
+        raise ApiProblem(Code.ILLEGAL_STATE, "it has not ended", f"zoe workflow cancel {workflow.id}")
+    if all(step_state(one) in (StepState.SUCCEEDED, StepState.NOT_NEEDED) for one in workflow.steps):
+        raise ApiProblem(Code.ILLEGAL_STATE, "every step has succeeded: there is nothing to resume")
+    check_budget(services, principal)
+    body = WorkflowRequest(document=dict(workflow.document), parameters=dict(workflow.parameters))
+    run = workflow.run + 1
+    plain = compiled(body, place_of(services, workflow.id, run))
+    rest = rest_of(workflow, plain)
+    before = {step.name: step for step in workflow.steps if step.name not in rest.again}
+    _check_kept(workflow, plain, rest, services)
+    whole = compiled(body, place_of(services, workflow.id, run, {name: one.run for name, one in before.items()}))
+    ids = [before[one.name].execution_id if one.name in before else _new_id(one) for one in whole.steps]
+    left = [(i, one) for i, one in enumerate(whole.steps) if one.name in rest.again]
+    fits = all_checked([one for _, one in left], services, principal, request)
+    now_s = services.clock.now_s()
+    kept = {one.execution_id for one in before.values() if one.name not in rest.goes_on}
+    with as_problems():
+        under = {one.name: step_conditions(one, ids, now_s, kept) for one in whole.steps}
+        parts = parts_of(
+            [(ids[i], step, fit, under[step.name]) for (i, step), fit in zip(left, fits, strict=True)],
+            principal,
+            now_s,
+        )
+    changes = {before[name].execution_id: _again(under[name], principal.user) for name in sorted(rest.goes_on)}
+    steps = [new_step(i, whole, ids[i]) for i, _ in left]
+
+    def write(connection: Connection) -> None:
+        rows.add_run(connection, workflow.id, run, steps)
+        if not parts.executions and key is not None:
+            first = next(iter(changes), None) or parts.arrays[0].id
+            keep_key(connection, principal.tenant, key, fingerprint, first, now_s)
+
+    by, arrays = RequestKey(key, fingerprint), ArraysBeside(parts.arrays, changes, now_s)
+    stored_parts(services, parts.executions, principal, request, by, write, arrays)
+    log.info("resumed a workflow", workflow=workflow.id, run=run, steps=len(left), user=principal.user)
+    return workflow.id
+
+
+def _new_id(step: CompiledStep) -> str:
+    return new_execution_id() if step.each is None else new_array_id()
+
+
+def _again(conditions: Conditions, user: str) -> Callable[[Array, bytearray], ArrayChange | None]:
+    """Return what lets entries run again that have not succeeded, with the same list, until the new deadline."""
+
+    def decide(array: Array, states: bytearray) -> ArrayChange | None:
+        if array.run >= domain.RUNS_MAX:
+            raise ApiProblem(Code.ILLEGAL_STATE, f"{array.name} has run {array.run} times, which is the maximum")
+        after = domain.again(array, states)
+        if after is array:
+            return None
+        held = changed(after.conditions, end_by_s=conditions.end_by_s)
+        after = changed(after, conditions=held, deadline_s=conditions.end_by_s, late_count=None)
+        return ArrayChange(after, ArrayEventKind.AGAIN, {"user": user})
+
+    return decide
+
+
+def _check_kept(workflow: StoredWorkflow, plain: CompiledWorkflow, rest: Rest, services: Services) -> None:
+    if len(workflow.steps) != len(plain.steps):
+        raise ApiProblem(Code.ILLEGAL_STATE, "executions of it were removed since", "run it anew")
+    needed = any(step.paths for step in plain.steps if step.name not in rest.again)
+    last_s = max((step.ended_at_s or 0.0 for step in workflow.steps), default=0.0)
+    if needed and last_s + services.settings.workflow_results_kept_s < services.clock.now_s():
+        raise ApiProblem(Code.ILLEGAL_STATE, "its results are not kept any more", "run it anew")

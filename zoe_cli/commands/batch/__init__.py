@@ -1,0 +1,1 @@
+"""Commands of arrays, workflows, schedules and Slurm scripts."""

@@ -1,0 +1,213 @@
+"""sbatch: from a batch script of Slurm to an execution."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from zoe_cli.commands.batch.workspace_texts import WorkspaceTexts
+from zoe_cli.commands.running.submitting import Conditions
+from zoe_cli.commands.words import dates
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.job_environment import carried
+from zoe_cli.output import note, write
+from zoe_cli.text import printable
+from zoe_client.errors import Refused
+from zoe_client.vocabulary import IndexState
+from zoe_job.batch_script import Verdict, judge, listed, read_script
+from zoe_job.group_options import other_groups, read_groups
+from zoe_job.job_draft import job_draft, job_of
+from zoe_job.job_request import JobRequest, request_of
+from zoe_job.option_conflicts import whole_request
+from zoe_job.script_lines import ScriptLines, read_lines
+from zoe_job.slurm_options import SBATCH, BadOptionError
+from zoe_job.sourced_files import add_calls
+
+_EXAMPLES = (
+    "zoe sbatch job.sh",
+    "zoe sbatch -n 4 --time 1:00:00 --array 0-99%10 job.sh data.csv",
+    "zoe sbatch --dependency afterok:$(zoe sbatch --parsable prepare.sh) train.sh",
+    "zoe sbatch --show job.sh > app.json",
+    "zoe sbatch --wrap 'srun hostname' -N 2",
+)
+_KEY_MAX = 180
+_TOO_OLD = "the server is older than this command, and does not let jobs call it"
+_UNREACHABLE = "jobs_unreachable"
+_EPILOG = "\n\n".join(("Examples:", *(f"  {example}" for example in _EXAMPLES)))
+# Ours, beside those of sbatch.
+_OWN = {"strict": ("", "."), "loose": ("", "."), "show": ("", "."), "image": ("", "="), "idempotency-key": ("", "=")}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The name and the lines of a script that is about to be submitted, and the idempotency key if one was given."""
+
+    title: str
+    lines: ScriptLines
+    key: str | None
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command; its words are sbatch's, so Typer reads none of them but --help."""
+    settings = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["--help"]}
+    app.command("sbatch", epilog=_EPILOG, context_settings=settings)(sbatch)
+
+
+def sbatch(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[OPTIONS] SCRIPT [ARGUMENTS]",
+            help="Options of sbatch, which win over the #SBATCH lines of the script (- or none: standard input). Zoe's "
+            "own: --loose submits although lines are not understood; --show prints the description; --image NAME "
+            "[zoe/python]; --idempotency-key KEY.",
+        ),
+    ] = None,
+) -> None:
+    """Submit a batch script of Slurm: its #SBATCH lines, SLURM_* variables and srun are understood."""
+    words = words or []
+    if words[:1] == ["-h"]:  # as with all commands, and with sbatch
+        typer.echo(context.get_help())
+        return
+    try:
+        given, more, rest, unknown = read_groups(words, {**SBATCH, **_OWN})
+    except BadOptionError as error:
+        raise typer.BadParameter(str(error)) from None
+    if unknown:
+        raise typer.BadParameter(f"sbatch has no option {printable(unknown[0])}")
+    own = {one.name: one.value for one in given if one.name in _OWN}
+    on_line, wrong = request_of(one for one in given if one.name not in _OWN)
+    if refused := next((one for one in wrong if not one.harmless), None):
+        raise typer.BadParameter(f"--{refused.given.name}: {printable(refused.why)}")
+    title, script, arguments = _script(rest, on_line)
+    lines = read_lines(script)
+    of_first = [*lines.given, *(one for one in given if one.name not in _OWN)]
+    request, found = whole_request(of_first)
+    _take_environment(title, script, request)
+    others, findings = other_groups(request, of_first, lines.others, more)
+    found += findings
+    if "strict" in own and "loose" in own:
+        raise typer.BadParameter("give --strict, which is the default, or --loose")
+    add_calls(lines, script, request.chdir, WorkspaceTexts(context).read)
+    _tell(judge(title, lines, found), loose="loose" in own)
+    draft = Draft(title, lines, own.get("idempotency-key"))
+    document = job_draft(script, arguments, job_of(request, lines, title, others), request, own.get("image"))
+    if "show" in own:
+        from zoe_cli.output import Format, emit_data
+
+        emit_data(document, Format.JSON)
+    elif request.test_only:
+        _plan(context, document, request)
+    else:
+        _submit(context, document, request, draft)
+
+
+def _script(rest: list[str], request: JobRequest) -> tuple[str, str, list[str]]:
+    """Return the name of a job, its script and the script's arguments."""
+    if request.wrap is None and not rest and sys.stdin.isatty():
+        raise typer.BadParameter("give a script, or --wrap COMMAND")
+    try:
+        return read_script(rest, request)
+    except BadOptionError as error:
+        raise typer.BadParameter(printable(str(error))) from None
+
+
+def _take_environment(title: str, script: str, request: JobRequest) -> None:
+    """Take along what the script reads of this environment, unless --export says otherwise, and say so."""
+    if not request.export_all:
+        return
+    found = carried(script, os.environ)
+    request.export = {**found.values, **request.export}
+    if found.values:
+        note(f"{printable(title)}: takes from your environment: {printable(', '.join(found.values))}")
+    if left := [name for name in found.left if name not in request.export]:
+        names = printable(", ".join(left))
+        note(f"{printable(title)}: leaves in your environment: {names}; use --export=NAME, or `zoe secret`")
+
+
+def _tell(verdict: Verdict, *, loose: bool) -> None:
+    """List what is not understood, and what has no effect; exit for the former, unless loose."""
+    for text in verdict.texts:
+        note(printable(text))
+    if verdict.refused:
+        note("It was not submitted: it would run at another time, or by another deadline, than the script says.")
+    elif verdict.wrong and not loose:
+        note("It was not submitted. Remove or change these lines, or submit it without them: zoe sbatch --loose")
+    if verdict.refused or (verdict.wrong and not loose):
+        raise typer.Exit(Exit.USAGE)
+
+
+def _plan(context: typer.Context, document: dict[str, Any], request: JobRequest) -> None:
+    from zoe_cli.commands.running.planning import say_plan
+
+    say_plan(context, _bare(document), request.wanted_priority, request.deadline)
+
+
+def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, draft: Draft) -> None:
+    conditions = Conditions(request.dependency, request.keep, request.begin, request.hold, request.array).fields()
+    settings = conditions if request.wanted_priority is None else {**conditions, "priority": request.wanted_priority}
+    if request.deadline is not None:
+        settings = {**settings, "deadline": dates.deadline(request.deadline)}
+    with options(context).quick() as client:
+
+        def send(wanted: dict[str, Any], key: str | None) -> Any:
+            if request.array is not None:
+                return client.submit_array({"application": wanted, **settings}, idempotency_key=key)
+            return client.submit(wanted, settings, idempotency_key=key)
+
+        try:
+            sent = send(document, draft.key)
+        except Refused as refusal:
+            if refusal.problem.code != _UNREACHABLE and not _is_unknown(refusal):
+                raise
+            # Another request, so under another key, which is the same when the command is repeated.
+            key = None if draft.key is None else f"{draft.key[:_KEY_MAX]} without api"
+            why = refusal.problem.detail if refusal.problem.code == _UNREACHABLE else _TOO_OLD
+            sent = send(_without_api(document, draft, why), key)
+        made, notes = sent["id"], sent["notes"]
+    for text in notes:
+        note(f"note: {text}")
+    if request.parsable:
+        write(f"{made}\n")
+    elif not request.quiet:
+        write(f"Submitted batch job {made}\n")
+    sys.stdout.flush()
+    if request.wait:
+        _wait(context, made, in_array=request.array is not None)
+
+
+def _without_api(document: dict[str, Any], draft: Draft, why: str) -> dict[str, Any]:
+    """Return the description without the token of jobs, where they cannot reach the API; exit if it is needed."""
+    calls = [(line, f"{text}: {why}") for line, text in draft.lines.api_calls]
+    if calls:
+        _tell(Verdict(listed(f"{draft.title}: not understood", calls), wrong=True), loose=False)
+    note(f"note: {why}; a job that calls sbatch, squeue or the like ends as failed")
+    return _bare(document)
+
+
+def _bare(document: dict[str, Any]) -> dict[str, Any]:
+    components = [{name: one for name, one in part.items() if name != "api"} for part in document["components"]]
+    return {**document, "components": components}
+
+
+def _is_unknown(refusal: Refused) -> bool:
+    """Return whether a server refuses the key `api` of a description alone: it does not know it."""
+    errors = refusal.problem.errors
+    return bool(errors) and all(one.pointer.endswith("/api") for one in errors)
+
+
+def _wait(context: typer.Context, made: str, *, in_array: bool) -> None:
+    from zoe_cli.commands.watching.ending import array_exit_code, finish, wait_for, wait_for_array
+
+    with options(context).quick() as quick, options(context).following() as client:
+        if not in_array:
+            finish(wait_for(client, quick.execution(made), None), exit_code_from_app=True)
+        elif code := array_exit_code(wait_for_array(client, made, None)):
+            failed = client.arrays.indices(made, (IndexState.FAILED,))
+            raise typer.Exit(max((one.exit_code or code for one in failed), default=code))  # as Slurm does

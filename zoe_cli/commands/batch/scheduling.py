@@ -1,0 +1,310 @@
+"""schedule: run something at the times of a cron expression."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zoe_cli.commands.batch.dispatching import show_run
+from zoe_cli.commands.batch.stored_applications import Version
+from zoe_cli.commands.batch.workflows import (
+    Key,
+    Parameters,
+    Timeout,
+    given_parameters,
+    read_document,
+    refuse_with_places,
+)
+from zoe_cli.commands.running.submitting import Array, Wait
+from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, checked_budget, share_of
+from zoe_cli.commands.words.dates import coming, now_s
+from zoe_cli.commands.words.dates import duration as seconds_of
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.output import Format, emit, note
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock, duration
+from zoe_client.errors import Refused
+from zoe_client.times import zone_of
+from zoe_client.vocabulary import MissedPolicy, OverlapPolicy
+
+if TYPE_CHECKING:
+    from zoe_client.documents.yaml_document import LocatedDocument
+    from zoe_client.wire import ScheduleRunView, ScheduleView
+
+app = typer.Typer(help="Schedules: what runs at which times, and what came of it.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the schedule: letters, digits, _ and -.")]
+OfUser = Annotated[str | None, typer.Option("--user", help="Another user's schedule; for operators.")]
+_IN_DOCUMENT = "/document"
+_FILES = (".json", ".yaml", ".yml")
+_DATE_LENGTH = len("2026-11-01")
+_CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?", re.ASCII)
+
+
+def add_one(
+    context: typer.Context,
+    name: Name,
+    expression: Annotated[
+        str,
+        typer.Argument(
+            metavar="TIMES", help="Cron expression: minute, hour, day of the month, month, day of the week; or @daily."
+        ),
+    ],
+    what: Annotated[
+        str, typer.Argument(metavar="APP|FILE", help="Stored application, or a file with a description or a workflow.")
+    ],
+    zone: Annotated[str, typer.Option(help="Time zone of the times, such as Europe/Paris.")] = "UTC",
+    parameters: Parameters = None,
+    version: Version = None,
+    run_name: Annotated[str | None, typer.Option("--name", help="Name of its runs.")] = None,
+    priority: Annotated[int | None, typer.Option(help="Priority of its runs.")] = None,
+    deadline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="When each run should have ended: +3h from its submission, or 08:00 in the zone."
+        ),
+    ] = None,
+    finish_by: FinishBy = None,
+    confidence: Confidence = None,
+    budget: Budget = None,
+    ahead: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="Submit each run so long before its time, such as 6h; it begins then."),
+    ] = None,
+    array: Array = None,
+    missed: Annotated[
+        MissedPolicy, typer.Option(help="Times that passed while no master ran: skip them, run the latest, or all.")
+    ] = MissedPolicy.LATEST,
+    overlap: Annotated[
+        OverlapPolicy,
+        typer.Option(help="While an earlier run goes on: allow both, skip the time, queue it after, or replace it."),
+    ] = OverlapPolicy.SKIP,
+    jitter: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Run up to so much later, such as 10m.")
+    ] = None,
+    end: Annotated[str | None, typer.Option(metavar="TIME", help="Last time that may run: 2026-12-31, +30d.")] = None,
+) -> None:
+    """Add a schedule, or replace the one of this name. It runs as you, from the next of its times on."""
+    from zoe_client.wire import ScheduleRequest
+    from zoe_client.wire.schedules import AHEAD_S_MAX
+
+    file = Path(what) if what == "-" or what.endswith(_FILES) or "/" in what else None
+    read: LocatedDocument | None = None if file is None else read_document(file)
+    given: dict[str, Any] = {"application": what} if read is None else {"document": read.document}
+    options_of = {
+        "version": version,
+        "run_name": run_name,
+        "priority": priority,
+        "deadline": _in_zone(deadline, zone),
+        "finish_by": _in_zone(finish_by, zone),
+        "confidence": None if confidence is None else share_of(confidence),
+        "budget": None if budget is None else checked_budget(budget),
+        "indices": array,
+        "ahead_s": None if ahead is None else seconds_of(ahead, AHEAD_S_MAX),
+    }
+    given |= {option: one for option, one in options_of.items() if one is not None}
+    body = ScheduleRequest(
+        expression=expression,
+        zone=zone,
+        parameters=given_parameters(parameters),
+        missed=missed,
+        overlap=overlap,
+        jitter_s=0.0 if jitter is None else seconds_of(jitter),
+        end_at_s=None if end is None else coming(end),
+        **given,
+    )
+    with options(context).client() as client:
+        try:
+            made = client.schedules.put(name, body)
+        except Refused as error:
+            if file is None or read is None:
+                raise
+            refuse_with_places(error, file, read, _IN_DOCUMENT if error.problem.code == "invalid_schedule" else None)
+    for text in made.notes:
+        note(f"note: {text}")
+    emit(made, options(context).output, _rows([made]))
+
+
+def _in_zone(deadline: str | None, zone: str) -> str | None:
+    """Return a deadline of each run; a time of day that states no zone is meant in that of the schedule."""
+    return f"{deadline.strip()} {zone}" if deadline is not None and _CLOCK.fullmatch(deadline.strip()) else deadline
+
+
+def show_list(
+    context: typer.Context,
+    all_users: Annotated[bool, typer.Option("--all-users", help="Those of the whole tenant; for operators.")] = False,
+) -> None:
+    """List schedules with their next times, and what came of the last ones."""
+    with options(context).client() as client:
+        found = client.schedules.all(all_users)
+    emit(found, options(context).output, _rows(found.schedules))
+
+
+def show(context: typer.Context, name: Name, user: OfUser = None) -> None:
+    """Show a schedule: its next times, and what came of its last ones."""
+    with options(context).client() as client:
+        found = client.schedules.one(name, user)
+    if options(context).output is Format.TABLE:
+        note(f"{found.name}: {found.expression} ({found.zone}), missed: {found.missed}, overlap: {found.overlap}")
+        if found.ahead_s:
+            note(f"Each run is submitted {duration(found.ahead_s)} before its time.")
+        if found.finish_by is not None:
+            sure = f"{found.confidence or 0.9:.0%}"
+            note(f"Each run is to be promised to end by {found.finish_by}, with {sure} confidence.")
+        note("next: " + (", ".join(map(clock, found.next_times_s)) or "none") + (" (held)" if found.held else ""))
+    rows = [(clock(one.due_s) if one.due_s else "by hand", clock(one.at_s), _came(one)) for one in found.runs]
+    emit(found, options(context).output, Rows(("due", "at", "outcome"), rows))
+
+
+def hold(context: typer.Context, name: Name, user: OfUser = None) -> None:
+    """Let no time run until the schedule is released; what runs goes on."""
+    with options(context).client() as client:
+        found = client.schedules.hold(name, user)
+    emit(found, options(context).output, _rows([found]))
+
+
+def release(context: typer.Context, name: Name, user: OfUser = None) -> None:
+    """Let the times after now run again; those that passed meanwhile do not."""
+    with options(context).client() as client:
+        found = client.schedules.release(name, user)
+    emit(found, options(context).output, _rows([found]))
+
+
+def run(context: typer.Context, name: Name, wait: Wait = False, timeout: Timeout = None, key: Key = None) -> None:
+    """Run it now, whatever its times and its earlier runs say."""
+    with options(context).client() as client:
+        made = client.schedules.run(name, idempotency_key=key)
+    show_run(context, made, wait or timeout is not None, timeout)
+
+
+def backfill(
+    context: typer.Context,
+    name: Name,
+    since: Annotated[
+        str, typer.Option("--from", metavar="TIME", help="First time, such as 2026-11-01 or '2026-11-01 02:30'.")
+    ],
+    until: Annotated[str, typer.Option("--to", metavar="TIME", help="Last time; of a date, all of the day.")],
+    at_once: Annotated[int, typer.Option(min=1, max=100, help="So many runs beside each other.")] = 1,
+    newest_first: Annotated[bool, typer.Option("--newest-first", help="Begin with the newest time.")] = False,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Also run times again whose run has failed or was cancelled.")
+    ] = False,
+) -> None:
+    """Run past times that have not run, each with its own time. TIMEs are in the zone of the schedule."""
+    from zoe_client.wire import BackfillRequest
+
+    with options(context).client() as client:
+        zone = client.schedules.one(name).zone
+        body = BackfillRequest(
+            from_s=_moment(since, zone, of_day=time.min),
+            to_s=_last(until, zone),
+            at_once=at_once,
+            newest_first=newest_first,
+            failed=failed,
+        )
+        made = client.schedules.backfill(name, body)
+    for text in made.notes:
+        note(f"note: {text}")
+    rows = [(one.run_id or "", clock(one.due_s) if one.due_s else "", _came(one)) for one in made.runs]
+    emit(made, options(context).output, Rows(("run", "due", "outcome"), rows))
+    if made.passed:
+        note(_passed(made.passed, failed))
+    elif not made.runs:
+        note("The schedule has no times there.")
+    if not made.runs:
+        return
+    if made.runs[-1].run_id is None:
+        note("The times from the refused one on were not run; the same command goes on with them.")
+        raise typer.Exit(Exit.USAGE)
+
+
+def _passed(passed: Mapping[str, int], failed: bool) -> str:
+    """Say which times of the range were passed over because they have run before."""
+    states = ", ".join(f"{number} {state}" for state, number in sorted(passed.items()))
+    again = not failed and any(state in passed for state in ("failed", "cancelled"))
+    return f"Times there that have run before: {states}." + (" --failed runs failed ones again." if again else "")
+
+
+def _last(text: str, zone: str) -> float:
+    """Return the end of a range: of today, the present moment."""
+    end_s, begin_s = (_moment(text, zone, of_day=one) for one in (time.max, time.min))
+    return max(min(end_s, now_s()), begin_s) if len(text.strip()) <= _DATE_LENGTH else end_s
+
+
+def _moment(text: str, zone: str, of_day: time) -> float:
+    """Return a date and time of a zone as seconds since the epoch; a date alone is taken at this time of the day."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a date; use 2026-11-01 or '2026-11-01 08:30'") from None
+    if len(text.strip()) <= _DATE_LENGTH:
+        found = datetime.combine(found.date(), of_day)
+    at_s = (found if found.tzinfo is not None else found.replace(tzinfo=zone_of(zone))).timestamp()
+    if at_s < 0:
+        raise typer.BadParameter(f"{text!r} is before 1970")
+    return at_s
+
+
+def remove(context: typer.Context, name: Name, user: OfUser = None) -> None:
+    """Remove a schedule with its history; what it has made goes on."""
+    with options(context).client() as client:
+        client.schedules.remove(name, user)
+    emit({"removed": name}, options(context).output, Rows(("removed",), [(name,)]))
+
+
+def _rows(found: Sequence[ScheduleView]) -> Rows:
+    rows = [
+        (
+            one.name,
+            one.user,
+            f"{one.expression} {one.zone}",
+            one.application or "(own document)",
+            "held" if one.held else clock(one.next_at_s) if one.next_at_s is not None else "none",
+            clock(one.last.at_s) if one.last is not None else "",
+            "" if one.last is None else _came(one.last),
+        )
+        for one in found
+    ]
+    return Rows(("name", "user", "times", "runs", "next", "last", "outcome"), rows)
+
+
+def _came(one: ScheduleRunView) -> str:
+    if one.run_id is not None:
+        return f"{one.run_id} {one.state or 'removed'}"
+    times = f" {one.number} times" if one.outcome == "missed" else ""
+    return f"{one.outcome.value}{times}" + (f": {one.message}" if one.message else "")
+
+
+add(
+    app,
+    "add",
+    add_one,
+    (
+        "zoe schedule add nightly '30 2 * * *' report --zone Europe/Paris --param day=today",
+        "zoe schedule add hourly @hourly check.json --overlap queue",
+        "zoe schedule add nightly '30 2 * * *' nightly.yaml --zone Europe/Paris --finish-by 08:00 --ahead 6h",
+    ),
+)
+add(app, "ls", show_list, ("zoe schedule ls",))
+add(app, "show", show, ("zoe schedule show nightly",))
+add(app, "hold", hold, ("zoe schedule hold nightly",))
+add(app, "release", release, ("zoe schedule release nightly",))
+add(app, "run", run, ("zoe schedule run nightly --wait",))
+add(
+    app,
+    "backfill",
+    backfill,
+    (
+        "zoe schedule backfill nightly --from 2026-11-01 --to 2026-11-07 --at-once 2",
+        "zoe schedule backfill nightly --from 2026-11-01 --to 2026-11-07 --failed",
+        "zoe schedule backfill hourly --from '2026-11-01 00:00' --to '2026-11-01 12:00' --newest-first",
+    ),
+)
+add(app, "rm", remove, ("zoe schedule rm nightly",))

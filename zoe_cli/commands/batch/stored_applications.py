@@ -1,0 +1,99 @@
+"""app: descriptions and workflows that are stored under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zoe_cli.commands.batch.workflows import read_document, refuse_with_places
+from zoe_cli.context import options
+from zoe_cli.output import emit, note
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock
+from zoe_client.errors import NotFound, Refused
+
+if TYPE_CHECKING:
+    from zoe_client import Client
+    from zoe_client.wire import StoredApplicationView
+
+app = typer.Typer(help="Stored applications: run by name with parameters, and by schedules.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name: letters, digits, _ and -.")]
+OfTenant = Annotated[bool, typer.Option("--tenant", help="That of the tenant; only operators and admins change it.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Description or workflow in JSON or YAML; - reads standard input.")
+]
+Version = Annotated[int | None, typer.Option(min=1, help="Version (default: the newest).")]
+
+
+def put(context: typer.Context, name: Name, file: File, of_tenant: OfTenant = False) -> None:
+    """Store the next version of a description or a workflow; the newest 20 are kept. {param:NAME} stands for the value
+    of a parameter, declared in `params`."""
+    read = read_document(file)
+    with options(context).client() as client:
+        try:
+            kept = client.applications.put(name, read.document, of_tenant)
+        except Refused as error:
+            refuse_with_places(error, file, read)
+    emit(kept, options(context).output, _rows([kept]))
+
+
+def show_list(context: typer.Context) -> None:
+    """List your stored applications in the tenant, and those of the tenant."""
+    with options(context).client() as client:
+        found = client.applications.all()
+    emit(found, options(context).output, _rows(found.applications))
+
+
+def show(context: typer.Context, name: Name, version: Version = None, of_tenant: OfTenant = False) -> None:
+    """Show a stored application; -o json has its document."""
+    with options(context).client() as client:
+        found = client.applications.one(name, version, of_tenant)
+    emit(found, options(context).output, _rows([found]))
+
+
+def remove(context: typer.Context, name: Name, of_tenant: OfTenant = False) -> None:
+    """Remove all versions; what runs goes on. Schedules of it are named: their times are refused from then on."""
+    with options(context).client() as client:
+        client.applications.remove(name, of_tenant)
+        for text in _orphans(client, name, of_tenant):
+            note(text)
+    emit({"removed": name}, options(context).output, Rows(("removed",), [(name,)]))
+
+
+def _orphans(client: Client, name: str, of_tenant: bool) -> Iterator[str]:
+    """Yield a line for each schedule that may run nothing any more: the tenant's takes the place of a user's own."""
+    if not of_tenant:
+        with suppress(NotFound):
+            client.applications.one(name)
+            return
+    for one in client.schedules.all(all_users=of_tenant).schedules:
+        if one.application == name:
+            owners = f"neither {one.user} nor the tenant has {name} stored"
+            yield f"note: schedule {one.name} of {one.user} is refused while {owners}"
+
+
+def _rows(found: Sequence[StoredApplicationView]) -> Rows:
+    rows = [
+        (
+            one.name,
+            one.user or "(tenant)",
+            one.version,
+            "workflow" if one.workflow else "application",
+            ", ".join(one.parameters),
+            clock(one.made_at_s),
+        )
+        for one in found
+    ]
+    return Rows(("name", "of", "version", "kind", "parameters", "stored"), rows)
+
+
+add(app, "put", put, ("zoe app put report report.json", "zoe app put nightly nightly.yaml --tenant"))
+add(app, "ls", show_list, ("zoe app ls",))
+add(app, "show", show, ("zoe app show report -o json",))
+add(app, "rm", remove, ("zoe app rm report",))

@@ -1,0 +1,252 @@
+"""workflow: steps that run after each other, from one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from zoe_cli.commands.batch.workflow_files import with_files
+from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy
+from zoe_cli.commands.watching.workflow_promises import (
+    decided_whole,
+    exit_of_whole,
+    is_refused,
+    say_plan_of,
+    whole_lines,
+    whole_wish,
+)
+from zoe_cli.commands.watching.workflow_views import (
+    WorkflowId,
+    list_rows,
+    name_failures,
+    plan_rows,
+    show,
+)
+from zoe_cli.commands.words.documents import data_format, read_text
+from zoe_cli.context import options
+from zoe_cli.exits import Exit, exit_of
+from zoe_cli.output import emit, emit_data, note
+from zoe_cli.registry import add
+from zoe_client.documents.diagnostics import DescriptionError
+from zoe_client.errors import Refused
+
+if TYPE_CHECKING:
+    from zoe_client.documents.yaml_document import LocatedDocument
+
+app = typer.Typer(help="Workflows: steps that run after each other, from one file.", no_args_is_help=True)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Workflow in YAML or JSON; - reads standard input.")]
+Parameters = Annotated[
+    list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Value of a parameter; may be repeated.")
+]
+Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait until it has ended; exit with 0 if it succeeded.")]
+Timeout = Annotated[
+    float | None, typer.Option(min=0, help="Stop waiting after this many seconds (exit code 124); the steps continue.")
+]
+Key = Annotated[
+    str | None, typer.Option("--idempotency-key", help="Key that makes a repeated call return the same workflow.")
+]
+
+
+def run(
+    context: typer.Context,
+    file: File,
+    parameters: Parameters = None,
+    show_plan: Annotated[
+        bool, typer.Option("--show", help="Print the executions to which it is compiled instead of submitting them.")
+    ] = False,
+    wait_for_end: Wait = False,
+    timeout: Timeout = None,
+    key: Key = None,
+    finish_by: FinishBy = None,
+    confidence: Confidence = None,
+    budget: Budget = None,
+) -> None:
+    """Submit the steps of a workflow, all or none of them."""
+    wish = whole_wish(finish_by, confidence, budget)
+    read, given = read_document(file), given_parameters(parameters)
+    with options(context).client() as client:
+        try:
+            if show_plan:
+                plan = client.workflows.validate(read.document, given)
+                emit_data(plan.model_dump(mode="json"), data_format(context))
+                return
+            made = client.workflows.run(read.document, given, idempotency_key=key, **wish)
+        except Refused as error:
+            refuse_with_places(error, file, read)
+        for text in made.notes:
+            note(f"note: {text}")
+        made = decided_whole(client, made)
+    if (wait_for_end or timeout is not None) and not is_refused(made):
+        note(f"{made.name} is {made.id}")
+        _end(context, [made.id], timeout)
+        return
+    emit(made, options(context).output, list_rows([made]))
+    exit_of_whole(made)
+
+
+def plan(
+    context: typer.Context,
+    file: File,
+    finish_by: FinishBy = None,
+    parameters: Parameters = None,
+    confidence: Confidence = None,
+    budget: Budget = None,
+) -> None:
+    """Say what would be promised to a workflow, or what would be offered instead. Nothing is submitted."""
+    wish = whole_wish(finish_by, confidence, budget)
+    if not wish:
+        raise typer.BadParameter("a plan needs --finish-by: the time by which all of it is to end")
+    read, given = read_document(file), given_parameters(parameters)
+    with options(context).client() as client:
+        try:
+            found = client.workflows.plan(read.document, given, **wish)
+        except Refused as error:
+            refuse_with_places(error, file, read)
+    say_plan_of(context, found)
+
+
+def accept(
+    context: typer.Context,
+    workflow_id: WorkflowId,
+    offer: Annotated[int, typer.Argument(min=1, max=10, metavar="NUMBER", help="Which of its offers.")] = 1,
+) -> None:
+    """Accept an offer of a workflow that cannot be promised to end as it was asked for."""
+    with options(context).client() as client:
+        found = client.workflows.accept(workflow_id, offer)
+    for line in whole_lines(found):
+        note(line)
+    emit(found, options(context).output, list_rows([found]))
+
+
+def validate(context: typer.Context, file: File, parameters: Parameters = None) -> None:
+    """Check a workflow, with all that is wrong with it at once; nothing is submitted."""
+    read = read_document(file)
+    with options(context).client() as client:
+        try:
+            plan = client.workflows.validate(read.document, given_parameters(parameters))
+        except Refused as error:
+            refuse_with_places(error, file, read)
+    for text in plan.notes:
+        note(f"note: {text}")
+    emit(plan, options(context).output, plan_rows(plan))
+
+
+def show_list(
+    context: typer.Context,
+    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Those of all tenants; for operators.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Longest list.")] = 50,
+) -> None:
+    """List workflows, newest first."""
+    with options(context).client() as client:
+        page = client.workflows.page(all_tenants=all_tenants, limit=limit)
+    if page.next_cursor:
+        note("there are more; see --limit")
+    emit(page, options(context).output, list_rows(page.workflows))
+
+
+def cancel(context: typer.Context, workflow_id: WorkflowId) -> None:
+    """Cancel all steps of a workflow that have not ended."""
+    with options(context).client() as client:
+        found = client.workflows.cancel(workflow_id)
+    emit(found, options(context).output, list_rows([found]))
+
+
+def resume(
+    context: typer.Context,
+    workflow_id: WorkflowId,
+    wait_for_end: Wait = False,
+    timeout: Timeout = None,
+    key: Key = None,
+) -> None:
+    """Run the steps again that have not succeeded, and those after them; the others' results are used again."""
+    with options(context).client() as client:
+        found = client.workflows.resume(workflow_id, idempotency_key=key)
+    for text in found.notes:
+        note(f"note: {text}")
+    if wait_for_end or timeout is not None:
+        _end(context, [found.id], timeout)
+        return
+    emit(found, options(context).output, list_rows([found]))
+
+
+def wait(
+    context: typer.Context,
+    workflow_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of workflows.")],
+    timeout: Timeout = None,
+) -> None:
+    """Wait until workflows have ended; exit with 0 if all succeeded. Each failed step is named."""
+    _end(context, workflow_ids, timeout)
+
+
+def _end(context: typer.Context, ids: list[str], timeout_s: float | None) -> None:
+    with options(context).following() as client:
+        ended = [client.wait_for_workflow(one, timeout_s) for one in ids]
+    shown: Any = ended[0] if len(ended) == 1 else {"workflows": [one.model_dump(mode="json") for one in ended]}
+    emit(shown, options(context).output, list_rows(ended))
+    failed = [one for one in ended if name_failures(one)]
+    if failed:
+        exit_of_whole(failed[0])
+        raise typer.Exit(Exit.APPLICATION_FAILED)
+
+
+def given_parameters(texts: list[str] | None) -> dict[str, str]:
+    """Return the values of `--param NAME=VALUE` by name."""
+    given: dict[str, str] = {}
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise typer.BadParameter(f"{text!r} is not NAME=VALUE")
+        if name in given:
+            raise typer.BadParameter(f"--param {name} is given twice")
+        given[name] = value
+    return given
+
+
+def read_document(file: Path) -> LocatedDocument:
+    """Return the document in a file, with the files that it names; findings end the command."""
+    from zoe_client.documents.yaml_document import load_yaml
+
+    try:
+        return with_files(load_yaml(read_text(file)), file)
+    except DescriptionError as error:
+        note("zoe: the document is not valid")
+        for one in error.diagnostics:
+            note(f"  {_name(file)}: {one.message}" + (f" ({one.hint})" if one.hint else ""))
+        raise typer.Exit(Exit.USAGE) from None
+
+
+def refuse_with_places(error: Refused, file: Path, read: LocatedDocument, below: str | None = None) -> NoReturn:
+    """Report every finding with its line, and end the command. `below`: the place of the document in the request, if
+    findings are about other parts of that, too.
+    """
+    note(f"zoe: {error}")
+    for one in error.problem.errors:
+        if below is not None and not one.pointer.startswith(below):
+            note(f"  {one.pointer.lstrip('/')}: {one.message}")
+            continue
+        one.pointer = one.pointer.removeprefix(below or "")
+        place = read.place(one.pointer)
+        where = _name(file) if place is None else f"{_name(file)}:{place[0]}:{place[1]}"
+        note(f"  {where}: {one.pointer or '(document)'}: {one.message}" + (f" ({one.hint})" if one.hint else ""))
+    if error.problem.hint:
+        note(f"hint: {error.problem.hint}")
+    raise typer.Exit(exit_of(error))
+
+
+def _name(file: Path) -> str:
+    return "standard input" if str(file) == "-" else str(file)
+
+
+_FILE = "nightly.yaml"
+add(app, "run", run, (f"zoe workflow run {_FILE}", f"zoe workflow run {_FILE} --param day=2026-11-01 --wait"))
+add(app, "plan", plan, (f"zoe workflow plan {_FILE} --finish-by 08:00",))
+add(app, "validate", validate, (f"zoe workflow validate {_FILE}",))
+add(app, "ls", show_list, ("zoe workflow ls",))
+add(app, "show", show, ("zoe workflow show w1m7xhnzn3f4144",))
+add(app, "wait", wait, ("zoe workflow wait w1m7xhnzn3f4144 --timeout 3600",))
+add(app, "accept", accept, ("zoe workflow accept w1m7xhnzn3f4144 2",))
+add(app, "cancel", cancel, ("zoe workflow cancel w1m7xhnzn3f4144",))
+add(app, "resume", resume, ("zoe workflow resume w1m7xhnzn3f4144 --wait",))

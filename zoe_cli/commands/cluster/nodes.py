@@ -1,0 +1,202 @@
+"""nodes: list them and their holds; drain, reserve and release them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.cluster.cluster import nodes as listed
+from zoe_cli.commands.words.dates import date, duration
+from zoe_cli.context import options
+from zoe_cli.output import emit, note
+from zoe_cli.registry import add, with_output
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock
+from zoe_client.wire import NodeHoldView, PolicyView
+
+app = typer.Typer(
+    help="List nodes: what they have, what Zoe reserves on them, and what foreign work takes. Drain or reserve nodes.",
+    invoke_without_command=True,
+    epilog="Examples:\n\n  zoe nodes\n\n  zoe nodes -o json | jq '.nodes[].labels'",
+)
+
+Nodes = Annotated[list[str] | None, typer.Argument(metavar="NODE", help="Nodes.", show_default=False)]
+All = Annotated[bool, typer.Option("--all", help="All nodes.")]
+Reason = Annotated[str, typer.Option("--note", help="Reason, which all users see.")]
+ReasonOfTenant = Annotated[str, typer.Option("--note", help="Reason, which operators and users of the tenant see.")]
+After = Annotated[str, typer.Option("--in", metavar="DURATION", help="Start after this time (90m, 12h, or seconds).")]
+At = Annotated[
+    str | None,
+    typer.Option("--at", metavar="DATE", help="Start then ('2026-11-01 08:30', in this machine's time zone)."),
+]
+For = Annotated[
+    str | None, typer.Option("--for", metavar="DURATION", help="End after this time (default: when released).")
+]
+
+Begins = Annotated[
+    str | None,
+    typer.Option("--at", metavar="DATE", help="Only what begins in this minute, or second (default: everything)."),
+]
+
+
+def listing(context: typer.Context) -> None:
+    """List all nodes, unless a subcommand is given."""
+    if context.invoked_subcommand is None:
+        listed(context)
+
+
+def drain(
+    context: typer.Context,
+    node: Nodes = None,
+    every: All = False,
+    reason: Reason = "",
+    after: After = "0",
+    at: At = None,
+    lasts: For = None,
+) -> None:
+    """Drain nodes (admins and operators): they get no new work, and what runs there continues. Before a later start,
+    only what is expected to end in time begins there.
+
+    With --for, it is a maintenance window beside others. Without, it replaces an earlier hold that has no end.
+    """
+    _hold(context, node, every, _kept(None, _start_s(after, at), lasts, reason))
+
+
+def reserve(
+    context: typer.Context,
+    tenant: Annotated[str, typer.Option("--tenant", help="Tenant for which the nodes are kept.")],
+    node: Nodes = None,
+    every: All = False,
+    reason: ReasonOfTenant = "",
+    after: After = "0",
+    at: At = None,
+    lasts: For = None,
+) -> None:
+    """Reserve nodes for one tenant (admins and operators). Until then, others use them only if they are expected to end
+    in time.
+
+    With --for, it stands beside other holds. Without, it replaces an earlier hold that has no end.
+    """
+    _hold(context, node, every, _kept(tenant, _start_s(after, at), lasts, reason))
+
+
+def release(context: typer.Context, node: Nodes = None, every: All = False, at: Begins = None) -> None:
+    """Release drained or reserved nodes (admins and operators); with --at, cancel only the holds that begin then."""
+    _release(context, node, every, None if at is None else date(at))
+
+
+def holds(context: typer.Context) -> None:
+    """List when nodes are drained or reserved, now and later."""
+    with options(context).client() as client:
+        answer = client.nodes()
+    rows = [
+        (n.name, "drained" if h.tenant is None else f"reserved for {h.tenant}", clock(h.since_s), _end(h), h.note)
+        for n in answer.nodes
+        for h in n.holds
+    ]
+    emit(answer, options(context).output, Rows(("node", "state", "from", "until", "note"), rows))
+
+
+def _start_s(after: str, at: str | None) -> float:
+    if at is None:
+        return time.time() + duration(after)
+    if after != "0":
+        raise typer.BadParameter("give --in or --at, not both")
+    return date(at)
+
+
+def _kept(tenant: str | None, since_s: float, lasts: str | None, reason: str) -> NodeHoldView:
+    until_s = None if lasts is None else since_s + duration(lasts)
+    if until_s is not None and until_s <= max(since_s, time.time()):
+        raise typer.BadParameter("that would end before it begins")
+    return NodeHoldView(tenant=tenant, since_s=since_s, until_s=until_s, note=reason)
+
+
+def _end(hold: NodeHoldView) -> str:
+    return "released" if hold.until_s is None else clock(hold.until_s)
+
+
+def _hold(context: typer.Context, named: list[str] | None, every: bool, hold: NodeHoldView) -> None:
+    _check_choice(named, every)
+    with options(context).client() as client:
+        known = [node.name for node in client.nodes().nodes]
+        _note_unknown(named, known)
+        policy = client.policy()
+        for name in named or known:
+            present = policy.node_holds.get(name)
+            if hold.until_s is None and present is not None and present.until_s is None:
+                note(f"note: this replaces what was set for {name}")
+            policy = _with_hold(policy, name, hold)
+        client.set_policy(policy)
+        listed(context)
+
+
+def _with_hold(policy: PolicyView, node: str, hold: NodeHoldView) -> PolicyView:
+    """Return the policy with a further window of a node, or with another hold without an end."""
+    present, windows = policy.node_holds.get(node), policy.node_windows.get(node, [])
+    if hold.until_s is not None:
+        windows = [*(one for one in windows if one != hold), hold]
+        return policy.model_copy(update={"node_windows": {**policy.node_windows, node: windows}})
+    if present is not None and present.until_s is not None:  # as documents of older versions have it
+        windows = [*windows, present]
+    update = {"node_holds": {**policy.node_holds, node: hold}, "node_windows": {**policy.node_windows, node: windows}}
+    return policy.model_copy(update=update)
+
+
+def _release(context: typer.Context, named: list[str] | None, every: bool, begin_s: float | None) -> None:
+    _check_choice(named, every)
+    with options(context).client() as client:
+        _note_unknown(named, [node.name for node in client.nodes().nodes])
+        policy = client.policy()
+        stay = {name: _staying(named, begin_s, name, [hold]) for name, hold in policy.node_holds.items()}
+        windows = {name: _staying(named, begin_s, name, several) for name, several in policy.node_windows.items()}
+        if begin_s is not None and (_count(stay), _count(windows)) == (len(stay), _count(policy.node_windows)):
+            raise typer.BadParameter(f"no hold of these nodes begins at {clock(begin_s)}; see zoe nodes holds")
+        holds = {name: several[0] for name, several in stay.items() if several}
+        client.set_policy(policy.model_copy(update={"node_holds": holds, "node_windows": windows}))
+        listed(context)
+
+
+def _staying(
+    named: list[str] | None, begin_s: float | None, node: str, present: Sequence[NodeHoldView]
+) -> list[NodeHoldView]:
+    """Return those holds of a node that are not released."""
+    if named and node not in named:
+        return list(present)
+    return [] if begin_s is None else [hold for hold in present if not _begins_at(hold, begin_s)]
+
+
+def _begins_at(hold: NodeHoldView, at_s: float) -> bool:
+    """Return whether a hold begins in the minute that a date names, or in the second if it names one."""
+    return at_s <= hold.since_s < at_s + (1 if at_s % 60 else 60)
+
+
+def _count(holds: Mapping[str, Sequence[NodeHoldView]]) -> int:
+    return sum(map(len, holds.values()))
+
+
+def _check_choice(named: list[str] | None, every: bool) -> None:
+    if every is bool(named):
+        raise typer.BadParameter("name nodes, or give --all")
+
+
+def _note_unknown(named: list[str] | None, known: Sequence[str]) -> None:
+    for name in named or ():
+        if name not in known:
+            note(f"note: node {name} is not known now")
+
+
+app.callback()(with_output(listing))
+add(
+    app,
+    "drain",
+    drain,
+    ("zoe nodes drain node-2 --note 'new disks'", "zoe nodes drain --all --at '2026-12-01 06:00' --for 4h"),
+)
+add(app, "reserve", reserve, ("zoe nodes reserve node-3 --tenant physics --in 1h --for 2h",))
+add(app, "undrain", release, ("zoe nodes undrain node-2",))
+add(app, "release", release, ("zoe nodes release node-3", "zoe nodes release --all --at '2026-12-01 06:00'"))
+add(app, "holds", holds, ("zoe nodes holds",))

@@ -1,0 +1,1 @@
+"""Commands that go into an execution: terminals, ssh, files."""

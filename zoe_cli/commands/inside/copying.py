@@ -1,0 +1,230 @@
+"""cp: files between this machine and workspaces, or the object store."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.words.arguments import Id
+from zoe_cli.commands.words.file_places import FORMS, FilePlace, read_place
+from zoe_cli.context import on_terminal, options
+from zoe_cli.exits import Exit
+from zoe_cli.output import note, write
+from zoe_cli.registry import add
+from zoe_cli.text import printable
+from zoe_client.errors import NotAllowed, NotFound, Refused
+from zoe_client.file_paths import InvalidPath, path_parts
+from zoe_client.files import Files, Progress, local_name, no_progress, remote_name
+from zoe_client.vocabulary import WorkspaceKind
+from zoe_client.wire import FileEntry
+
+_EXAMPLES = (
+    "zoe cp data.csv :",
+    "zoe cp -r project/ :work/project",
+    "zoe cp :work/out.csv .",
+    "zoe cp model.bin shared:models/",
+    "zoe cp -r meters/ swift2d://meters.zoe/2026",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(app, "cp", copy, _EXAMPLES, results=False)
+    add(app, "fetch", fetch, ("zoe fetch x1m7xhnzn3f4144", "zoe fetch x1m7xhnzn3f4144 results/"), results=False)
+
+
+def copy(
+    context: typer.Context,
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE... TARGET", help=f"One side is {FORMS}."),
+    ],
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Directories with all that is in them.")] = False,
+) -> None:
+    """Copy files to a workspace or the object store, or from there.
+
+    A copy that was cut goes on where it ended when you repeat the command. A file appears under its name when all of it
+    is there. In a workspace, a byte that is not UTF-8, a character that does not print, and `%` are written `%XX`.
+    """
+    if len(paths) < 2:
+        raise typer.BadParameter("name at least one source, and the target")
+    *sources, target = paths
+    to, froms = read_place(target), [read_place(source) for source in sources]
+    with options(context).following() as client:
+        copier = _Copier(client.files, recursive)
+        for source, place in zip(sources, froms, strict=True):
+            match place, to:
+                case None, FilePlace():
+                    copier.upload(Path(source), to, many=len(sources) > 1 or target.endswith(("/", ":")))
+                case FilePlace(), None:
+                    copier.download(place, Path(target), many=len(sources) > 1 or target.endswith("/"))
+                case _:
+                    raise typer.BadParameter(f"copy between this machine and Zoe: one side is {FORMS}")
+        copier.close()
+
+
+def fetch(
+    context: typer.Context,
+    execution_id: Id,
+    directory: Annotated[Path, typer.Argument(help="Directory to copy to; it is made if it is missing.")] = Path(),
+) -> None:
+    """Copy the results of an execution, which its description names, to this machine.
+
+    They are in the workspace: files of the same names that another execution left are copied, too.
+    """
+    with options(context).following() as client:
+        found = client.results(execution_id)
+        copier = _Copier(client.files, recursive=True)
+        for one in found.files:
+            target = directory.joinpath(*map(os.fsdecode, path_parts(one.path)))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if copier.fetch(FilePlace(WorkspaceKind.WORKSPACE, one.path), target):
+                write(f"{printable(str(target))}\n")
+    for pattern in found.unmatched:
+        note(f"no file matches {pattern}")
+    if not found.complete:
+        note("there are more results; copy them with `zoe cp -r`")
+    if not found.files:
+        note("there are no results" if found.unmatched else "its description names no results")
+        raise typer.Exit(Exit.NOT_FOUND)
+    copier.close()
+
+
+class _Copier:
+    def __init__(self, files: Files, recursive: bool) -> None:
+        self._files = files
+        self._recursive = recursive
+        self._left_out = 0
+
+    def close(self) -> None:
+        """End with an error if something could not be read; the rest is copied."""
+        if self._left_out:
+            raise typer.Exit(Exit.NOT_ALLOWED)
+
+    def upload(self, source: Path, to: FilePlace, many: bool) -> None:
+        """Copy a file or directory into a directory, or to a path."""
+        if not source.exists():
+            raise typer.BadParameter(f"{source} does not exist")
+        name = remote_name(source.absolute() if source.name else source.resolve())
+        target = to.below(name) if many or self._is_directory(to) else to
+        if source.is_dir():
+            self._check_recursive(str(source))
+            self._upload_directory(source, target)
+        elif not source.is_file():
+            raise typer.BadParameter(f"{source} is not a file")
+        else:
+            if target.needs_directory:
+                self._files.make_directory(target.needs_directory, target.root)
+            self._upload_file(source, target)
+
+    def download(self, place: FilePlace, target: Path, many: bool) -> None:
+        """Copy a file or directory into a directory of this machine, or to a path."""
+        entry = self._files.find(place.path, place.root)
+        if many or target.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+            target = target / local_name(entry) if entry.name else target
+        if entry.kind == "directory":
+            self._check_recursive(str(place))
+            self._download_directory(place, target)
+        elif not target.parent.is_dir():
+            raise typer.BadParameter(f"{target.parent} is not a directory")
+        else:
+            self._download_file(place, target)
+
+    def fetch(self, place: FilePlace, target: Path) -> bool:
+        """Copy one file; False if it cannot be read, or if its path is none."""
+        try:
+            self._download_file(place, target)
+        except Refused as refused:
+            if not isinstance(refused, NotAllowed) and refused.problem.code != "invalid_path":
+                raise
+            self._leave_out(place, refused)
+            return False
+        return True
+
+    def _upload_directory(self, source: Path, target: FilePlace) -> None:
+        if target.path:
+            needed = target.below("any").needs_directory
+            self._files.make_directory(needed, target.root)
+        for one in sorted(source.iterdir()):
+            below, mode = target.below(remote_name(one)), one.lstat().st_mode
+            if stat.S_ISDIR(mode):
+                self._upload_directory(one, below)
+            elif one.is_file():
+                self._upload_file(one, below)
+            else:
+                note(f"left out: {one} is not a file")
+
+    def _download_directory(self, place: FilePlace, target: Path) -> None:
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):  # in an object store, an object and a directory may share a name
+            self._left_out += 1
+            note(f"left out: {place}: {target} is a file")
+            return
+        try:
+            for entry in self._files.list(place.path, place.root):
+                self._download_entry(entry, place.below(entry.name), target)
+        except NotAllowed as refused:
+            self._leave_out(place, refused)
+
+    def _download_entry(self, entry: FileEntry, place: FilePlace, directory: Path) -> None:
+        if entry.kind == "other":
+            note(f"left out: {place} is not a file")
+            return
+        if entry.kind == "directory" and entry.link:  # it may lead to a directory above
+            note(f"left out: {place} is a link to a directory: copy it by its own path")
+            return
+        try:
+            target = directory / local_name(entry)
+        except InvalidPath as refused:  # an object store takes names that no file has
+            self._leave_out(place, refused)
+            return
+        if entry.kind == "directory":
+            self._download_directory(place, target)
+        else:
+            self.fetch(place, target)
+
+    def _leave_out(self, place: FilePlace, refused: Exception) -> None:
+        self._left_out += 1
+        note(f"left out: {place}: {refused}")
+
+    def _upload_file(self, source: Path, target: FilePlace) -> None:
+        with _shown(str(source)) as progress:
+            self._files.upload(source, target.path, target.root, progress)
+
+    def _download_file(self, place: FilePlace, target: Path) -> None:
+        with _shown(str(place)) as progress:
+            self._files.download(place.path, target, place.root, progress)
+
+    def _is_directory(self, place: FilePlace) -> bool:
+        try:
+            return self._files.find(place.path, place.root).kind == "directory"
+        except NotFound:
+            return False
+
+    def _check_recursive(self, shown: str) -> None:
+        if not self._recursive:
+            raise typer.BadParameter(f"{shown} is a directory: copy it with -r")
+
+
+@contextmanager
+def _shown(name: str) -> Iterator[Progress]:
+    """Show the progress to a person who watches standard error."""
+    if not on_terminal():
+        yield no_progress
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task(escape(printable(name)), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

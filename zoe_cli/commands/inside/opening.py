@@ -1,0 +1,57 @@
+"""open: let a browser into a port of a running service."""
+
+from __future__ import annotations
+
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.words.arguments import Id
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.output import emit, note
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_client.wire import ExecutionView, ServiceView
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(app, "open", open_port, ("zoe open x1m7xhnzn3f4144", "zoe open x1m7xhnzn3f4144 --port ui --browser"))
+
+
+def open_port(
+    context: typer.Context,
+    execution_id: Id,
+    port: Annotated[str | None, typer.Option(help="Name of the port (default: the first that can be opened).")] = None,
+    service: Annotated[
+        str | None, typer.Option(help="Service such as worker-0 (default: the first that has such a port).")
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Open the URL in a browser on this machine instead of printing it.")
+    ] = False,
+) -> None:
+    """Print a URL at which a browser enters a running application. It works once, within a minute."""
+    with options(context).client() as client:
+        chosen = _chosen(client.execution(execution_id), service, port)
+        opened = client.open_port(execution_id, *chosen)
+    if browser:
+        webbrowser.open(opened.url)
+    else:
+        emit(opened, options(context).output, Rows(("url",), [(opened.url,)]))
+
+
+def _chosen(execution: ExecutionView, service: str | None, port: str | None) -> tuple[str, str]:
+    """Return the ids of a ready service and of one of its proxied ports; exit with NOT_FOUND if there is none."""
+    for component in execution.description["components"]:
+        names = [p["name"] for p in component.get("ports", []) if p.get("proxied") and port in (None, p["name"])]
+        for one in execution.services:
+            if names and one.component == component["name"] and one.state == "ready" and _meant(one, service):
+                return one.id, names[0]
+    note(f"execution {execution.id} has no ready service with a port that can be opened{' by that name' * bool(port)}")
+    raise typer.Exit(Exit.NOT_FOUND)
+
+
+def _meant(service: ServiceView, name: str | None) -> bool:
+    return name in (None, service.id, service.component, f"{service.component}-{service.index}")

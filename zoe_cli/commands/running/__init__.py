@@ -1,0 +1,1 @@
+"""Commands that submit and change single executions."""

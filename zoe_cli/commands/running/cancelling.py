@@ -1,0 +1,174 @@
+"""cancel: by id, by name and state, and with all that a job and its descendants have submitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from zoe_cli.commands.running.controlling import MEMBER, each
+from zoe_cli.commands.words.arguments import OptionalIds
+from zoe_cli.commands.words.array_rows import all_rows, is_array
+from zoe_cli.context import options
+from zoe_cli.exits import Exit, exit_of
+from zoe_cli.output import Format, emit, note, report
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_client.errors import Conflict, NotFound, Refused
+from zoe_client.quick import QuickClient
+from zoe_client.vocabulary import ACTIVE_STATES, ExecutionState, IndexState
+
+_PAGE = 500
+# Each pass cancels what the one before has let begin; a loop that is faster has to be cancelled with its descendants.
+_PASSES_MAX = 20
+
+
+class Chosen(StrEnum):
+    """Which executions `--state` chooses."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+
+
+_WAITING = frozenset({ExecutionState.SUBMITTED, ExecutionState.QUEUED})
+_STATES = {Chosen.WAITING: _WAITING, Chosen.RUNNING: ACTIVE_STATES}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    examples = (
+        "zoe cancel x1m7xhnzn3f4144",
+        "zoe cancel a1m7xhnzn3f4144 --index 3-5,9",
+        "zoe cancel x1m7xhnzn3f4144 --descendants",
+        "zoe cancel --name sweep --state waiting",
+        "zoe cancel --mine",
+    )
+    add(app, "cancel", cancel, examples)
+
+
+def cancel(
+    context: typer.Context,
+    execution_ids: OptionalIds = None,
+    index: Annotated[
+        str | None, typer.Option(help="Only these indices of an array, such as 3-5,9, also those that have not begun.")
+    ] = None,
+    descendants: Annotated[
+        bool,
+        typer.Option(
+            "--descendants",
+            help="Also cancel all that they and their descendants submitted as jobs. They submit nothing more, so that "
+            "a job that submits its successor ends, also if the one that you name has ended.",
+        ),
+    ] = False,
+    name: Annotated[str | None, typer.Option(help="Your executions and arrays of this name.")] = None,
+    state: Annotated[Chosen | None, typer.Option(help="Those of yours that wait, or that run.")] = None,
+    mine: Annotated[bool, typer.Option("--mine", help="All of yours.")] = False,
+) -> None:
+    """Cancel executions, or whole arrays; those that are already stopping are left alone."""
+    ids, by_filter = execution_ids or [], name is not None or state is not None or mine
+    if bool(ids) == by_filter:
+        raise typer.BadParameter("give ids, or choose yours by --name, --state or --mine")
+    if index is not None and (by_filter or descendants or len(ids) != 1 or not is_array(ids[0])):
+        raise typer.BadParameter("--index is for one array")
+    if by_filter:
+        _chosen(context, name, state, descendants)
+    elif descendants:
+        _families(context, ids)
+    elif index is None:
+        each(context, ids, "cancel")
+    else:
+        with options(context).quick() as client:
+            array = client.cancel_indices(ids[0], index)
+        emit(array, options(context).output, all_rows([array], []))
+
+
+def _families(context: typer.Context, ids: Sequence[str]) -> None:
+    """Cancel each with its descendants, report each refusal, and fail as the first one."""
+    done: list[str] = []
+    refused: Refused | None = None
+    with options(context).quick() as client:
+        for one in ids:
+            try:
+                done += client.sdk.cancel_descendants(one).ids
+            except Refused as error:
+                note(f"{one}:")
+                report(error)
+                refused = refused or error
+    _tell(context, done)
+    if refused is not None:
+        raise typer.Exit(exit_of(refused))
+
+
+def _chosen(context: typer.Context, name: str | None, state: Chosen | None, descendants: bool) -> None:
+    """Cancel what the options choose until a pass finds nothing, since jobs may submit others meanwhile."""
+    done: list[str] = []
+    with options(context).quick() as client:
+        user = client.sdk.me().user
+        for _ in range(_PASSES_MAX):
+            found = [one for one in _matching(client, user, name, state) if one not in done]
+            if not found:
+                break
+            for one in found:
+                done += _cancelled(client, one, descendants)
+        else:
+            note("zoe: new ones are submitted faster than they are cancelled: zoe cancel ID --descendants")
+            _tell(context, done)
+            raise typer.Exit(Exit.CONFLICT)
+    _tell(context, done)
+
+
+def _cancelled(client: QuickClient, one: str, descendants: bool) -> list[str]:
+    """Return what was cancelled; `one` in any case, so that no pass tries it again."""
+    try:
+        if descendants and not MEMBER.fullmatch(one):
+            return [one, *(other for other in client.sdk.cancel_descendants(one).ids if other != one)]
+        array_id, _, indices = one.partition("_")
+        if is_array(one):
+            client.control_array(one, "cancel")
+        elif is_array(array_id):
+            client.cancel_indices(array_id, indices)
+        else:
+            client.control(one, "cancel")
+    except (Conflict, NotFound):  # it has ended meanwhile
+        pass
+    return [one]
+
+
+def _matching(client: QuickClient, user: str, name: str | None, state: Chosen | None) -> Iterator[str]:
+    """Yield ids of the user's executions and arrays that have not ended; of arrays, indices if a state is chosen."""
+    for array in _pages(client.arrays, "arrays", user=user, open="true"):
+        if name is not None and array["name"] != name:
+            continue
+        if state is None:
+            yield array["id"]
+        elif state is Chosen.WAITING and (indices := _waiting(client, array["id"])):
+            yield f"{array['id']}_{indices}"
+    states = [one.value for one in (_WAITING | ACTIVE_STATES if state is None else _STATES[state])]
+    query = {"user": user, "name": name, "state": states, "arrays": "false" if state is None else None}
+    for execution in _pages(client.executions, "executions", **query):
+        if name is None or execution["name"] == name:
+            yield execution["id"]
+
+
+def _waiting(client: QuickClient, array_id: str) -> str:
+    """Return the indices that have not begun; a long list is cut, and the next pass has the rest."""
+    return client.sdk.arrays.array(array_id).ranges.get(IndexState.WAITING, "").removesuffix(",...")
+
+
+def _pages(ask: Any, kind: str, **query: Any) -> Iterator[Any]:
+    cursor = None
+    while True:
+        page = ask(**query, limit=_PAGE, cursor=cursor)
+        yield from page[kind]
+        if (cursor := page["next_cursor"]) is None:
+            return
+
+
+def _tell(context: typer.Context, ids: Sequence[str]) -> None:
+    """List the ids of what was cancelled."""
+    if not ids and options(context).output is Format.TABLE:
+        note("zoe: nothing of it was going on")
+        return
+    emit({"ids": list(ids)}, options(context).output, Rows(("cancelled",), [(one,) for one in ids]))

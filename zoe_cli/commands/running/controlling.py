@@ -1,0 +1,168 @@
+"""hold, release, requeue, scale, modify: what users do to executions after they have submitted them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import typer
+
+from zoe_cli.commands.words import dates
+from zoe_cli.commands.words.arguments import Id, Ids
+from zoe_cli.commands.words.array_rows import all_rows, is_array
+from zoe_cli.commands.words.dates import coming, duration
+from zoe_cli.commands.words.documents import Settings, set_in
+from zoe_cli.commands.words.views import rows_of
+from zoe_cli.context import options
+from zoe_cli.exits import exit_of
+from zoe_cli.output import Format, emit, note, report
+from zoe_cli.registry import add
+from zoe_client.errors import NotFound, Refused
+from zoe_client.plain import Array, Execution
+from zoe_client.quick import QuickClient
+
+_NONE = "none"
+MEMBER = re.compile(r"(a[0-9a-z]+)_(\d{1,9})")
+_Action = Literal["cancel", "hold", "release", "requeue"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    add(app, "hold", hold, ("zoe hold x1m7xhnzn3f4144",))
+    add(app, "release", release, ("zoe release x1m7xhnzn3f4144",))
+    add(app, "requeue", requeue, ("zoe requeue x1m7xhnzn3f4144",))
+    add(app, "scale", scale, ("zoe scale x1m7xhnzn3f4144 worker=8",))
+    examples = (
+        "zoe modify x1m7xhnzn3f4144 --priority 10",
+        "zoe modify x1m7xhnzn3f4144 --time-limit 4h --set main.resources.memory=8GiB",
+        "zoe modify x1m7xhnzn3f4144 --begin 22:00",
+    )
+    add(app, "modify", modify, examples)
+
+
+def hold(context: typer.Context, execution_ids: Ids) -> None:
+    """Keep executions that wait, or whole arrays, out of the queue until they are released."""
+    each(context, execution_ids, "hold")
+
+
+def release(context: typer.Context, execution_ids: Ids) -> None:
+    """Let held executions and arrays into the queue."""
+    each(context, execution_ids, "release")
+
+
+def requeue(
+    context: typer.Context,
+    execution_ids: Ids,
+    hold: Annotated[bool, typer.Option("--hold", help="Hold them before their next attempt; not for arrays.")] = False,
+) -> None:
+    """Stop running executions and let them wait for another attempt, which does not count against their retries.
+
+    Of an array, run what failed or was cancelled again.
+    """
+    if hold and any(is_array(one) for one in execution_ids):
+        raise typer.BadParameter("--hold is not for arrays; hold the array first: zoe hold ID")
+    each(context, execution_ids, "requeue", held=hold)
+
+
+def scale(
+    context: typer.Context,
+    execution_id: Id,
+    counts: Annotated[list[str], typer.Argument(metavar="COMPONENT=N", help="Instances, essential and elastic ones.")],
+) -> None:
+    """Change how many instances an execution has: elastic services are added when there is room, or stopped."""
+    total_counts = dict(_count(text) for text in counts)
+    if len(total_counts) < len(counts):
+        raise typer.BadParameter("a component is named twice")
+    with options(context).quick() as client:
+        execution = client.scale(execution_id, total_counts)
+    emit(execution, options(context).output, rows_of([execution]))
+
+
+def _count(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    if not name or not (number.isascii() and number.isdecimal()):
+        raise typer.BadParameter(f"{text!r} is not COMPONENT=N")
+    if len(number) > len("10000"):
+        raise typer.BadParameter(f"{text!r}: a component has at most 10000 instances")
+    return name, int(number)
+
+
+def modify(
+    context: typer.Context,
+    execution_id: Id,
+    priority: Annotated[int | None, typer.Option(help="Priority.")] = None,
+    deadline: Annotated[
+        str | None,
+        typer.Option(metavar="TIME|none", help="When it should have ended: +3h, 08:00 (the next), or a date."),
+    ] = None,
+    begin: Annotated[
+        str | None,
+        typer.Option(metavar="TIME|none", help="When it may enter the queue: +3h, 08:00 (the next), or a date."),
+    ] = None,
+    time_limit: Annotated[
+        str | None, typer.Option("--time-limit", metavar="DURATION|none", help="Longest time that it may run.")
+    ] = None,
+    settings: Settings = None,
+) -> None:
+    """Change an execution that waits: priority, deadline, begin, time limit, and settings of its components."""
+    changes: dict[str, Any] = {}
+    version: int | None = None
+    if priority is not None:
+        changes["priority"] = priority
+    if deadline is not None:
+        changes |= {"deadline_s": None} if deadline == _NONE else {"deadline": dates.deadline(deadline)}
+    if begin is not None:
+        changes["begin_at_s"] = None if begin == _NONE else coming(begin)
+    if time_limit is not None:
+        changes["time_limit_s"] = None if time_limit == _NONE else duration(time_limit)
+    with options(context).quick() as client:
+        if settings:
+            read = client.execution(execution_id)
+            version = read["version"]
+            changes["application"] = set_in(dict(read["description"]), settings)
+        if not changes:
+            raise typer.BadParameter("say what to change: --priority, --deadline, --begin, --time-limit or --set")
+        execution = client.modify(execution_id, changes, version)
+    emit(execution, options(context).output, rows_of([execution]))
+
+
+def _cancel_member(
+    client: QuickClient, execution_id: str, member: re.Match[str], done: list[Execution], arrays: list[Array]
+) -> None:
+    """Cancel the execution of an index, or the index if it has not begun and so has no execution."""
+    try:
+        done.append(client.control(execution_id, "cancel"))
+    except NotFound as unknown:
+        try:
+            arrays.append(client.cancel_indices(member[1], member[2]))
+        except NotFound:
+            raise unknown from None
+
+
+def each(context: typer.Context, ids: Sequence[str], action: _Action, *, held: bool = False) -> None:
+    """Do it to each execution or array, report each refusal, and fail as the first one."""
+    done: list[Execution] = []
+    arrays: list[Array] = []
+    refused: Refused | None = None
+    with options(context).quick() as client:
+        for execution_id in ids:
+            try:
+                if is_array(execution_id):
+                    arrays.append(client.control_array(execution_id, action))
+                elif held:
+                    done.append(client.requeue_held(execution_id))
+                elif action == "cancel" and (member := MEMBER.fullmatch(execution_id)):
+                    _cancel_member(client, execution_id, member, done, arrays)
+                else:
+                    done.append(client.control(execution_id, action))
+            except Refused as error:
+                note(f"{execution_id}:")
+                report(error)
+                refused = refused or error
+    result = {"executions": done, "arrays": arrays} if arrays else {"executions": done}
+    if not done and not arrays and options(context).output is Format.TABLE:
+        raise typer.Exit(exit_of(refused) if refused is not None else 0)
+    emit(result, options(context).output, all_rows(arrays, done) if arrays else rows_of(done))
+    if refused is not None:
+        raise typer.Exit(exit_of(refused))

@@ -1,0 +1,148 @@
+"""Descriptions made of a command line instead of a file."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from zoe_cli.commands.running.carried import CarriedFiles, words
+from zoe_client.documents.quantities import bytes_of
+
+MEMORY, CORES = "1GiB", 1.0
+SPARK_MEMORY, SPARK_WORKERS = "2GiB", 2
+SPARK_MEMORY_MIN = 2**30
+_MIB = 2**20
+INDEX = "{index}"
+# Names for people; all others are images as they are written.
+_SHORT_NAMES = {"tiny": "zoe/tiny", "python": "zoe/python", "spark": "zoe/spark"}
+_DRIVER = {"memory": "1792MiB", "cores": 0.5, "limits": {"cores": 2}}
+"""A driver mostly waits for its workers."""
+_CLUSTER = ("--master", "spark://{host:spark-master}:{port:spark-master.rpc}")
+# Suffix of a script -> image and interpreter.
+_SCRIPTS = {".py": ("zoe/python", ("python3", "-u")), ".sh": ("zoe/tiny", ("sh",))}
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What options say of a command; None leaves the default."""
+
+    image: str | None = None
+    workers: int | None = None
+    memory: str | None = None
+    cores: float | None = None
+    files: tuple[Path, ...] = ()
+    packages: tuple[str, ...] = ()
+    sources: tuple[dict[str, str], ...] = ()
+    array: bool = False
+    """Whether `{index}` in words is the index of an array."""
+
+
+def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
+    """Return the description of a command, or of a script and its arguments, that runs in the workspace."""
+    carried = _carried(wishes)
+    if wishes.image is None:
+        image, interpreter = _SCRIPTS[Path(line[0]).suffix]
+        command = [*interpreter, carried.add(Path(line[0])), *words(carried, line[1:])]
+    else:
+        image, command = _image(wishes.image), words(carried, line)
+        if image in _SHORT_NAMES.values() and command[0] == "python":
+            command[0] = "python3"  # Debian has no other name for it
+    count = wishes.workers or 1
+    component: dict[str, Any] = {
+        "name": "main",
+        "image": image,
+        "command": command,
+        "work_dir": "{workspace}",
+        "environment": {"HOME": "{workspace}"},
+        "resources": {"memory": wishes.memory or MEMORY, "cores": CORES if wishes.cores is None else wishes.cores},
+    }
+    if wishes.packages:
+        component["requirements"] = list(wishes.packages)
+    if wishes.sources:
+        component["sources"] = list(wishes.sources)
+    if count == 1:
+        component["ends_application"] = True
+    else:
+        component["environment"]["ZOE_INDEX"] = "{index}"
+        component |= {"essential_count": count, "total_count": count}
+    return _document(line, [component], carried)
+
+
+def spark_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
+    """Return the description of a Spark program on a cluster of its own, or without workers in one process."""
+    carried, cores = _carried(wishes), CORES if wishes.cores is None else wishes.cores
+    image, memory = _image(wishes.image or "spark"), wishes.memory or SPARK_MEMORY
+    workers = SPARK_WORKERS if wishes.workers is None else wishes.workers
+    heap = f"{_executor_bytes(memory) // _MIB}m"
+    modules = [f"{{files}}/{name}" for name in carried.texts if name.endswith(".py")]
+    driver = {
+        "name": "driver",
+        "image": image,
+        "startup_order": 1 if workers else 0,
+        "ends_application": True,
+        "work_dir": "{workspace}",
+        "command": [
+            *("spark-submit", *(_CLUSTER if workers else ("--master", f"local[{math.ceil(cores)}]"))),
+            *(("--driver-memory", "1g", "--executor-memory", heap) if workers else ("--driver-memory", heap)),
+            *("--conf", "spark.driver.host={host:self}", "--conf", "spark.ui.port={port:ui}"),
+            *(("--py-files", ",".join(modules)) if modules else ()),
+            carried.add(Path(line[0])),
+            *words(carried, line[1:]),
+        ],
+        "environment": {
+            "HOME": "{workspace}",
+            "SPARK_LOCAL_HOSTNAME": "{host:self}",
+            "SPARK_LOCAL_IP": "{host:self}",
+            "SPARK_LOCAL_DIRS": "{scratch}",
+        },
+        "resources": _DRIVER if workers else {"memory": memory, "cores": cores},
+        "ports": [{"name": "ui", "number": 4040, "protocol": "http", "proxied": True}],
+        "progress": {"spark": "ui"},
+    }
+    document = _document(line, [driver], carried)
+    if not workers:
+        return document
+    parameters: dict[str, Any] = {"core_workers": 1, "elastic_workers": workers - 1, "worker_memory": memory}
+    parameters |= {} if wishes.cores is None else {"worker_cores": wishes.cores}
+    parameters |= {} if image == _image("spark") else {"image": image}
+    return document | {"frameworks": [{"framework": "spark", "parameters": parameters}]}
+
+
+def _carried(wishes: Wishes) -> CarriedFiles:
+    carried = CarriedFiles(INDEX if wishes.array else None)
+    for path in wishes.files:
+        carried.add(path)
+    return carried
+
+
+def _executor_bytes(worker_memory: str) -> int:
+    """Return what the framework leaves to the executor of a worker."""
+    try:
+        worker_bytes = bytes_of(worker_memory)
+    except ValueError as error:
+        raise typer.BadParameter(f"--memory {worker_memory}: {error}") from None
+    if worker_bytes < SPARK_MEMORY_MIN:
+        raise typer.BadParameter(f"--memory {worker_memory}: a worker needs at least 1GiB")
+    return worker_bytes - max(512 * _MIB, worker_bytes // 5)
+
+
+def _document(line: Sequence[str], components: list[dict[str, Any]], carried: CarriedFiles) -> dict[str, Any]:
+    if carried.texts:
+        components[0]["files"] = carried.texts
+    return {"version": 4, "name": _title(line), "components": components}
+
+
+def _title(line: Sequence[str]) -> str:
+    """Return the name of the script, else that of the program."""
+    named = next((word for word in line if Path(word).suffix in _SCRIPTS), line[0])
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(named).stem)[:128].strip("-._") or "command"
+
+
+def _image(name: str) -> str:
+    return _SHORT_NAMES.get(name, name)

@@ -1,0 +1,174 @@
+"""plan: what would happen to an application, without submitting it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from zoe_cli.commands.running.submitting import Array, Deadline, counting_instances
+from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, put_in
+from zoe_cli.commands.words import dates
+from zoe_cli.commands.words.changes import change_words
+from zoe_cli.commands.words.documents import File, Settings, load_description
+from zoe_cli.commands.words.promise_words import offer_lines, terms_words
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.output import Format, emit, note, write
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.text import printable
+from zoe_cli.units import clock, duration
+from zoe_client.vocabulary import DeadlineOutlook
+from zoe_client.wire import EstimateView, PlanView, PromiseOutlookView, RunTimeView
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(
+        app,
+        "plan",
+        plan,
+        (
+            "zoe plan app.json",
+            "zoe plan app.json --set worker.resources.memory=4GiB",
+            "zoe plan app.json --deadline 08:00",
+            "zoe plan app.json --finish-by 08:00 --confidence 95% --budget 12",
+            "zoe plan app.json --array 0-199%20 --finish-by +3h",
+        ),
+    )
+
+
+def plan(
+    context: typer.Context,
+    file: File,
+    settings: Settings = None,
+    priority: Annotated[
+        int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
+    ] = None,
+    deadline: Deadline = None,
+    finish_by: FinishBy = None,
+    confidence: Confidence = None,
+    budget: Budget = None,
+    array: Array = None,
+) -> None:
+    """Say whether an application would start now; if not, when, why not, and what would help; and whether it would end
+    by its deadline, or, of an array, what would be promised to all of its indices. Nothing is submitted.
+    """
+    if finish_by is not None and deadline is not None:
+        raise typer.BadParameter("give --deadline or --finish-by, not both")
+    document = put_in(load_description(file, settings), finish_by, confidence, budget)
+    if array is not None:
+        _say_array(context, counting_instances(document), array, priority, finish_by)
+        return
+    say_plan(context, document, priority, deadline if finish_by is None else finish_by)
+
+
+def _say_array(
+    context: typer.Context, document: dict[str, Any], indices: str, priority: int | None, finish_by: str | None
+) -> None:
+    if finish_by is None:
+        raise typer.BadParameter("--array is planned with --finish-by, for a promise; without it, plan a single index")
+    from zoe_cli.commands.watching.workflow_promises import say_plan_of
+
+    by = dates.asked_deadline(finish_by)[1]
+    with options(context).client() as client:
+        found = client.arrays.plan(document, indices, finish_by=by, priority=priority)
+    say_plan_of(context, found)
+
+
+def say_plan(
+    context: typer.Context, document: dict[str, Any], priority: int | None, deadline: str | None = None
+) -> None:
+    """Print what would happen to a description; exit with DEADLINE if its deadline cannot be met, else with WOULD_WAIT
+    if it would not start now.
+    """
+    by = None if deadline is None else dates.asked_deadline(deadline)[1]
+    with options(context).client() as client:
+        answer = client.plan(document, priority=priority, deadline=by)
+    for text in answer.notes:
+        note(f"note: {text}")
+    if answer.price is not None:
+        for text in answer.price.gaps:
+            note(f"note: {text}")
+    form = options(context).output
+    if form is Format.TABLE:
+        write("".join(f"{printable(line)}\n" for line in _sentences(answer)))
+    else:
+        emit(answer, form, Rows(("starts now",), [(str(answer.starts_now).lower(),)]))
+    if answer.promise is not None:
+        if answer.promise.terms is None:
+            raise typer.Exit(Exit.DEADLINE)
+        return
+    if answer.deadline is not None and answer.deadline.outlook is DeadlineOutlook.CANNOT_BE_MET:
+        raise typer.Exit(Exit.DEADLINE)
+    if not answer.starts_now:
+        raise typer.Exit(Exit.WOULD_WAIT)
+
+
+_NEWEST = 64  # of a kind, its newest runs are kept
+_BASIS = {
+    "expected": "for its expected run time of {}",
+    "forecast": "for the run time of {} that is forecast",
+    "time_limit": "if it runs until its time limit of {}",
+}
+
+
+def price_words(price: EstimateView) -> str:
+    """Return what something would cost, as a part of a sentence."""
+    if price.basis == "hour":
+        return f"about {price.amount} {price.currency} an hour; what in all is not known, as its run time is not"
+    return f"about {price.amount} {price.currency} {_BASIS[price.basis].format(duration(price.run_s))}"
+
+
+def _sentences(answer: PlanView) -> Iterator[str]:
+    if answer.price is not None:
+        yield f"With all services, it would cost {price_words(answer.price)}."
+    yield from _start(answer)
+    if answer.promise is not None:
+        yield from _promise(answer.promise)
+    elif answer.deadline is not None:
+        yield answer.deadline.sentence
+    yield from _run_times(answer.run_times)
+
+
+def _promise(found: PromiseOutlookView) -> Iterator[str]:
+    if found.terms is not None:
+        yield f"It would be promised: {terms_words(found.terms.model_dump())}."
+    if found.offers is not None:
+        yield from offer_lines(found.offers.model_dump())
+
+
+def _run_times(choices: Sequence[RunTimeView]) -> Iterator[str]:
+    if not choices:
+        return
+    samples = choices[0].samples
+    runs = "1 run" if samples == 1 else f"newest {samples} runs" if samples >= _NEWEST else f"{samples} runs"
+    yield f"Run time, by your {runs} that ended:"
+    for one in choices:
+        price = "" if one.price is None else f", about {one.price.amount} {one.price.currency}"
+        wide = "; a guess: few runs, or none with about as many cores" if one.wide else ""
+        with_what = f"{one.elastic} elastic {'service' if one.elastic == 1 else 'services'}, {one.cores:g} cores"
+        p50, p90 = duration(one.p50_s), duration(one.p90_s)
+        yield f"  with {with_what}: 50 % within {p50}, 90 % within {p90}{price}{wide}"
+
+
+def _start(answer: PlanView) -> Iterator[str]:
+    if answer.starts_now:
+        yield "It would start now."
+        return
+    if answer.reason is not None:
+        yield f"It would wait: {answer.reason.sentence}"
+    if answer.ahead:
+        yield f"Executions ahead of it: {answer.ahead}."
+    forecast = answer.forecast
+    if forecast is not None and forecast.start_p50_s is not None and forecast.start_p90_s is not None:
+        p50, p90 = clock(forecast.start_p50_s), clock(forecast.start_p90_s)
+        yield f"It is 50 % likely to start by {p50}, and 90 % likely by {p90}."
+    if answer.change is not None:
+        yield f"It would start now with {change_words(answer.change)}."
+    elif answer.change_sought:
+        yield "No smaller number of essential services would start now."
+    else:
+        yield ("Not all smaller applications were tried: the queue is very long, or the search takes too long.")

@@ -1,0 +1,185 @@
+"""run: from a description, a script or a command to an execution."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.running.packages import packages_of
+from zoe_cli.commands.running.repositories import sources_of
+from zoe_cli.commands.running.retrying import MemoryGrow, Retries, RetryExitCodes, RetryOptions, RetryPause
+from zoe_cli.commands.running.submitting import (
+    After,
+    Array,
+    Begin,
+    Carried,
+    Conditions,
+    Cores,
+    Deadline,
+    Follow,
+    Hold,
+    Keep,
+    Memory,
+    Name,
+    Show,
+    Submission,
+    Wait,
+    counting_instances,
+    submit,
+)
+from zoe_cli.commands.watching.ending import Timeout
+from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, put_in
+from zoe_cli.commands.words.arguments import ExitCodeFromApp
+from zoe_cli.commands.words.documents import Settings, load_description, set_in
+from zoe_cli.registry import add
+
+_EXAMPLES = (
+    "zoe run app.json",
+    "zoe run app.json --name nightly --set worker.total_count=8 --wait",
+    "zoe run train.py --follow -- --epochs 3",
+    "zoe run train.py --with pandas --with 'lightgbm>=4'",
+    "zoe run train.py --requirements requirements.txt",
+    "zoe run --image python --git https://example.org/team/project.git@v2 -- python3 project/train.py",
+    "zoe run --image python --memory 2GiB -- python3 train.py --epochs 3",
+    "zoe run --image python --show -- python3 train.py > app.json",
+    "zoe run app.json --follow --exit-code-from-app",
+    "zoe run app.json --share bob:look",
+    "zoe catalogue batch | zoe run - --set 'main.command=echo hello'",
+    "id=$(zoe run app.json -o name)",
+    "zoe run report.py --after ok:$id --begin 06:00",
+    "zoe run train.py --array 0-999%50 -- --seed {index}",
+    "zoe run app.json --finish-by 08:00 --confidence 90%",
+    "zoe run train.py --retries 3 --retry-pause 1m --memory-grow 2x",
+)
+Words = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="Description in JSON (- reads standard input), or a script (.py, .sh), whose arguments follow --; with "
+        "--image, a command, also after --. Small local files that a command names travel along.",
+    ),
+]
+Repositories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--git",
+        metavar="URL[@REF]",
+        help="Git repository to clone into the workspace first, at a branch, tag or commit; may be repeated.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(app, "run", run, _EXAMPLES)
+
+
+def run(
+    context: typer.Context,
+    file: Words,
+    image: Annotated[
+        str | None, typer.Option(help="Image of a command: `tiny`, `python`, `spark` (Zoe's own), or any other name.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Instances of the command; ZOE_INDEX counts them from 0 [1].")
+    ] = None,
+    memory: Memory = None,
+    cores: Cores = None,
+    carried: Carried = None,
+    packages: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="PACKAGE", help="Python package to install first; may be repeated."),
+    ] = None,
+    requirements: Annotated[
+        Path | None, typer.Option(help="File with such packages, one in each line; # begins a comment.")
+    ] = None,
+    repositories: Repositories = None,
+    repository_secret: Annotated[
+        str | None,
+        typer.Option("--git-secret", metavar="NAME", help="Secret that opens them: a token, or a private key for ssh."),
+    ] = None,
+    name: Name = None,
+    settings: Settings = None,
+    show: Show = False,
+    priority: Annotated[
+        int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
+    ] = None,
+    deadline: Deadline = None,
+    finish_by: FinishBy = None,
+    confidence: Confidence = None,
+    budget: Budget = None,
+    retries: Retries = None,
+    retry_pause: RetryPause = None,
+    retry_exit_codes: RetryExitCodes = None,
+    memory_grow: MemoryGrow = None,
+    array: Array = None,
+    after: After = None,
+    keep: Keep = False,
+    begin: Begin = None,
+    hold: Hold = False,
+    wait: Wait = False,
+    following: Follow = False,
+    timeout: Timeout = None,
+    exit_code_from_app: ExitCodeFromApp = False,
+    key: Annotated[
+        str | None,
+        typer.Option("--idempotency-key", help="Key that makes a repeated submission return the same execution."),
+    ] = None,
+    notify: Annotated[
+        str | None,
+        typer.Option(metavar="KINDS", help="Notify your targets (`zoe notify`) of this too: ended, failed, started..."),
+    ] = None,
+    share: Annotated[
+        list[str] | None,
+        typer.Option(metavar="USER:LEVEL", help="Share it: look, open or control; may be repeated (see `zoe share`)."),
+    ] = None,
+) -> None:
+    """Submit an application, a script or a command, and optionally wait until it has ended."""
+    if following and timeout is not None:
+        raise typer.BadParameter("--timeout works with --wait, not with --follow")
+    if image is None and not file[0].endswith((".py", ".sh")):
+        _check_alone(file, (workers, memory, cores, carried, packages, requirements, repositories, repository_secret))
+        document = load_description(Path(file[0]), settings)
+    else:
+        from zoe_cli.commands.running.drafts import Wishes, command_draft
+
+        found, sources = packages_of(packages, requirements), sources_of(repositories, repository_secret)
+        wishes = Wishes(image, workers, memory, cores, tuple(carried or ()), found, sources, array is not None)
+        document = set_in(command_draft(file, wishes), settings)
+    document = RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in(document)
+    if array is not None:
+        document = counting_instances(document)
+    if finish_by is not None and deadline is not None:
+        raise typer.BadParameter("give --deadline or --finish-by, not both")
+    document = put_in(document, finish_by, confidence, budget)
+    if notify is not None:
+        from zoe_cli.commands.running.notifying import kinds_of
+
+        document = {**document, "notify": kinds_of(notify)}
+    conditions = Conditions(tuple(after or ()), keep, begin, hold, array)
+    how = Submission(
+        name=name,
+        priority=priority,
+        deadline=deadline if finish_by is None else finish_by,
+        key=key,
+        shares=tuple(share or ()),
+        conditions=conditions,
+        wait=wait,
+        following=following,
+        timeout_s=timeout,
+        exit_code_from_app=exit_code_from_app,
+        show=show,
+    )
+    submit(context, document, how)
+
+
+def _check_alone(line: list[str], flags: tuple[object, ...]) -> None:
+    if len(line) > 1:
+        raise typer.BadParameter(f"{line[0]!r} is followed by further words: a command needs --image, such as python")
+    if any(flag is not None for flag in flags):
+        raise typer.BadParameter(
+            "--workers, --memory, --cores, --file, --with, --requirements and --git are for commands; a "
+            "description takes --set"
+        )

@@ -1,0 +1,83 @@
+"""spark-submit: from a Spark program to an execution with a cluster of its own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.running.submitting import (
+    After,
+    Begin,
+    Carried,
+    Conditions,
+    Cores,
+    Deadline,
+    Follow,
+    Hold,
+    Keep,
+    Memory,
+    Name,
+    Show,
+    Submission,
+    Wait,
+    submit,
+)
+from zoe_cli.commands.words.arguments import ExitCodeFromApp
+from zoe_cli.commands.words.documents import Settings, set_in
+from zoe_cli.registry import add
+
+_EXAMPLES = (
+    "zoe spark-submit job.py",
+    "zoe spark-submit --workers 4 --memory 4GiB --follow job.py readings.csv --year 2015",
+    "zoe spark-submit --workers 0 --cores 4 small.py",
+    "zoe spark-submit --show job.py > app.json",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(app, "spark-submit", spark_submit, _EXAMPLES, options_first=True)
+
+
+def spark_submit(
+    context: typer.Context,
+    line: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PROGRAM", help="Spark program in Python, and its arguments; small local files travel along."
+        ),
+    ],
+    image: Annotated[str | None, typer.Option(help="Image with Spark [zoe/spark].")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=0, max=1000, help="Workers; the first is essential; 0: one process [2].")
+    ] = None,
+    memory: Memory = None,
+    cores: Cores = None,
+    carried: Carried = None,
+    name: Name = None,
+    settings: Settings = None,
+    show: Show = False,
+    after: After = None,
+    keep: Keep = False,
+    begin: Begin = None,
+    deadline: Deadline = None,
+    hold: Hold = False,
+    wait: Wait = False,
+    following: Follow = False,
+    exit_code_from_app: ExitCodeFromApp = False,
+) -> None:
+    """Submit a Spark program with a cluster of its own. Options stand before the program."""
+    from zoe_cli.commands.running.drafts import Wishes, spark_draft
+
+    document = spark_draft(line, Wishes(image, workers, memory, cores, tuple(carried or ())))
+    how = Submission(
+        name=name,
+        deadline=deadline,
+        conditions=Conditions(tuple(after or ()), keep, begin, hold),
+        wait=wait,
+        following=following,
+        exit_code_from_app=exit_code_from_app,
+        show=show,
+    )
+    submit(context, set_in(document, settings), how)

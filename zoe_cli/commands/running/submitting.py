@@ -1,0 +1,285 @@
+"""What `run` and `spark-submit` share: options, and the way from a description to an execution."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zoe_cli.commands.watching.ending import array_exit_code, finish, wait_for, wait_for_array
+from zoe_cli.commands.watching.promising import decided, is_refused
+from zoe_cli.commands.words.array_rows import array_rows
+from zoe_cli.commands.words.dates import asked_deadline, coming, duration
+from zoe_cli.commands.words.documents import data_format
+from zoe_cli.commands.words.views import note_left, rows_of
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.output import emit, emit_data, note
+from zoe_client.errors import InvalidDescription, NeverFits, NotAllowed, ZoeError
+from zoe_client.plain import Execution
+from zoe_client.vocabulary import DeadlineOutlook, DependencyKind
+
+if TYPE_CHECKING:
+    from zoe_client.vocabulary import ShareLevel
+    from zoe_client.wire import DeadlineOutlookView
+
+Name = Annotated[str | None, typer.Option(help="Name of the execution (default: the application's name).")]
+Memory = Annotated[str | None, typer.Option(help="Memory of each instance, or each Spark worker [1GiB; Spark: 2GiB].")]
+Cores = Annotated[float | None, typer.Option(min=0.001, help="Cores of each instance, or each Spark worker [1].")]
+Carried = Annotated[
+    list[Path] | None, typer.Option("--file", help="Further small file that travels along; may be repeated.")
+]
+Show = Annotated[bool, typer.Option("--show", help="Print the description instead of submitting it.")]
+After = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--after",
+        metavar="KIND:ID",
+        help="Run after another execution: ok:ID (it succeeded), fail:ID (it did not), any:ID; several with commas, or "
+        "repeated.",
+    ),
+]
+Array = Annotated[
+    str | None,
+    typer.Option(
+        metavar="INDICES",
+        help="Run it once for each index: 0-999, 1,3,7-20:2, or 0-999%50 (50 at once). {index} in commands, "
+        "environments and results is the index, ZOE_ARRAY_INDEX too.",
+    ),
+]
+Keep = Annotated[
+    bool, typer.Option("--keep", help="Hold it if it can no longer run after these; else it ends as failed.")
+]
+Begin = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME", help="Keep it out of the queue until then: +3h, 08:00 (the next), '2026-11-01 08:30'."
+    ),
+]
+Deadline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="When it should have ended: +3h, 08:00 (the next), '2026-11-01 08:30', or seconds.",
+    ),
+]
+Hold = Annotated[bool, typer.Option("--hold", help="Keep it out of the queue until `zoe release`.")]
+Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait until it has ended; exit with 0 if it succeeded.")]
+Follow = Annotated[
+    bool, typer.Option("--follow", "-f", help="Wait, streaming the output of the service that ends the application.")
+]
+
+
+_CORR, _COUNTS = "corr", "ZOE_INDEX"
+_CANNOT = "cannot be met"
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What keeps it from the queue, as the options say it."""
+
+    after: tuple[str, ...] = ()
+    keep: bool = False
+    begin: str | None = None
+    hold: bool = False
+    array: str | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a submission; those that are not given are left out."""
+        after = [one.strip() for text in self.after for one in text.split(",")]
+        for one in after:
+            _check_dependency(one, self.array is not None)
+        if self.keep and not after:
+            raise typer.BadParameter("--keep belongs to --after")
+        given: dict[str, Any] = {} if self.array is None else {"indices": self.array}
+        given |= {"after": after, "keep": self.keep, "hold": self.hold, **_begin(self.begin)}
+        return {name: value for name, value in given.items() if value}
+
+
+def _begin(text: str | None) -> dict[str, float]:
+    """Return a time from now as such, so that the same command with the same idempotency key is the same request."""
+    if text is None:
+        return {}
+    after = text.strip()
+    return {"begin_in_s": duration(after[1:])} if after.startswith("+") else {"begin_at_s": coming(text)}
+
+
+def _check_dependency(text: str, in_array: bool) -> None:
+    kind, _, on = text.partition(":")
+    if kind == _CORR and not in_array:
+        raise typer.BadParameter(f"{text!r} is for arrays, whose same index runs after that of another array")
+    if kind not in (*DependencyKind, _CORR) or not on:
+        raise typer.BadParameter(f"{text!r} is no dependency; use ok:ID, fail:ID or any:ID")
+
+
+def counting_instances(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a description in which ZOE_INDEX still counts instances: in an array, `{index}` is that of the array."""
+    components = [
+        {**one, "environment": {**one["environment"], _COUNTS: "{instance}"}}
+        if isinstance(one, dict) and one.get("environment", {}).get(_COUNTS) == "{index}"
+        else one
+        for one in document.get("components", [])
+    ]
+    return {**document, "components": components} if components else document
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """How a description is submitted, and what happens then."""
+
+    name: str | None = None
+    priority: int | None = None
+    deadline: str | None = None
+    key: str | None = None
+    shares: tuple[str, ...] = ()
+    conditions: Conditions = Conditions()
+    wait: bool = False
+    following: bool = False
+    timeout_s: float | None = None
+    exit_code_from_app: bool = False
+    show: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Return whether the command waits for the end."""
+        return self.wait or self.following or self.exit_code_from_app or self.timeout_s is not None
+
+
+def submit(context: typer.Context, document: dict[str, Any], how: Submission) -> None:
+    """Submit a description, and wait if asked to; or only show it."""
+    if how.show:
+        emit_data(document if how.name is None else {**document, "name": how.name}, data_format(context))
+        return
+    wanted = _shares(how.shares)
+    by, moment = (None, None) if how.deadline is None else asked_deadline(how.deadline)
+    settings = {"name": how.name, "priority": how.priority, "deadline": by, **how.conditions.fields()}
+    outlook = "" if document.get("promise") is not None else _outlook(context, document, how, moment)
+    if how.conditions.array is not None:
+        _submit_array(context, {"application": document, **settings}, how, outlook)
+        return
+    asks = document.get("promise") is not None
+    with options(context).quick() as client:
+        execution = client.submit(document, settings, idempotency_key=how.key)
+        if asks:
+            execution = decided(client, execution)
+    if wanted:
+        _share(context, execution["id"], wanted)
+    _say_notes(execution["notes"], outlook)
+    refused = asks and is_refused(execution)  # nothing runs before an offer is accepted, so there is no end to wait for
+    if not how.waits or refused:
+        emit(execution, options(context).output, rows_of([execution]))
+        if refused:
+            raise typer.Exit(Exit.DEADLINE)
+        return
+    note(f"{execution['name']} is {execution['id']}")
+    execution = _wait(context, execution, how)
+    if not how.following:
+        emit(execution, options(context).output, rows_of([execution]))
+    finish(execution, how.exit_code_from_app)
+
+
+def _outlook(context: typer.Context, document: dict[str, Any], how: Submission, by: str | None) -> str:
+    """Return whether the deadline is expected to be met; empty without one. It is a wish, so it keeps nothing back."""
+    if by is None and not any(document.get(key) for key in ("deadline", "deadline_s")):
+        return ""
+    try:
+        with options(context).client() as client:
+            answer = client.plan(document, priority=how.priority, deadline=by)
+    except (InvalidDescription, NeverFits, NotAllowed):
+        return ""  # the submission says so
+    except ZoeError as error:
+        return f"Whether the deadline can be met is not known: {error}"
+    return "" if answer.deadline is None else _outlook_words(answer.deadline, how.conditions)
+
+
+def _outlook_words(found: DeadlineOutlookView, conditions: Conditions) -> str:
+    """Return the sentence for what does not simply start as soon as it can."""
+    # What cannot be met at once cannot be met later either; anything better is not known.
+    if found.outlook is DeadlineOutlook.CANNOT_BE_MET:
+        return found.sentence
+    if conditions.hold or conditions.after or conditions.begin:
+        return f"Whether the deadline {found.text} can be met is not known: it depends on when it may begin."
+    if conditions.array is not None:
+        return f"Whether the array meets the deadline {found.text} is not known. For one index: {found.sentence}"
+    return found.sentence
+
+
+def _say_notes(notes: list[str], outlook: str) -> None:
+    """Print the notes, and the outlook in place of what the server said of the declared run time alone."""
+    for text in notes:
+        if not (outlook and _CANNOT in text):
+            note(f"note: {text}")
+    if outlook:
+        note(outlook)
+
+
+def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission, outlook: str) -> None:
+    if how.shares or how.following:
+        raise typer.BadParameter("--array goes with neither --share nor --follow; use them for its executions")
+    with options(context).quick() as client:
+        array = client.submit_array(
+            {name: one for name, one in body.items() if one is not None}, idempotency_key=how.key
+        )
+    _say_notes(array["notes"], outlook)
+    refused = body["application"].get("promise") is not None and _is_array_refused(context, array["id"])
+    if not how.waits or refused:
+        emit(array, options(context).output, array_rows([array]))
+        if refused:
+            raise typer.Exit(Exit.DEADLINE)
+        return
+    note(f"{array['name']} is {array['id']}")
+    with options(context).following() as following:
+        ended = wait_for_array(following, array["id"], how.timeout_s)
+    emit(ended, options(context).output, array_rows([ended]))
+    if code := array_exit_code(ended):
+        raise typer.Exit(code)
+
+
+def _is_array_refused(context: typer.Context, array_id: str) -> bool:
+    """Return whether no promise was made to an array that asks for one, once that is decided."""
+    from zoe_cli.commands.watching.workflow_promises import decided_array
+    from zoe_cli.commands.watching.workflow_promises import is_refused as whole_refused
+
+    with options(context).client() as client:
+        return whole_refused(decided_array(client, array_id))
+
+
+def _shares(texts: tuple[str, ...]) -> list[tuple[str, ShareLevel]]:
+    if not texts:
+        return []
+    from zoe_cli.commands.account.sharing import read_share
+
+    return [read_share(text) for text in texts]
+
+
+def _share(context: typer.Context, execution_id: str, wanted: list[tuple[str, ShareLevel]]) -> None:
+    from zoe_cli.commands.account.sharing import share_with
+
+    with options(context).client() as client:
+        for user, level in wanted:
+            share_with(client, execution_id, user, level)
+
+
+def _wait(context: typer.Context, execution: Execution, how: Submission) -> Execution:
+    give_up_s = None if how.timeout_s is None else time.monotonic() + how.timeout_s
+    followed = None
+    if how.following:
+        from zoe_cli.commands.watching.quick_follow import follow_quickly
+
+        with options(context).quick() as quick:
+            followed = follow_quickly(quick, execution)
+        if followed.ended is not None:
+            note_left(followed.ended)
+            return followed.ended
+    with options(context).following() as client:
+        if followed is not None:
+            from zoe_cli.commands.watching.output_of import follow
+
+            follow(client, execution["id"], followed.service_id, followed.offset)
+        ended = wait_for(client, execution, give_up_s)
+    if how.following:
+        note_left(ended)
+    return ended

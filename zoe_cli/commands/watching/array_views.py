@@ -1,0 +1,80 @@
+"""How an array is shown."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from zoe_cli.commands.watching.workflow_promises import array_lines
+from zoe_cli.commands.watching.workflow_views import entries_text
+from zoe_cli.commands.words.array_rows import array_rows, counted, plain
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, table, write
+from zoe_cli.rows import Rows
+from zoe_cli.text import printable
+from zoe_cli.units import clock
+from zoe_client.vocabulary import IndexState
+from zoe_client.wire import ArrayView, IndexView
+
+ArrayId = Annotated[str, typer.Argument(metavar="ARRAY", help="Id of an array.")]
+_LABEL_WIDTH = 18
+
+
+def show(
+    context: typer.Context,
+    array_id: ArrayId,
+    state: Annotated[
+        list[IndexState] | None,
+        typer.Option("--state", "-s", help="List the indices in this state with their executions; may be repeated."),
+    ] = None,
+) -> None:
+    """Show an array: how many indices are in each state, and which."""
+    form = options(context).output
+    with options(context).client() as client:
+        array = client.arrays.array(array_id)
+        found = list(client.arrays.indices(array_id, state)) if state else []
+    if form is not Format.TABLE:
+        document: dict[str, Any] = array.model_dump(mode="json")
+        if state:
+            document["found"] = [one.model_dump(mode="json") for one in found]
+        emit(document, form, array_rows([plain(array)]))
+        return
+    write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in _facts(array)))
+    if state:
+        write("\n" + table(_rows(found)))
+
+
+def _facts(array: ArrayView) -> list[tuple[str, str]]:
+    lines = [
+        ("id", array.id),
+        ("name", array.name),
+        ("user", f"{array.user} in {array.tenant}"),
+        ("state", array.state.value + (f": {array.message}" if array.message else "")),
+        ("indices", f"{array.indices} ({array.size})"),
+        ("at once", "any number" if array.at_once_max is None else str(array.at_once_max)),
+        ("submitted", clock(array.submitted_at_s)),
+    ]
+    if array.entries is not None:
+        lines.append(("list", entries_text(array.entries)))
+    if array.deadline_s is not None:
+        late = "" if array.late_count is None else f"; missed by {array.late_count} that had not begun"
+        lines.append(("deadline", clock(array.deadline_s) + late))
+    if array.run > 1:
+        lines.append(("run", str(array.run)))
+    if array.reason is not None:
+        lines.append(("waits", array.reason.sentence))
+    if array.ended_at_s is not None:
+        lines.append(("ended", clock(array.ended_at_s)))
+    lines.append(("counts", counted({state.value: number for state, number in array.counts.items()})))
+    lines += [(state.value, text) for state, text in array.ranges.items()]
+    lines += [("promise", text) for text in array_lines(array)]
+    return lines + [("note", text) for text in array.notes]
+
+
+def _rows(found: list[IndexView]) -> Rows:
+    rows = [
+        (one.index, one.state.value, one.execution_id or "", one.exit_code, one.cause or "", one.message)
+        for one in found
+    ]
+    return Rows(("index", "state", "execution", "exit", "cause", "message"), rows)

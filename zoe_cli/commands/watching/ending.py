@@ -1,0 +1,169 @@
+"""wait: the ends of executions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from zoe_cli.commands.words.arguments import ExitCodeFromApp, WaitedIds
+from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow, plain
+from zoe_cli.commands.words.store_words import store_words
+from zoe_cli.commands.words.views import rows_of
+from zoe_cli.context import on_terminal, options
+from zoe_cli.exits import Exit, exit_of
+from zoe_cli.output import emit, note, report
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock
+from zoe_client.errors import Refused, TimedOut, ZoeError
+from zoe_client.plain import Array, Execution
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, IndexState
+
+if TYPE_CHECKING:
+    from zoe_client.client import Client
+    from zoe_client.wire import WorkflowView
+
+Timeout = Annotated[
+    float | None,
+    typer.Option(min=0, help="Stop waiting after this many seconds (exit code 124); the execution continues."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    add(app, "wait", wait, ("zoe wait x1m7xhnzn3f4144 --timeout 600", "zoe wait $(zoe ls -s running -o name)"))
+
+
+def wait(
+    context: typer.Context,
+    execution_ids: WaitedIds,
+    timeout: Timeout = None,
+    exit_code_from_app: ExitCodeFromApp = False,
+) -> None:
+    """Wait until executions, arrays and workflows have ended; exit with 0 if all succeeded. Each failure is named, and
+    the first gives the exit code.
+    """
+    give_up_s = None if timeout is None else time.monotonic() + timeout
+    ended = _Ended()
+    gave_up: ZoeError | None = None
+    with options(context).quick() as quick, options(context).following() as client:
+        for execution_id in execution_ids:
+            try:
+                left_s = None if give_up_s is None else max(give_up_s - time.monotonic(), 0.0)
+                if is_workflow(execution_id):
+                    ended.workflows.append(client.wait_for_workflow(execution_id, left_s))
+                elif is_array(execution_id):
+                    ended.arrays.append(wait_for_array(client, execution_id, left_s))
+                else:
+                    ended.executions.append(wait_for(client, quick.execution(execution_id), give_up_s))
+            except (Refused, TimedOut) as error:
+                if len(execution_ids) == 1:
+                    raise
+                note(f"{execution_id}:")
+                report(error)
+                gave_up = gave_up or error
+    emit(ended.document(), options(context).output, ended.rows())
+    codes = ended.exit_codes(exit_code_from_app)
+    if gave_up is not None:
+        raise typer.Exit(exit_of(gave_up))
+    if codes:
+        raise typer.Exit(codes[0])
+
+
+@dataclass
+class _Ended:
+    """What has ended, by kind, in the order in which it was named."""
+
+    executions: list[Execution] = field(default_factory=list)
+    arrays: list[Array] = field(default_factory=list)
+    workflows: list[WorkflowView] = field(default_factory=list)
+
+    def document(self) -> Mapping[str, object]:
+        """Return the only one as it is, else all by kind."""
+        workflows = [one.model_dump(mode="json") for one in self.workflows]
+        found = [*self.executions, *self.arrays, *workflows]
+        if len(found) == 1:
+            return cast("Mapping[str, object]", found[0])
+        others = {"arrays": self.arrays, "workflows": workflows}
+        executions = {"executions": self.executions} if self.executions or not workflows or self.arrays else {}
+        return executions | {name: ones for name, ones in others.items() if ones}
+
+    def rows(self) -> Rows:
+        if not self.workflows:
+            return all_rows(self.arrays, self.executions) if self.arrays else rows_of(self.executions)
+        from zoe_cli.commands.watching.workflow_views import list_rows, step_counts
+
+        if not self.executions and not self.arrays:
+            return list_rows(self.workflows)
+        table = all_rows(self.arrays, self.executions)
+        between = [""] * (len(table.columns) - 5)
+        of_workflows = [
+            (one.id, one.name, one.user, one.state.value, *between, step_counts(one)) for one in self.workflows
+        ]
+        return Rows(table.columns, [*table.rows, *of_workflows])
+
+    def exit_codes(self, from_app: bool) -> list[int]:
+        """Name each failure, and return its exit code."""
+        codes = [code for one in self.executions if (code := exit_code_of(one, from_app))]
+        codes += [code for one in self.arrays if (code := array_exit_code(one))]
+        if self.workflows:
+            from zoe_cli.commands.watching.workflow_promises import is_refused
+            from zoe_cli.commands.watching.workflow_views import name_failures
+
+            failed = [one for one in self.workflows if name_failures(one)]
+            codes += [int(Exit.DEADLINE if is_refused(one) else Exit.APPLICATION_FAILED) for one in failed]
+        return codes
+
+
+def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> Execution:
+    """Return the ended execution, and report its progress to people; TimedOut after `give_up_s`."""
+    if execution["state"] in TERMINAL_STATES:
+        return execution
+    for event, state in client.follow(execution["id"], deadline_s=give_up_s):
+        if not on_terminal():
+            continue
+        if state is not None:
+            note(f"{clock(event.at_s)}  {execution['name']}: {state.value}")
+        elif event.kind == "reason_changed":
+            reason = event.data.get("reason")
+            note(f"{clock(event.at_s)}  waits: {reason.get('sentence') if isinstance(reason, dict) else ''}")
+        elif words := store_words(event.kind, event.data):
+            note(f"{clock(event.at_s)}  {words}")
+    return cast(Execution, client.execution(execution["id"]).model_dump(mode="json"))
+
+
+def wait_for_array(client: Client, array_id: str, timeout_s: float | None) -> Array:
+    """Return an array all of whose indices have ended, and name those that failed; TimedOut."""
+    array = client.arrays.wait(array_id, timeout_s)
+    for state in (IndexState.FAILED, IndexState.CANCELLED):
+        if text := array.ranges.get(state):
+            note(f"zoe: {array.name} ({array.id}): {state.value}: {text}")
+    return plain(array)
+
+
+def array_exit_code(array: Array) -> int:
+    """Return 0 if all indices succeeded, else the exit code for a failed application."""
+    return 0 if array["state"] == ExecutionState.SUCCEEDED else Exit.APPLICATION_FAILED
+
+
+def finish(execution: Execution, exit_code_from_app: bool) -> None:
+    """End this command as the application ended, unless it succeeded."""
+    if code := exit_code_of(execution, exit_code_from_app):
+        raise typer.Exit(code)
+
+
+def exit_code_of(execution: Execution, from_app: bool) -> int:
+    """Return 0 if it succeeded; else say how it ended, and return the exit code for that."""
+    if execution["state"] == ExecutionState.SUCCEEDED:
+        return 0
+    code = execution["exit_code"]
+    why = execution["message"] or (f"exit code {code}" if code else "")
+    note(f"zoe: {execution['name']} ({execution['id']}) {_HOW[execution['state']]}{f': {why}' if why else ''}")
+    return code if from_app and code else Exit.APPLICATION_FAILED
+
+
+_HOW: dict[str, str] = {ExecutionState.FAILED: "failed", ExecutionState.CANCELLED: "was cancelled"}

@@ -1,0 +1,271 @@
+"""ls, show: many executions, or one."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zoe_cli.commands.watching.attempt_steps import steps
+from zoe_cli.commands.words.arguments import Id
+from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow
+from zoe_cli.commands.words.dates import since
+from zoe_cli.commands.words.file_places import FORMS
+from zoe_cli.commands.words.list_options import line_format, lines, sort, sort_key
+from zoe_cli.commands.words.usage_of import efficiency, uses_of
+from zoe_cli.commands.words.views import asks_for_bandwidth, facts, rows_of, service_rows, timeline
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, note, table, write
+from zoe_cli.registry import add
+from zoe_cli.text import printable
+from zoe_client.errors import NotFound, ZoeError
+from zoe_client.plain import Array, Execution, Page, Service, Summary
+from zoe_client.quick import QuickClient
+from zoe_client.vocabulary import TERMINAL_STATES, DeadlineStatus, ExecutionState, ServiceState
+
+if TYPE_CHECKING:
+    from zoe_client.wire import EventView
+
+_PAGE_MAX = 500
+_OPENS_MAX = 10  # Each of these is a question to the master.
+_LABEL_WIDTH = 18
+_WATCH_S = 2.0
+_CLEAR = "\x1b[H\x1b[2J"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    examples = (
+        "zoe ls --state queued --state running",
+        "zoe ls --since 12h --sort -ran",
+        "zoe ls --format '{id} {state} {exit_code}'",
+        "zoe cancel $(zoe ls --state queued -o name)",
+        "zoe ls :results",
+    )
+    add(app, "ls", ls, examples)
+    add(
+        app,
+        "show",
+        show,
+        ("zoe show x1m7xhnzn3f4144", "zoe show ID --timeline", "zoe show x1m7xhnzn3f4144 -o json | jq .exit_code"),
+    )
+
+
+def ls(
+    context: typer.Context,
+    place: Annotated[
+        str | None,
+        typer.Argument(metavar="[PLACE]", help=f"List the files of a place instead: {FORMS}."),
+    ] = None,
+    state: Annotated[
+        list[ExecutionState] | None,
+        typer.Option("--state", "-s", help="Only executions in this state; may be repeated."),
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="Only executions of this user.")] = None,
+    name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
+    since_s: Annotated[
+        float | None,
+        typer.Option(
+            "--since", parser=since, metavar="TIME", help="Only those submitted since: 90m, 12h, 3d or a date."
+        ),
+    ] = None,
+    missed: Annotated[bool, typer.Option("--missed", help="Only those that have missed their deadline.")] = False,
+    all_tenants: Annotated[
+        bool, typer.Option("--all-tenants", help="Executions of all tenants; operators only.")
+    ] = False,
+    sort_by: Annotated[
+        str | None,
+        typer.Option(
+            "--sort", parser=sort_key, metavar="COLUMN", help="Sort by this column; -COLUMN reverses the order."
+        ),
+    ] = None,
+    line: Annotated[
+        str | None,
+        typer.Option(
+            "--format", parser=line_format, metavar="TEXT", help="Write a line such as '{id} {state}' for each."
+        ),
+    ] = None,
+    unfold: Annotated[
+        bool, typer.Option("--unfold", help="List each execution of an array instead of one row for the array.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="List again every two seconds until interrupted.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of executions.")] = 50,
+    cursor: Annotated[str | None, typer.Option(help="Cursor from which to continue an earlier list.")] = None,
+) -> None:
+    """List executions, newest first, or files.
+
+    READY: ready essential services of all, and elastic services after a plus. AGE: time since the submission. RAN: time
+    from the placement to the end. PROGRESS: the share that is done, as the program tells it. DEADLINE: met, missed and
+    why, at risk, or the time that is left. WHY: the reason for waiting, or the cause of a failure. --sort and --format
+    apply to the executions listed, and leave arrays out; the names for --format are those of -o json.
+    """
+    if place is not None:
+        from zoe_cli.commands.watching.listing_files import list_files
+
+        list_files(context, place)
+        return
+    query = {
+        "state": [one.value for one in state or ()],
+        "user": user,
+        "name": name,
+        "submitted_from_s": since_s,
+        "deadline": DeadlineStatus.MISSED.value if missed else None,
+        "all_tenants": all_tenants or None,
+        "arrays": None if unfold or missed else "false",
+    }
+    with options(context).quick() as client:
+        while True:
+            arrays = [] if unfold or cursor or line or missed else _arrays(client, query, limit)
+            _write_list(_pages(client, query, limit, cursor), arrays, options(context).output, sort_by, line)
+            if not watch:
+                return
+            time.sleep(_WATCH_S)
+            write(_CLEAR if sys.stdout.isatty() else "\n")
+
+
+def _arrays(client: QuickClient, query: dict[str, Any], limit: int) -> list[Array]:
+    """Return the newest arrays that the options ask for; none of a server that knows no arrays."""
+    how = {"user": query["user"], "all_tenants": query["all_tenants"], "limit": min(limit, _PAGE_MAX)}
+    try:
+        found = client.arrays(**how)["arrays"]
+    except NotFound:
+        return []
+    states, name, since_s = query["state"], (query["name"] or "").casefold(), query["submitted_from_s"] or 0.0
+    return [
+        one
+        for one in found
+        if (not states or one["state"] in states)
+        and name in one["name"].casefold()
+        and one["submitted_at_s"] >= since_s
+    ]
+
+
+def _write_list(page: Page, arrays: list[Array], form: Format, sort_by: str | None, line: str | None) -> None:
+    if sort_by is not None:
+        page["executions"] = sort(page["executions"], sort_by)
+    if line is not None:
+        write(lines(page["executions"], line))
+    else:
+        shown: Mapping[str, object] = {**page, "arrays": arrays} if arrays else page
+        rows = rows_of(page["executions"])
+        emit(shown, form, all_rows(arrays, page["executions"]) if arrays and sort_by is None else rows)
+    if page["next_cursor"]:
+        note(f"more: --cursor {page['next_cursor']}")
+
+
+def show(
+    context: typer.Context,
+    execution_id: Id,
+    only_steps: Annotated[
+        bool, typer.Option("--timeline", help="Only when it and its services got how far, and how long each step took.")
+    ] = False,
+) -> None:
+    """Show one execution: why it waits or how it ended, its timeline and its services. The id of an array or a workflow
+    shows that.
+    """
+    if is_array(execution_id) or is_workflow(execution_id):
+        _show_whole(context, execution_id, only_steps)
+        return
+    form = options(context).output
+    if only_steps and form is Format.TABLE:
+        with options(context).quick() as client:
+            execution = client.execution(execution_id)
+            write(table(steps(execution, _events(client, execution))))
+        return
+    with options(context).quick() as client:
+        execution = client.execution(execution_id)
+        more = list(_more(client, execution)) if form is Format.TABLE else []
+    if form is not Format.TABLE:
+        emit(execution, form, rows_of([execution]))
+        return
+    lines = [*facts(execution), *more, ("", ""), *timeline(execution)]
+    write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in lines) + "\n")
+    write(table(service_rows(execution)))
+
+
+def _show_whole(context: typer.Context, whole_id: str, only_steps: bool) -> None:
+    """Show an array or a workflow, as `zoe array show` and `zoe workflow show` do."""
+    if only_steps:
+        raise typer.BadParameter(
+            "--timeline is for one execution, such as an index of an array or a step of a workflow"
+        )
+    if is_array(whole_id):
+        from zoe_cli.commands.watching import array_views
+
+        array_views.show(context, whole_id)
+    else:
+        from zoe_cli.commands.watching import workflow_views
+
+        workflow_views.show(context, whole_id)
+
+
+def _events(client: QuickClient, execution: Execution) -> list[EventView]:
+    """Return the journal of one that was run again; of others, its own marks say all."""
+    if execution["attempt"] == 1:
+        return []
+    from zoe_cli.commands.watching.happening import all_events
+
+    return all_events(client.sdk, execution["id"], 0).events
+
+
+def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return what the execution itself does not say; nothing that the server or its master cannot tell now."""
+    if asks_for_bandwidth(execution):
+        from zoe_cli.commands.storage.storage import bandwidth_of
+
+        with suppress(ZoeError):
+            yield from bandwidth_of(client.sdk, execution)
+    if execution["state"] in TERMINAL_STATES:
+        with suppress(ZoeError):
+            yield from efficiency(uses_of(execution, client.execution_usage(execution["id"])["usage"]))
+    with suppress(ZoeError):
+        yield from _price(client, execution)
+    yield from _opens(client, execution)
+
+
+def _price(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return what it costs so far, if there is a price list."""
+    for use in client.use_of(execution["id"])["use"]:
+        price = use["price"]
+        if price is not None:
+            unused = "" if use["unused"] is None else f", of which {use['unused']} for what it did not use"
+            yield "price", f"{price['amount']} {price['currency']}{unused}"
+            yield from (("", text) for text in price["gaps"])
+
+
+def _opens(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return where and how to open the ports meant for users, as far as the master knows."""
+    ports = {
+        str(component["name"]): [str(port["name"]) for port in component.get("ports", []) if port.get("proxied")]
+        for component in execution["description"].get("components", [])
+    }
+    ready = [s for s in execution["services"] if s["state"] == ServiceState.READY]
+    wanted = [(service, port) for service in ready for port in ports.get(service["component"], [])]
+    for service, port in wanted[:_OPENS_MAX]:
+        with suppress(ZoeError):
+            address = client.sdk.port_address(execution["id"], service["id"], port)
+            yield (
+                "open",
+                (f"{address.url} ({service['name']}, {port}); to open it in a browser: {_open_command(service, port)}"),
+            )
+
+
+def _open_command(service: Service, port: str) -> str:
+    return f"zoe open {service['id'].partition('.')[0]} --service {service['name']} --port {port}"
+
+
+def _pages(client: QuickClient, query: dict[str, Any], limit: int, cursor: str | None) -> Page:
+    """Return this many executions, in as many pages as the server makes of them."""
+    found: list[Summary] = []
+    while True:
+        page = client.executions(**query, limit=min(limit - len(found), _PAGE_MAX), cursor=cursor)
+        found += page["executions"]
+        cursor = page["next_cursor"]
+        if cursor is None or len(found) >= limit:
+            return {"executions": found, "next_cursor": cursor, "searched_to_s": None}

@@ -1,0 +1,39 @@
+"""ls PLACE: what is in a directory of a workspace, or of the object store."""
+
+from __future__ import annotations
+
+import typer
+
+from zoe_cli.commands.words.file_places import FORMS, read_place
+from zoe_cli.context import options
+from zoe_cli.output import emit
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock, size
+
+
+def list_files(context: typer.Context, text: str) -> None:
+    """List the files of a place, or the one that it names."""
+    place = read_place(text)
+    if place is None:
+        raise typer.BadParameter(f"{text!r} is not {FORMS}")
+    with options(context).client() as client:
+        entry = client.files.find(place.path, place.root)
+        directory = entry.kind == "directory"
+        entries = list(client.files.list(place.path, place.root)) if directory else [entry]
+    rows = [
+        (
+            one.name + ("/" if one.kind == "directory" else ""),
+            _size(one.kind, one.size_bytes),
+            clock(one.modified_at_s) if one.modified_at_s else "",
+        )
+        for one in entries
+    ]
+    emit(
+        {"files": [one.model_dump() for one in entries]},
+        options(context).output,
+        Rows(("name", "size", "changed"), rows),
+    )
+
+
+def _size(kind: str, size_bytes: int) -> str:
+    return {"file": size(size_bytes), "directory": "", "other": "not a file"}[kind]

@@ -1,0 +1,98 @@
+"""--finish-by: promises that an execution ends by a time, and offers of other ones."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zoe_cli.commands.words.promise_words import promise_lines
+from zoe_cli.output import note
+from zoe_client.plain import Conditions, Execution
+from zoe_client.vocabulary import TERMINAL_STATES
+
+if TYPE_CHECKING:
+    from zoe_client.quick import QuickClient
+
+FinishBy = Annotated[
+    str | None,
+    typer.Option(
+        "--finish-by",
+        metavar="TIME",
+        help="Run it if it is promised to end by then: +3h, 08:00 (the next), or a date. Else Zoe makes offers.",
+    ),
+]
+Confidence = Annotated[
+    str | None, typer.Option(metavar="SHARE", help="How sure the promise must be: 90% or 0.9 [90%].")
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(min=0.0, help="What it may cost at most, in the currency of the price list (else core-hours)."),
+]
+_DECIDED_S = 15.0
+_LOOK_S = 0.2
+
+
+def put_in(
+    document: dict[str, Any], finish_by: str | None, confidence: str | None, budget: float | None
+) -> dict[str, Any]:
+    """Return a description that asks for a promise, if one of these options is given."""
+    if finish_by is None:
+        if confidence is not None or budget is not None:
+            raise typer.BadParameter("--confidence and --budget belong to --finish-by")
+        return document
+    wish: dict[str, Any] = dict(document.get("promise") or {})
+    if confidence is not None:
+        wish["confidence"] = share_of(confidence)
+    if budget is not None:
+        wish["budget"] = checked_budget(budget)
+    return {**document, "promise": wish}
+
+
+def checked_budget(budget: float) -> float:
+    """Return a budget that is a price."""
+    if not 0 < budget < math.inf:
+        raise typer.BadParameter("a budget is a number that is more than 0")
+    return budget
+
+
+def share_of(text: str) -> float:
+    """Return a confidence that is given in percent or as a number."""
+    number, percent = (text[:-1], 100) if text.endswith("%") else (text, 1)
+    try:
+        share = float(number) / percent
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no share: write 90% or 0.9") from None
+    if not 0.5 <= share <= 0.99:
+        raise typer.BadParameter("a confidence is from 50% to 99%")
+    return share
+
+
+def decided(client: QuickClient, execution: Execution) -> Execution:
+    """Return the execution once its promise is decided, or as it is after some seconds; say what was decided."""
+    until_s = time.monotonic() + _DECIDED_S
+    while _undecided(execution) and time.monotonic() < until_s:
+        time.sleep(_LOOK_S)
+        execution = client.execution(execution["id"])
+    for line in promise_lines(execution):
+        note(line)
+    if execution["state"] == "submitted" and not execution.get("promise") and not execution.get("offers"):
+        note("It is not decided yet whether it can be promised; `zoe show` tells.")
+    return execution
+
+
+def _decides_now(conditions: Conditions | None) -> bool:
+    """Return whether a promise is decided under these conditions: a time to begin is part of the decision."""
+    return conditions is None or (conditions["held"] is None and not conditions["after"])
+
+
+def is_refused(execution: Execution) -> bool:
+    """Return whether no promise was made, of an execution that asked for one."""
+    return execution.get("promise") is None and bool(execution.get("offers") or execution["state"] in TERMINAL_STATES)
+
+
+def _undecided(execution: Execution) -> bool:
+    waits = execution["state"] == "submitted" and _decides_now(execution["conditions"])
+    return waits and execution.get("promise") is None and execution.get("offers") is None

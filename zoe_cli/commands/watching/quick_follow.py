@@ -1,0 +1,87 @@
+"""The output of an execution that is followed, by the client of quick commands.
+
+The SDK's imports take longer than a short run. All that does not go straight to the end is left to it: another attempt,
+a break of the connection, a proxy.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from zoe_cli.commands.words.views import slower_ways
+from zoe_cli.context import on_terminal
+from zoe_cli.output import note, show_output
+from zoe_client.errors import Unreachable
+from zoe_client.plain import Execution, Service
+from zoe_client.quick import QuickClient
+from zoe_client.vocabulary import TERMINAL_STATES
+
+_PAUSE_S, _LOOKS = 0.02, 25
+"""An execution ends within a tick after the service that ends it."""
+
+
+@dataclass(slots=True)
+class Followed:
+    """How far the output was shown: of which service, up to which byte, and the execution if it has ended."""
+
+    service_id: str
+    offset: int = 0
+    ended: Execution | None = None
+
+
+def follow_quickly(client: QuickClient, execution: Execution) -> Followed:
+    """Show the output of the service that ends an execution, up to its end or to what this client does not do."""
+    service = _ending(execution)
+    followed = Followed(service["id"])
+    if not client.streams:
+        return followed
+    with suppress(Unreachable):  # the SDK waits until the server is back
+        show_output(_pieces(client, execution["id"], followed))
+        for _ in range(_LOOKS):
+            seen = client.execution(execution["id"])
+            if seen["state"] in TERMINAL_STATES:
+                followed.ended = seen if _newest(seen, service)["id"] == service["id"] else None
+                break
+            time.sleep(_PAUSE_S)
+    return followed
+
+
+def _pieces(client: QuickClient, execution_id: str, followed: Followed) -> Iterator[bytes]:
+    path = f"/executions/{execution_id}/services/{followed.service_id}/logs/stream"
+    said, why = False, ""
+    for event in client.stream(path):
+        if event is None or event.kind != "log":
+            why = _say_why(client, execution_id, why)
+            continue
+        if not said:
+            said = True
+            for text in slower_ways(client.execution(execution_id)):
+                note(f"note: {text}")
+        yield base64.b64decode(json.loads(event.data)["data"])
+        followed.offset = int(event.id)
+
+
+def _say_why(client: QuickClient, execution_id: str, said: str) -> str:
+    """Tell a person why it waits, unless that was said; return what was said last."""
+    if not on_terminal():
+        return said
+    reason = client.execution(execution_id)["reason"]
+    if reason is not None and reason["sentence"] != said:
+        note(f"waits: {reason['sentence']}")
+    return said if reason is None else reason["sentence"]
+
+
+def _ending(execution: Execution) -> Service:
+    ending = [str(one["name"]) for one in execution["description"]["components"] if one.get("ends_application")]
+    of_it = [one for one in execution["services"] if not ending or one["component"] == ending[0]]
+    return min(of_it, key=lambda one: (-one["attempt"], one["index"]))
+
+
+def _newest(execution: Execution, service: Service) -> Service:
+    """Return the newest attempt of the same service."""
+    return max((one for one in execution["services"] if one["name"] == service["name"]), key=lambda one: one["attempt"])

@@ -1,0 +1,181 @@
+"""explain, eta, why-waited: why an execution waits and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import typer
+
+from zoe_cli.commands.words.arguments import Id
+from zoe_cli.commands.words.changes import change_words
+from zoe_cli.commands.words.deadline_words import deadline_words
+from zoe_cli.commands.words.places import places_words
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, note, table, write
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.text import printable
+from zoe_cli.units import clock, duration
+from zoe_client.plain import Deadline, InputPlaces
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ReasonCode, WaitCause
+from zoe_client.wire import Eta, Explanation
+
+WAIT_CAUSES = {
+    WaitCause.MASTER: "the master had not yet considered it",
+    WaitCause.CONDITIONS: "it was held, was not to begin yet, or was to run after others",
+    WaitCause.CLUSTER_FULL: "the cluster had no room for its essential services",
+    WaitCause.NODES_AWAY: "the nodes that it needs were down, drained or reserved",
+    WaitCause.FOREIGN_USE: "programs that Zoe does not run used the nodes' resources",
+    WaitCause.OTHERS_AHEAD: "others were ahead by the policy, and the first of them had no room",
+    WaitCause.QUOTA: "its tenant had reached a limit",
+    WaitCause.STORAGE: (
+        "the bandwidth that it requires was not free, or the master was asking the store where its inputs are"
+    ),
+    WaitCause.IMAGE: "an image was being pulled",
+    WaitCause.MAKING_ROOM: "services were leaving its nodes",
+    WaitCause.OWN_FAILURE: "it had failed and was waiting for its next attempt",
+    WaitCause.POLICY: "one pass considers only a limited number of executions",
+    WaitCause.NEVER_FITS: "it could not fit on the present nodes",
+}
+NODES_AWAY = "the nodes that it needs are down, drained or reserved"
+NO_FORECAST: dict[str, str] = {
+    ReasonCode.NODES_AWAY: NODES_AWAY,
+    ReasonCode.NO_NODES: NODES_AWAY,
+    ReasonCode.FOREIGN_USE: "programs that Zoe does not run use resources that it needs",
+}
+_OLD_S = 60.0
+SOURCES = {
+    "declared": "as declared",
+    "past_runs": "the mean of the last two runs of the same user and application",
+    "time_limit": "its time limit",
+    "idle": "the time after which it is stopped as unused",
+    "unknown": "unknown: neither declared nor limited, and it has not run before",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    add(app, "explain", explain, ("zoe explain x1m7xhnzn3f4144",))
+    add(app, "eta", eta, ("zoe eta x1m7xhnzn3f4144", "zoe eta x1m7xhnzn3f4144 -o json"))
+    add(app, "why-waited", why_waited, ("zoe why-waited x1m7xhnzn3f4144",))
+
+
+def explain(context: typer.Context, execution_id: Id) -> None:
+    """Explain why an execution is not running, which nodes refuse it and why, and how and where its inputs are read."""
+    with options(context).client() as client:
+        answer = client.explain(execution_id)
+    form = options(context).output
+    rows = [(node, part, text) for node, parts in answer.nodes.items() for part, text in parts.items()]
+    refusals = Rows(("node", "component", "refused because"), rows)
+    if not answer.detailed:
+        note("note: the master does not answer; this is the last stored answer")
+    if form is not Format.TABLE:
+        emit(answer, form, refusals)
+        return
+    write("".join(f"{printable(line)}\n" for line in _sentences(answer)))
+    if rows:
+        write("\n" + table(refusals))
+
+
+def eta(context: typer.Context, execution_id: Id) -> None:
+    """Say when an execution is expected to start and end, and how accurate such forecasts have been."""
+    with options(context).client() as client:
+        answer = client.eta(execution_id)
+    forecast = answer.forecast
+    rows = []
+    if forecast is not None:
+        rows = [
+            ("start", *_by(forecast.start_p50_s, forecast.start_p90_s)),
+            ("end", *_by(forecast.end_p50_s, forecast.end_p90_s)),
+        ]
+    form, times = options(context).output, Rows(("", "50 % likely by", "90 % likely by"), rows)
+    if form is not Format.TABLE:
+        emit(answer, form, times)
+        return
+    if forecast is not None:
+        write(table(times) + "\n")
+    write("".join(f"{printable(line)}\n" for line in _about(answer)))
+
+
+def why_waited(context: typer.Context, execution_id: Id) -> None:
+    """Show how the time before the start was spent; every second of waiting has a cause."""
+    with options(context).client() as client:
+        answer = client.why_waited(execution_id)
+    rows = [(WAIT_CAUSES[share.cause], duration(share.seconds), f"{share.percent} %") for share in answer.causes]
+    if not rows:
+        note("it did not wait")
+    emit(answer, options(context).output, Rows(("cause", "waited", "share"), rows))
+
+
+def _by(*times_s: float | None) -> list[str]:
+    return ["unknown" if at_s is None else clock(at_s) for at_s in times_s]
+
+
+def _about(answer: Eta) -> list[str]:
+    """Yield what the times are based on."""
+    forecast = answer.forecast
+    if forecast is None:
+        return [f"There is no forecast: it is {answer.state.value}."]
+    lines = []
+    if forecast.wait_s is None:
+        code = "" if answer.reason is None else answer.reason.code
+        why = NO_FORECAST.get(code, "an execution ahead of it has no known end")
+        lines.append(f"No forecast is possible: {why}.")
+    if answer.run_time_source is not None:
+        run = "unknown" if forecast.run_s is None else duration(forecast.run_s)
+        lines.append(f"Its expected run time: {run} ({SOURCES[answer.run_time_source]}).")
+    if answer.forecast_age_s is not None and answer.forecast_age_s >= _OLD_S:
+        lines.append(f"This was computed {duration(answer.forecast_age_s)} ago: things may have changed since.")
+    if forecast.extrapolated:
+        lines.append("The queue is too long to simulate all of it; the rest is extrapolated.")
+    if answer.told:
+        share = f"{100 * answer.held / answer.told:.0f} %"
+        lines.append(f"Of {answer.told} earlier forecasts, {share} started by the time given as 90 % likely.")
+    if not forecast.samples:
+        lines.append("Too few forecasts have been checked to calibrate them: these times are a rule of thumb.")
+    return lines
+
+
+def _sentences(answer: Explanation) -> list[str]:
+    inputs = (f"Input {read.name}: {read.why}." for read in answer.inputs)
+    places = (f"Input {one.name}: {places_words(cast(InputPlaces, one.model_dump()))}." for one in answer.places)
+    secrets = [f"It will fail to start: {answer.missing_secrets}."] if answer.missing_secrets else []
+    return [*_waits(answer), *_deadline(answer), *secrets, *_without(answer), *inputs, *places]
+
+
+def _deadline(answer: Explanation) -> list[str]:
+    if answer.deadline is None:
+        return []
+    return [f"Deadline: {deadline_words(cast(Deadline, answer.deadline.model_dump(mode='json')))}."]
+
+
+def _without(answer: Explanation) -> list[str]:
+    """Return what the reason does not already say."""
+    if answer.reason is not None or not answer.storage_problem:
+        return []
+    when = "was not granted at its end" if answer.state in TERMINAL_STATES else "is not granted"
+    return [f"The requested bandwidth {when}: {answer.storage_problem}"]
+
+
+def _waits(answer: Explanation) -> list[str]:
+    if answer.reason is None:
+        verb = "has" if answer.state in (ExecutionState.SUCCEEDED, ExecutionState.FAILED) else "is"
+        sentences = [f"It does not wait: it {verb} {answer.state.value}."]
+        return [*sentences, *(["Some of its services wait for nodes that are not ready."] if answer.nodes else [])]
+    lines = [answer.reason.sentence]
+    if answer.ahead:
+        lines.append(ahead_words(answer.ahead, answer.ahead_of_tenant, answer.ahead_ids))
+    if answer.change is not None:
+        lines.append(f"It would start now with {change_words(answer.change)}.")
+    if answer.reason.hint:
+        lines.append(f"Hint: {answer.reason.hint}")
+    return lines
+
+
+def ahead_words(count: int, of_tenant: int, ids: Sequence[str]) -> str:
+    """Return how many are ahead; `ids`: the first of its tenant, those that the user sees."""
+    named = f" ({', '.join(ids)}{', ...' if of_tenant > len(ids) else ''})" if ids else ""
+    parts = [f"{of_tenant} of its tenant{named}"] if of_tenant else []
+    parts += [f"{count - of_tenant} of other tenants"] if count > of_tenant else []
+    return f"{count} {'execution is' if count == 1 else 'executions are'} ahead of it: {', '.join(parts)}."

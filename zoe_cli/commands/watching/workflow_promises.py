@@ -1,0 +1,135 @@
+"""Promises that a whole workflow ends by a time: what is asked for, and what was decided."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from zoe_cli.commands.watching.promising import checked_budget, share_of
+from zoe_cli.commands.words.dates import deadline
+from zoe_cli.commands.words.promise_words import IN_WHAT, risk_words
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.output import Format, emit, note, write
+from zoe_cli.rows import Rows
+from zoe_cli.text import printable
+from zoe_client.times import in_full
+from zoe_client.vocabulary import DeadlineStatus
+
+if TYPE_CHECKING:
+    from zoe_client import Client
+    from zoe_client.wire import ArrayView, PromisePlan, WorkflowPromiseView, WorkflowTermsView, WorkflowView
+
+_DECIDED_S = 30.0
+_LOOK_S = 0.2
+_STANDS = {
+    DeadlineStatus.MET: "The promise was kept.",
+    DeadlineStatus.MISSED: "The promise is broken: the time has passed before all of it had ended.",
+}
+
+
+def whole_wish(finish_by: str | None, confidence: str | None, budget: float | None) -> dict[str, Any]:
+    """Return what is asked of a promise, by the names of the SDK; empty if none is asked for."""
+    if finish_by is None:
+        if confidence is not None or budget is not None:
+            raise typer.BadParameter("--confidence and --budget belong to --finish-by")
+        return {}
+    budget = None if budget is None else checked_budget(budget)
+    sure = None if confidence is None else share_of(confidence)
+    return {"finish_by": deadline(finish_by), "confidence": sure, "budget": budget}
+
+
+def decided_array(client: Client, array_id: str) -> ArrayView:
+    """Return an array once its promise is decided, or as it is after some seconds; say what was decided."""
+    until_s = time.monotonic() + _DECIDED_S
+    while _undecided(made := client.arrays.array(array_id)) and time.monotonic() < until_s:
+        time.sleep(_LOOK_S)
+    for line in array_lines(made):
+        note(line)
+    if _undecided(made):
+        note("It is not decided yet whether it can be promised; `zoe array show` tells.")
+    return made
+
+
+def array_lines(array: ArrayView) -> Iterator[str]:
+    """Yield what was decided for all indices of an array, as sentences."""
+    if array.promise is not None:
+        yield from promise_lines_of(array.promise, f"zoe accept {array.id}" if array.ended_at_s is None else "")
+
+
+def decided_whole(client: Client, made: WorkflowView) -> WorkflowView:
+    """Return a workflow once its promise is decided, if one was asked for, or as it is after some seconds; say what was
+    decided.
+    """
+    until_s = time.monotonic() + _DECIDED_S
+    while _undecided(made) and time.monotonic() < until_s:
+        time.sleep(_LOOK_S)
+        made = client.workflows.one(made.id)
+    for line in whole_lines(made):
+        note(line)
+    if _undecided(made):
+        note("It is not decided yet whether it can be promised; `zoe workflow show` tells.")
+    return made
+
+
+def is_refused(made: WorkflowView | ArrayView) -> bool:
+    """Return whether a promise was asked for, and none was made."""
+    return made.promise is not None and made.promise.terms is None and not _undecided(made)
+
+
+def exit_of_whole(made: WorkflowView) -> None:
+    """End with the exit code for deadlines that cannot be met if a promise was asked for, and none was made."""
+    if is_refused(made):
+        raise typer.Exit(Exit.DEADLINE)
+
+
+def whole_lines(found: WorkflowView) -> Iterator[str]:
+    """Yield what was decided, as sentences."""
+    if found.promise is not None:
+        accept = f"zoe workflow accept {found.id}" if found.ended_at_s is None else ""
+        yield from promise_lines_of(found.promise, accept)
+
+
+def say_plan_of(context: typer.Context, plan: PromisePlan) -> None:
+    """Print what would be promised to all of something; exit with DEADLINE if it would not be."""
+    for text in plan.notes:
+        note(f"note: {text}")
+    terms, form = plan.promise.terms, options(context).output
+    if form is Format.TABLE:
+        lines = promise_lines_of(plan.promise, "") if terms is None else [f"It would be promised: {_words(terms)}."]
+        write("".join(f"{printable(line)}\n" for line in lines))
+    else:
+        emit(plan, form, Rows(("promised",), [(str(terms is not None).lower(),)]))
+    if terms is None:
+        raise typer.Exit(Exit.DEADLINE)
+
+
+def promise_lines_of(promise: WorkflowPromiseView, accept: str) -> Iterator[str]:
+    """Yield what was decided for all that is promised together; `accept`: the command that accepts an offer, empty for
+    what has ended.
+    """
+    if promise.terms is not None:
+        yield f"Promised: {_words(promise.terms)}."
+        if promise.status in _STANDS:
+            yield _STANDS[promise.status]
+        for risk in promise.risks:
+            yield f"{risk_words(risk.model_dump(), risk.step)}."
+    elif promise.why:
+        yield f"It cannot be promised: {promise.why}."
+    for one in promise.offers:
+        yield f"Offer {one.number} ({IN_WHAT[one.kind]}): {_words(one.terms)}."
+    if accept and promise.offers and promise.ends_s is not None and time.time() < promise.ends_s:
+        yield f"`{accept} NUMBER` accepts one until {in_full(promise.ends_s)}."
+
+
+def _words(terms: WorkflowTermsView) -> str:
+    price = "" if terms.price is None else f", for about {terms.price} {terms.currency}"
+    return f"all of it ends by {in_full(terms.finish_s)} with {terms.confidence:.0%} confidence{price}"
+
+
+def _undecided(made: WorkflowView | ArrayView) -> bool:
+    promise = made.promise
+    return made.ended_at_s is None and promise is not None and promise.terms is None and not promise.why

@@ -1,0 +1,115 @@
+"""How workflows are shown: lists, and the graph of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zoe_cli.commands.watching.workflow_promises import whole_lines
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, note
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock
+from zoe_client.documents.shortening import shortened
+from zoe_client.vocabulary import IndexState
+
+if TYPE_CHECKING:
+    from zoe_client.wire import EntriesView, StepPlan, StepView, WorkflowPlan, WorkflowSummary, WorkflowView
+
+WorkflowId = Annotated[str, typer.Argument(metavar="ID", help="Id of the workflow.")]
+_NAMED_MAX = 6
+"""Steps that a line names; after a matrix, a step may run after hundreds."""
+
+
+def list_rows(workflows: Sequence[WorkflowSummary]) -> Rows:
+    """Return a line for each workflow."""
+    rows = [
+        (one.id, one.name, one.user, one.state.value, step_counts(one), clock(one.submitted_at_s)) for one in workflows
+    ]
+    return Rows(("id", "name", "user", "state", "steps", "submitted"), rows)
+
+
+def plan_rows(plan: WorkflowPlan) -> Rows:
+    """Return a line for each step that would be submitted: its name, and what it runs after."""
+    names = [step.name for step in plan.steps]
+
+    def named(text: str) -> str:
+        kind, _, number = text.partition(":#")
+        return f"{kind}:{names[int(number)]}"
+
+    return Rows(("step", "after"), [(_planned(one), _some(list(map(named, one.after)))) for one in plan.steps])
+
+
+def _planned(step: StepPlan) -> str:
+    """Return the name of a step, and for which entries it runs."""
+    for name, source in step.for_each.items():
+        return f"{step.name} (for each {name} of {source})"
+    return step.name
+
+
+def graph_rows(found: WorkflowView) -> Rows:
+    """Return a line for each step: name, what it runs after, state, execution, message."""
+    rows = [(one.name, _some(one.after), _state(one), one.execution_id, one.message) for one in found.graph]
+    return Rows(("step", "after", "state", "execution", "message"), rows)
+
+
+def _state(step: StepView) -> str:
+    """Return the state of a step, and how many of its entries have succeeded."""
+    state = step.state.value.replace("_", " ")
+    return state if step.entries is None else f"{state}, {entries_text(step.entries)}"
+
+
+def entries_text(entries: EntriesView) -> str:
+    """Return how far the entries of a list are, such as `3 of 10 entries, 1 failed`."""
+    if entries.count is None:
+        return "its list is refused" if entries.problem else "its list is not read"
+    if entries.count == 0:
+        return "0 entries"
+    done, failed = (entries.states.get(one, 0) for one in (IndexState.SUCCEEDED, IndexState.FAILED))
+    return f"{done} of {entries.count} entries" + (f", {failed} failed" if failed else "")
+
+
+def name_failures(ended: WorkflowView) -> bool:
+    """Say how a workflow ended that has not succeeded, and name its failed steps; return whether it is one."""
+    if ended.state == "succeeded":
+        return False
+    note(f"zoe: {ended.name} ({ended.id}) {'was cancelled' if ended.state == 'cancelled' else 'failed'}")
+    for step in ended.graph:
+        if step.state == "failed":
+            note(f"  {step.name} ({step.execution_id}) failed" + (f": {step.message}" if step.message else ""))
+    return True
+
+
+def _some(names: Sequence[str]) -> str:
+    return shortened(names, _NAMED_MAX)
+
+
+def summary_lines(found: WorkflowView) -> Iterator[str]:
+    """Yield what stands above the graph."""
+    yield f"{found.name} ({found.id}): {found.state.value}, {step_counts(found)}"
+    if found.run > 1:
+        yield f"resumed; run {found.run}"
+    yield from whole_lines(found)
+    for name, value in found.parameters.items():
+        yield f"{name} = {value}"
+
+
+def step_counts(one: WorkflowSummary) -> str:
+    """Return numbers of steps by state, such as `3/5 succeeded, 1 failed, 1 running`."""
+    done = sum(number for state, number in one.steps.items() if state == "succeeded")
+    others = [
+        f"{number} {state.value.replace('_', ' ')}" for state, number in one.steps.items() if state != "succeeded"
+    ]
+    return f"{done}/{one.steps_total} succeeded" + "".join(f", {text}" for text in others)
+
+
+def show(context: typer.Context, workflow_id: WorkflowId) -> None:
+    """Show a workflow: its graph, with the state of each step."""
+    with options(context).client() as client:
+        found = client.workflows.one(workflow_id)
+    if options(context).output is Format.TABLE:
+        for line in summary_lines(found):
+            note(line)
+    emit(found, options(context).output, graph_rows(found))

@@ -1,0 +1,1 @@
+"""What several commands print and read: tables, dates, arguments."""

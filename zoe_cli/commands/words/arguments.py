@@ -1,0 +1,61 @@
+"""Arguments that several commands share."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.words.completion import execution_ids
+from zoe_client.names import TENANT_AT_THE_STORE
+
+_TENANT_MAX = 256
+
+
+def _check(value: str) -> str:
+    if not value or not value.isprintable():
+        raise typer.BadParameter("not a valid id")
+    return value
+
+
+def _check_all(values: list[str]) -> list[str]:
+    return [_check(value) for value in values]
+
+
+def _check_some(values: list[str] | None) -> list[str] | None:
+    return values and _check_all(values)
+
+
+def tenant_of_the_store(name: str) -> str:
+    """Return a name that can be a tenant's; typer's BadParameter."""
+    if not re.fullmatch(TENANT_AT_THE_STORE, name) or len(name) > _TENANT_MAX:
+        raise typer.BadParameter(
+            f"{name!r} can be no tenant: a name has 1 to 256 characters without spaces, '#', ':' and '/'"
+        )
+    return name
+
+
+Id = Annotated[
+    str, typer.Argument(metavar="ID", help="Id of an execution.", autocompletion=execution_ids, callback=_check)
+]
+Ids = Annotated[
+    list[str],
+    typer.Argument(metavar="ID", help="Of executions or arrays.", autocompletion=execution_ids, callback=_check_all),
+]
+OptionalIds = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ID]", help="Of executions or arrays.", autocompletion=execution_ids, callback=_check_some),
+]
+WaitedIds = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="ID",
+        help="Of executions, arrays or workflows.",
+        autocompletion=execution_ids,
+        callback=_check_all,
+    ),
+]
+ExitCodeFromApp = Annotated[
+    bool, typer.Option("--exit-code-from-app", help="Wait, and exit with the application's exit code.")
+]

@@ -1,0 +1,84 @@
+"""Arrays as tables and texts."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from zoe_cli.commands.words.deadline_words import array_deadline_cell
+from zoe_cli.commands.words.views import rows_of
+from zoe_cli.rows import Rows
+from zoe_cli.units import duration
+from zoe_client.plain import Array, Summary
+
+if TYPE_CHECKING:
+    from zoe_client.wire import ArraySummary
+
+_ID = re.compile(r"a[0-9a-z]{14}")
+_ENDED = ("succeeded", "failed", "cancelled")
+_INDICES_LENGTH_MAX = 24
+
+
+def is_workflow(text: str) -> bool:
+    """Return whether this is the id of a workflow, by its form."""
+    return text.startswith("w") and is_array(f"a{text[1:]}")
+
+
+def is_array(text: str) -> bool:
+    """Return whether this is the id of an array; executions of one are `ARRAY_INDEX`."""
+    return _ID.fullmatch(text) is not None
+
+
+def plain(array: ArraySummary) -> Array:
+    """Return an array of the SDK as plain JSON."""
+    kept: Any = array.model_dump(mode="json", include=set(Array.__annotations__))
+    found: Array = kept
+    return found
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Return numbers of indices by state, such as `3 failed, 997 waiting`."""
+    return ", ".join(f"{number} {state}" for state, number in counts.items() if number)
+
+
+def array_rows(arrays: Sequence[Array]) -> Rows:
+    """Return arrays as a table."""
+    return all_rows(arrays, ())
+
+
+def all_rows(arrays: Sequence[Array], executions: Sequence[Summary]) -> Rows:
+    """Return arrays, one row each, and executions as a table, newest first."""
+    table = rows_of(executions, any(one["deadline_s"] is not None for one in arrays))
+    with_progress, with_deadline = "progress" in table.columns, "deadline" in table.columns
+    aged = [(one["submitted_at_s"], row) for one, row in zip(executions, table.rows, strict=True)]
+    aged += [(one["submitted_at_s"], _row(one, with_progress, with_deadline)) for one in arrays]
+    return Rows(table.columns, [row for _, row in sorted(aged, key=lambda pair: -pair[0])])
+
+
+def _row(array: Array, with_progress: bool, with_deadline: bool) -> Sequence[object]:
+    """Return the row of an array: READY is how many indices have ended of all."""
+    now_s, counts = time.time(), array["counts"]
+    end_s = now_s if array["ended_at_s"] is None else array["ended_at_s"]
+    ended = sum(counts.get(state, 0) for state in _ENDED)
+    reason = array["reason"]
+    return (
+        array["id"],
+        f"{array['name']}[{_short(array)}]",
+        array["user"],
+        array["state"],
+        f"{ended}/{array['size']}",
+        duration(now_s - array["submitted_at_s"]),
+        duration(end_s - array["submitted_at_s"]) if array["state"] != "submitted" else "",
+        *([""] if with_progress else []),
+        *([array_deadline_cell(array)] if with_deadline else []),
+        reason["sentence"] if reason else counted(counts),
+    )
+
+
+def _short(array: Array) -> str:
+    text = array["indices"]
+    if len(text) > _INDICES_LENGTH_MAX:
+        text = text[:_INDICES_LENGTH_MAX] + "..."
+    return text if array["at_once_max"] is None else f"{text}%{array['at_once_max']}"

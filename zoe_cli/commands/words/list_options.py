@@ -1,0 +1,70 @@
+"""How `zoe ls` sorts executions, and writes them by a format of the user's."""
+
+from __future__ import annotations
+
+import string
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import typer
+
+from zoe_cli.commands.words.views import run_s
+from zoe_cli.text import printable
+from zoe_client.plain import Summary
+
+_SORTS: dict[str, Callable[[Summary, float], Any]] = {
+    "id": lambda e, _: e["id"],
+    "name": lambda e, _: e["name"].casefold(),
+    "user": lambda e, _: e["user"],
+    "state": lambda e, _: e["state"],
+    "age": lambda e, now_s: now_s - e["submitted_at_s"],
+    "ran": lambda e, now_s: run_s(e, now_s) or 0.0,
+    "priority": lambda e, _: e["priority"],
+}
+
+
+def sort_key(text: str) -> str:
+    """Return the column to sort by, a minus in front reverses the order. BadParameter for any other."""
+    if text.removeprefix("-") not in _SORTS:
+        raise typer.BadParameter(f"{text!r} is not a column to sort by; use one of {', '.join(_SORTS)}, or -name")
+    return text
+
+
+def sort(executions: Sequence[Summary], key: str) -> list[Summary]:
+    """Return executions in this order; equal ones stay in theirs."""
+    now_s, of = time.time(), _SORTS[key.removeprefix("-")]
+    return sorted(executions, key=lambda execution: of(execution, now_s), reverse=key.startswith("-"))
+
+
+def line_format(text: str) -> str:
+    """Return a format such as '{id} {state}'; BadParameter if it names what an execution does not have."""
+    known = Summary.__annotations__
+    try:
+        names = [name for _, name, spec, conversion in string.Formatter().parse(text) if _plain(name, spec, conversion)]
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is not a format: {error}; write '{{id}} {{state}}'") from None
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise typer.BadParameter(f"an execution has no {unknown[0]!r}; it has {', '.join(known)}")
+    return text
+
+
+def _plain(name: str | None, spec: str | None, conversion: str | None) -> bool:
+    """Return whether this part of a format is a name; ValueError if it is more than a name."""
+    if name is None:
+        return False
+    if spec or conversion:
+        raise ValueError(f"{name!r} is followed by more than a name")
+    return True
+
+
+def lines(executions: Sequence[Summary], text: str) -> str:
+    """Return a line for each execution; what it does not have is empty."""
+    return "".join(printable(text.format_map(_texts(execution))) + "\n" for execution in executions)
+
+
+def _texts(execution: Summary) -> dict[str, str]:
+    reason = execution["reason"]
+    values = {**execution, "reason": "" if reason is None else reason["sentence"]}
+    return {name: "" if value is None else str(value) for name, value in values.items()}

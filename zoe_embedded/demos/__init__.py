@@ -1,0 +1,1 @@
+"""The demos and `make serve`: their data, their settings, their runs."""

@@ -1,0 +1,36 @@
+"""What `make serve` and the demos do first: read the user's settings, and look for what they need."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from zoe_embedded.demos.given_settings import GivenSettingsError, given_settings
+from zoe_embedded.home import Home
+from zoe_embedded.runtimes.needs import NeedsError, check
+from zoe_embedded.runtimes.runtime import CLONE
+from zoe_lib.config import Settings
+from zoe_lib.file_settings import misspelt
+
+_OF_LOGS = ("log_file_bytes_max", "log_files_max")
+
+
+class NotReadyError(Exception):
+    """A setting is wrong, or the machine lacks something; the message says what to do."""
+
+
+def prepared(file: Path | None, programs: Sequence[str] = (), spark: bool = True) -> tuple[Home, dict[str, object]]:
+    """Return the home and the given settings. NotReadyError; nothing was built or started then."""
+    try:
+        home, given = Home.find(CLONE), given_settings(file)
+        check(home, programs, spark)
+    except (GivenSettingsError, NeedsError) as error:
+        raise NotReadyError(str(error)) from None
+    for warning in misspelt(Settings, os.environ):
+        print(f"warning: {warning}", file=sys.stderr)
+    for name in _OF_LOGS:
+        if name in given:  # for `log_to`, which all programs here use
+            os.environ[f"ZOE_{name}".upper()] = str(given[name])
+    return home, given

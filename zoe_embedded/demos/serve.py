@@ -1,0 +1,93 @@
+"""`make serve`: the whole stack on loopback until Ctrl-C; with `--storage`, an OpenStack Swift, too."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+
+from rich.console import Console
+
+from zoe_embedded.demos.given_settings import add_option
+from zoe_embedded.demos.preparing import prepared
+from zoe_embedded.demos.serve_storage import served_store, tell_store
+from zoe_embedded.demos.storage import FAILURES
+from zoe_embedded.processes.keeping import LOOK_INTERVAL_S, Revivals
+from zoe_embedded.processes.signals import end_by_keyboard_interrupt
+from zoe_embedded.runtimes.needs import MEMCACHED
+from zoe_embedded.stack import Stack
+from zoe_embedded.swift.site import Site
+from zoe_lib.api_tokens import FIRST_USER
+
+STOPPED = (
+    "Stopped. With the next `make serve`, queued executions keep their places, and those that ran begin again from the "
+    "start."
+)
+
+
+def main() -> int:
+    """Serve until Ctrl-C; return 1 if a process does not start, or ends by itself again and again."""
+    parser = argparse.ArgumentParser(prog="serve", description=__doc__)
+    add_option(parser)
+    parser.add_argument("--storage", action="store_true", help="with an OpenStack Swift and its controller")
+    console = Console(soft_wrap=True)
+    end_by_keyboard_interrupt()
+    try:
+        arguments = parser.parse_args()
+        if arguments.storage:
+            home, settings = prepared(arguments.settings, programs=[MEMCACHED], spark=False)
+            with served_store(home, settings) as site:
+                tell_store(console, site)
+                _tell(console, site.stack)
+                return _keep_up(console, site.stack, site)
+        home, settings = prepared(arguments.settings, spark=False)
+        with Stack(home, settings=settings, spark_optional=True) as stack:
+            _tell(console, stack)
+            return _keep_up(console, stack)
+    except FAILURES as error:
+        console.print(str(error), style="red", markup=False)
+        return 1
+    except KeyboardInterrupt:
+        console.print(STOPPED)
+        return 0
+
+
+def _keep_up(console: Console, stack: Stack, site: Site | None = None) -> int:
+    """Restart processes that end by themselves, until that happens too often. A server of Swift stays away until an
+    admin restarts it, as with any store.
+    """
+    revivals = Revivals()
+    away: list[str] = []
+    while True:
+        time.sleep(LOOK_INTERVAL_S)
+        if site is not None:
+            away, before = [name for name in site.store.all_ended() if name != MEMCACHED], away
+            for name in set(away).difference(before):
+                console.print(f"[red]The store's {name} ended by itself; see {site.store.directory / name}.log[/red]")
+                console.print(f"[yellow]`zoe storage restart {name}` starts it again.[/yellow]")
+        for story in stack.revive() if site is None else site.revive():
+            console.print(f"[yellow]{story}[/yellow]")
+            if revivals.too_often(time.monotonic()):
+                console.print(f"[red]That happens too often; see {stack.home.logs}[/red]")
+                return 1
+
+
+def _tell(console: Console, stack: Stack) -> None:
+    if not stack.url.endswith(f":{stack.preferred_port}"):
+        console.print(
+            f"[yellow]Port {stack.preferred_port} is in use by another program, so the URL has another port.[/yellow]"
+        )
+    console.print(f"[bold]Zoe is up[/bold] at {stack.url}   (API reference: {stack.url}/api/docs)")
+    console.print(f"Sign in with a browser: user {FIRST_USER}, password {stack.password}")
+    console.print(f"Data: {stack.home.path}   (ZOE_HOME)")
+    if stack.lacking:
+        console.print(f"Applications with Spark cannot run: {stack.lacking}", style="yellow", markup=False)
+    console.print("Or use it from another terminal:")
+    console.print(f"  export ZOE_URL={stack.url} ZOE_TOKEN_FILE={shlex.quote(str(stack.token_file))}")
+    console.print("  .venv/bin/zoe status")
+    console.print("Ctrl-C stops everything that was started here.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Started programs: their logs, ports and ends."""

@@ -1,0 +1,1 @@
+"""What is installed once for all clones: Spark, Java, jars, programs."""

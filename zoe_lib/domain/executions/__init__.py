@@ -1,0 +1,1 @@
+"""What becomes of it: executions, arrays, promises, limits, and what they use."""

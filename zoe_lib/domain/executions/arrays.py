@@ -1,0 +1,421 @@
+"""Arrays: one description that runs once for each of many indices; executions are made as the queue takes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from functools import partial
+from typing import TypeVar
+
+from zoe_client.vocabulary import DependencyKind, ExecutionState, Holder, IndexState, TextEnum
+from zoe_lib.domain.applications.application import Application, Component
+from zoe_lib.domain.applications.entries import Entry, EntryList, EntryUse, text_of, use_of
+from zoe_lib.domain.applications.entry_reading import ListRefused
+from zoe_lib.domain.applications.templates import with_entry, with_index
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.executions.indices import IndexSet, first_indices, indices_of
+from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, Dependency
+from zoe_lib.domain.values.frozen import changed, value
+
+T = TypeVar("T")
+ArrayId = str
+INDEX_STATES = tuple(IndexState)
+"""The states of an index; the number of one is how it is stored."""
+CODES: Mapping[IndexState, int] = {state: code for code, state in enumerate(INDEX_STATES)}
+WAITING, ACTIVE = CODES[IndexState.WAITING], CODES[IndexState.ACTIVE]
+RUNS_MAX = 1000
+"""How often indices of an array may run again."""
+_AGAIN = (IndexState.FAILED, IndexState.CANCELLED)
+_ID = re.compile(r"a[0-9a-z]{14}")
+_MEMBER = re.compile(r"(a[0-9a-z]{14})_([0-9]{1,9})(?:r([0-9]{1,4}))?")
+_VARIABLES = ("ID", "INDEX", "SIZE", "MIN", "MAX", "STEP")
+_PREFIX = "ZOE_ARRAY_"
+
+
+class ArrayEventKind(TextEnum):
+    """Entries of the journal about whole arrays. Those of their executions are as of all executions."""
+
+    SUBMITTED = "array_submitted"
+    HELD = "array_held"
+    RELEASED = "array_released"
+    MODIFIED = "array_modified"
+    CANCELLED = "array_cancelled"
+    AGAIN = "array_requeued"
+    DEPENDENCY = "array_dependency_ended"
+    OWNER = "array_owner_changed"
+    ACCEPTED = "array_accepted"
+    DEADLINE_MISSED = "array_deadline_missed"
+    LISTED = "array_listed"
+    LIST_REFUSED = "array_list_refused"
+    ENDED = "array_ended"
+
+
+@value(frozen=True, slots=True)
+class Array:
+    """One description and the indices for which it runs.
+
+    at_once: how many of its executions may be active at once, None without a limit. conditions: what keeps all indices
+    from running. corr: arrays whose same index has to succeed first. run: how often indices were asked to run, from 1.
+    counts: how many indices are in each state. late_count: how many had no execution yet when the deadline passed;
+    None: it has not, or all had one. version: counts the changes by users and by the end, not those of indices.
+    entries: the list with an entry for each index; None for arrays of indices alone. Before the list has been read, one
+    index stands for all, so that the array can be held, cancelled and fail as any other.
+    """
+
+    id: ArrayId
+    name: str
+    tenant: str
+    user: str
+    application: Application
+    submitted_at_s: float
+    indices: IndexSet
+    at_once: int | None = None
+    priority: int = 0
+    deadline_s: float | None = None
+    conditions: Conditions = NO_CONDITIONS
+    corr: tuple[ArrayId, ...] = ()
+    notes: tuple[str, ...] = ()
+    version: int = 1
+    run: int = 1
+    ended_at_s: float | None = None
+    message: str = ""
+    late_count: int | None = None
+    counts: Mapping[IndexState, int] = field(default_factory=dict)
+    entries: EntryList | None = None
+
+    def count(self, state: IndexState) -> int:
+        """Return how many indices are in that state."""
+        return self.counts.get(state, 0)
+
+    @property
+    def open_count(self) -> int:
+        """Return how many indices have not ended."""
+        return self.count(IndexState.WAITING) + self.count(IndexState.ACTIVE)
+
+    @property
+    def times_s(self) -> tuple[float, ...]:
+        """Return the times at which something may follow while its indices wait, in seconds since the epoch."""
+        return self.conditions.times_s
+
+    @property
+    def state(self) -> ExecutionState:
+        """Return the state of the whole: submitted before the first execution, running until all indices have ended."""
+        return state_of(self.counts)
+
+
+def state_of(counts: Mapping[IndexState, int]) -> ExecutionState:
+    """Return the state of an array by how many of its indices are in each state."""
+    waiting = counts.get(IndexState.WAITING, 0)
+    if waiting + counts.get(IndexState.ACTIVE, 0) == 0:
+        if counts.get(IndexState.FAILED):
+            return ExecutionState.FAILED
+        return ExecutionState.CANCELLED if counts.get(IndexState.CANCELLED) else ExecutionState.SUCCEEDED
+    return ExecutionState.SUBMITTED if waiting == sum(counts.values()) else ExecutionState.RUNNING
+
+
+@value(frozen=True, slots=True)
+class Member:
+    """The place of an execution in an array: the index, and for which run of it."""
+
+    array_id: ArrayId
+    index: int
+    run: int = 1
+
+
+def member_of(execution_id: ExecutionId) -> Member | None:
+    """Return the place in an array that the id of an execution names; None for executions of no array."""
+    found = _MEMBER.fullmatch(execution_id) if execution_id.startswith("a") else None
+    return None if found is None else Member(found[1], int(found[2]), int(found[3] or 1))
+
+
+def is_array(text: str) -> bool:
+    """Return whether this may be the id of an array."""
+    return _ID.fullmatch(text) is not None
+
+
+def member_id(array_id: ArrayId, index: int, run: int = 1) -> ExecutionId:
+    """Return the id of the execution for an index: `ARRAY_INDEX`, and `ARRAY_INDEXrRUN` when it runs again."""
+    return f"{array_id}_{index}" + (f"r{run}" if run > 1 else "")
+
+
+def asks_as_whole(array: Array) -> bool:
+    """Return whether all its indices are to be promised together. What runs again has no promise: that of the first run
+    was for all of them.
+    """
+    return array.application.promise is not None and array.deadline_s is not None and array.run == 1
+
+
+def awaits_list(array: Array) -> bool:
+    """Return whether it is not known yet for which entries it runs."""
+    return array.entries is not None and array.entries.count is None and array.open_count > 0
+
+
+def list_is_due(array: Array, now_s: float) -> bool:
+    """Return whether its list may be read: what it runs after has ended, and nothing else keeps it from running."""
+    return awaits_list(array) and array.conditions.met(now_s)
+
+
+def may_be_made(array: Array, now_s: float) -> bool:
+    """Return whether its indices may become executions. Those that are promised together need not wait for the time at
+    which they may begin, since that is a part of the promise.
+    """
+    if awaits_list(array):
+        return False
+    return array.conditions.met_but_for_time if asks_as_whole(array) else array.conditions.met(now_s)
+
+
+def execution_of(
+    array: Array, position: int, now_s: float, corr: tuple[Dependency, ...] = (), entry: Entry | None = None
+) -> Execution:
+    """Return the fresh execution for the index at a position; `corr`: the executions that it runs after; `entry`: of an
+    array that runs for a list.
+    """
+    index = array.indices.at(position)
+    conditions = Conditions(after=corr, keep=array.conditions.keep) if corr else NO_CONDITIONS
+    if array.conditions.end_by_s is not None:
+        conditions = changed(conditions, end_by_s=array.conditions.end_by_s)
+    if asks_as_whole(array):
+        conditions = _conditions_in_whole(array, position)
+    return Execution(
+        id=member_id(array.id, index, array.run),
+        name=array.name,
+        tenant=array.tenant,
+        user=array.user,
+        application=application_of(array, index, entry),
+        submitted_at_s=now_s,
+        priority=array.priority,
+        deadline_s=array.deadline_s,
+        notes=array.notes,
+        conditions=conditions,
+    )
+
+
+def _conditions_in_whole(array: Array, position: int) -> Conditions:
+    """Return the conditions of an index that is promised with all others. With at most k at once there are k lanes: in
+    each, an index runs after the one before it in the lane, however that ends.
+    """
+    count, lanes = array.indices.count, array.at_once
+    after: tuple[Dependency, ...] = ()
+    if lanes is not None and position >= lanes:
+        after = (Dependency(DependencyKind.ANY, member_id(array.id, array.indices.at(position - lanes))),)
+    whole = array.id if count > 1 else ""
+    return Conditions(begin_at_s=array.conditions.begin_at_s, after=after, whole=whole, members=count)
+
+
+def application_of(array: Array, index: int, entry: Entry | None = None) -> Application:
+    """Return the application for an index: `{index}` and the entry are filled in, and services find their place in
+    variables.
+    """
+    numbers = array.indices
+    places = (array.id, index, numbers.count, numbers.first, numbers.last, numbers.step)
+    variables = tuple((_PREFIX + name, str(place)) for name, place in zip(_VARIABLES, places, strict=True))
+    application = array.application
+    return replace(
+        application,
+        promise=application.promise if asks_as_whole(array) else None,
+        components=tuple(_component_of(one, index, variables, entry) for one in application.components),
+        results=tuple(one.replace("{index}", str(index)) for one in application.results),
+    )
+
+
+def _component_of(
+    component: Component, index: int, variables: tuple[tuple[str, str], ...], entry: Entry | None
+) -> Component:
+    def filled(text: str) -> str:
+        return with_index(text if entry is None else with_entry(text, partial(_chosen, entry)), index)
+
+    own = tuple((name, filled(text)) for name, text in component.environment)
+    return replace(
+        component,
+        command=tuple(map(filled, component.command)),
+        work_dir=None if component.work_dir is None else filled(component.work_dir),
+        environment=tuple(sorted({**dict(own), **dict(variables)}.items())),
+    )
+
+
+def _chosen(entry: Entry, name: str | None) -> str:
+    """Return an entry, or a field of it, as text. That it has the field was checked when the list was read."""
+    if isinstance(entry, Mapping):
+        return text_of(entry[name or ""])
+    return text_of(entry)
+
+
+def use_of_entries(application: Application) -> EntryUse:
+    """Return how an application uses the entries of a list."""
+    return use_of(
+        text
+        for one in application.components
+        for text in (*one.command, *(text for _, text in one.environment), one.work_dir or "")
+    )
+
+
+def counted(states: bytes | bytearray) -> Mapping[IndexState, int]:
+    """Return how many indices are in each state."""
+    return {state: number for state, code in CODES.items() if (number := states.count(code))}
+
+
+def indices_in(array: Array, states: bytes | bytearray, wanted: IndexState) -> str:
+    """Return the indices in a state, as users write them; empty if there are none."""
+    found = [index for index, code in zip(array.indices, states, strict=True) if code == CODES[wanted]]
+    return str(indices_of(found)) if found else ""
+
+
+# What happens to a whole array: each returns it after the change, and changes the states of indices.
+
+
+def hold(array: Array, by: Holder) -> Array:
+    """Return the array while nothing more of it is made; what an operator holds stays so."""
+    if array.conditions.held in (Holder.OPERATOR, by):
+        return array
+    return changed(array, conditions=changed(array.conditions, held=by))
+
+
+def release(array: Array) -> Array:
+    """Return the array without a hold; dependencies that can no longer be met do not count any more."""
+    after = tuple(one for one in array.conditions.after if one.met is not False)
+    return changed(array, conditions=changed(array.conditions, held=None, after=after))
+
+
+def promised(array: Array, finish_s: float) -> Array:
+    """Return the array after an offer for all of its indices was accepted: its deadline is that of the promise."""
+    if array.deadline_s == finish_s:
+        return array
+    return changed(array, deadline_s=finish_s, late_count=None)
+
+
+def with_all_waiting(array: Array, states: bytes) -> tuple[Array, bytes]:
+    """Return an array and the states of its indices as they are told before any may begin: their executions are made
+    for the decision on its promise, but all of them wait for it, for an answer to its offers, or for a time.
+    """
+    counts = _moved(array.counts, IndexState.ACTIVE, IndexState.WAITING, array.count(IndexState.ACTIVE))
+    return changed(array, counts=counts), states.translate(_mapping(IndexState.ACTIVE, into=IndexState.WAITING))
+
+
+def cancel(array: Array, states: bytearray, user: str, only: IndexSet | None = None) -> Array:
+    """Return the array after its waiting indices were cancelled, or `only` those of them; others are passed over."""
+    if only is None:
+        return _closed(array, states, IndexState.CANCELLED, f"cancelled by {user}")
+    waiting, cancelled = CODES[IndexState.WAITING], CODES[IndexState.CANCELLED]
+    places = [place for index in only if (place := array.indices.position(index)) is not None]
+    if not (found := [place for place in places if states[place] == waiting]):
+        return array
+    for place in found:
+        states[place] = cancelled
+    return changed(array, counts=counted(states))
+
+
+def fail(array: Array, states: bytearray, why: str) -> Array:
+    """Return the array after its waiting indices have failed, since they can never run."""
+    return _closed(array, states, IndexState.FAILED, why)
+
+
+def _closed(array: Array, states: bytearray, into: IndexState, message: str) -> Array:
+    if not array.count(IndexState.WAITING):
+        return array
+    states[:] = states.translate(_mapping(IndexState.WAITING, into=into))
+    return changed(array, message=message, counts=counted(states))
+
+
+def listed(array: Array, count: int) -> Array:
+    """Return the array after its list was read: it has so many indices, which wait; with none of them, it has
+    succeeded. Unchanged if it does not await its list.
+    """
+    if array.entries is None or not awaits_list(array):
+        return array
+    entries = changed(array.entries, count=count, problem=None, hint="")
+    counts = {IndexState.WAITING: count} if count else {}
+    return changed(array, entries=entries, indices=first_indices(count), counts=counts, late_count=None)
+
+
+def list_refused(array: Array, states: bytearray, why: ListRefused) -> Array:
+    """Return the array after it has failed because its list cannot be used; unchanged if it does not await its list."""
+    if array.entries is None or not awaits_list(array):
+        return array
+    failed = fail(array, states, str(why))
+    return changed(failed, entries=changed(array.entries, problem=why.problem, hint=why.hint))
+
+
+def missed_deadline(array: Array, now_s: float) -> Array:
+    """Return the array after its deadline has passed for indices that wait; unchanged if none does, or if this was
+    noted already. The executions of the others note it for themselves.
+    """
+    late = array.count(IndexState.WAITING)
+    if array.deadline_s is None or now_s < array.deadline_s or array.late_count is not None or not late:
+        return array
+    return changed(array, late_count=late)
+
+
+def again(array: Array, states: bytearray) -> Array:
+    """Return the array after its failed and cancelled indices wait again. Its conditions have been met once."""
+    if not any(array.count(state) for state in _AGAIN):
+        return array
+    states[:] = states.translate(_mapping(*_AGAIN, into=IndexState.WAITING))
+    held = Conditions(held=array.conditions.held, keep=array.conditions.keep)
+    entries = None if array.entries is None else changed(array.entries, problem=None, hint="")
+    return changed(
+        array,
+        run=array.run + 1,
+        message="",
+        ended_at_s=None,
+        conditions=held,
+        counts=counted(states),
+        entries=entries,
+    )
+
+
+def _mapping(*states: IndexState, into: IndexState) -> bytes:
+    codes = {CODES[state] for state in states}
+    return bytes(CODES[into] if code in codes else code for code in range(256))
+
+
+def corr_dependency(on: ExecutionId, code: int) -> Dependency | None:
+    """Return what an index runs after, if the same index of the other array is in that state; None: it succeeded."""
+    if code == CODES[IndexState.SUCCEEDED]:
+        return None
+    return Dependency(DependencyKind.OK, on, met=None if code == ACTIVE else False)
+
+
+def fresh(array: Array, application: Application, notes: Sequence[str]) -> Array:
+    """Return a new array as it is stored: all its indices wait."""
+    counts = {IndexState.WAITING: array.indices.count}
+    return changed(array, application=application, notes=(*array.notes, *notes), counts=counts)
+
+
+def settled(array: Array, at_s: float) -> Array:
+    """Return the array with the time of its end, if its last index has ended and it has none yet."""
+    return array if array.open_count or array.ended_at_s is not None else changed(array, ended_at_s=at_s)
+
+
+def let_in(array: Array, wanted: Sequence[T], room: int | None) -> Sequence[T]:
+    """Return of what is wanted as much as there is room for; None: any number. Of what is promised together, all or
+    nothing.
+    """
+    if room is None or room >= len(wanted):
+        return wanted
+    return () if asks_as_whole(array) else wanted[:room]
+
+
+def made(array: Array, states: bytearray, positions: list[int]) -> Array:
+    """Return the array after executions were made for the indices at these positions, which wait."""
+    for position in positions:
+        states[position] = ACTIVE
+    return changed(array, counts=_moved(array.counts, IndexState.WAITING, IndexState.ACTIVE, len(positions)))
+
+
+def index_ended(array: Array, states: bytearray, execution: Execution) -> Array:
+    """Return the array after the execution of an index has ended; unchanged if its index is not active."""
+    member = member_of(execution.id)
+    position = None if member is None else array.indices.position(member.index)
+    if position is None or states[position] != ACTIVE:
+        return array
+    state = IndexState(execution.state.value)
+    states[position] = CODES[state]
+    return changed(array, counts=_moved(array.counts, IndexState.ACTIVE, state, 1))
+
+
+def _moved(
+    counts: Mapping[IndexState, int], before: IndexState, after: IndexState, number: int
+) -> dict[IndexState, int]:
+    moved = {**counts, before: counts.get(before, 0) - number, after: counts.get(after, 0) + number}
+    return {state: count for state, count in moved.items() if count}

@@ -1,0 +1,460 @@
+"""Facts about executions. The journal keeps them; `lifecycle.apply` is the only reader that changes state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import ClassVar
+
+from zoe_client.vocabulary import ExecutionState, Holder
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.execution import Cause, Execution, Outcome, ServiceId
+from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions
+from zoe_lib.domain.values.deadlines import DeadlineMiss
+from zoe_lib.domain.values.finish_times import FinishTerms, PromiseNotice, PromiseOffers
+from zoe_lib.domain.values.forecast import Forecast
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.locality import InputPlaces
+from zoe_lib.domain.values.reasons import Reason
+from zoe_lib.domain.values.storage import InputRead
+from zoe_lib.domain.values.transfers import StoreTransfers
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A fact: its time (seconds since the epoch) and its cause.
+
+    `cause_id` names the request, plan or observation behind it; the same name stands in logs and labels."""
+
+    kind: ClassVar[str] = ""
+    at_s: float
+    cause_id: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Submitted(Event):
+    """A user submitted it; `conditions` kept it from the queue then."""
+
+    kind: ClassVar[str] = "submitted"
+    conditions: Conditions | None = None
+
+
+def submitted(execution: Execution, cause_id: str = "") -> Submitted:
+    """Return the event that a fresh execution begins with."""
+    conditions = None if execution.conditions == NO_CONDITIONS else execution.conditions
+    return Submitted(at_s=execution.submitted_at_s, cause_id=cause_id, conditions=conditions)
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Queued(Event):
+    """The master took it into the queue."""
+
+    kind: ClassVar[str] = "queued"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Held(Event):
+    """A user or an operator holds it: it does not enter the queue, or leaves it, until it is released."""
+
+    kind: ClassVar[str] = "held"
+    by: Holder
+    user: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Released(Event):
+    """It is not held any more; dependencies that cannot be met any more no longer count."""
+
+    kind: ClassVar[str] = "released"
+    user: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class DependencyEnded(Event):
+    """An execution that it waits for has ended, in that state; null: it is not known any more."""
+
+    kind: ClassVar[str] = "dependency_ended"
+    on: str
+    state: ExecutionState | None = None
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Requested:
+    """What a user may change while an execution waits. Times are in seconds since the epoch."""
+
+    priority: int
+    deadline_s: float | None
+    begin_at_s: float | None
+    application: Application
+
+    @classmethod
+    def of(cls, execution: Execution) -> Requested:
+        """Return what is requested now."""
+        begin_at_s = execution.conditions.begin_at_s
+        return cls(
+            priority=execution.priority,
+            deadline_s=execution.deadline_s,
+            begin_at_s=begin_at_s,
+            application=execution.application,
+        )
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Modified(Event):
+    """A user changed what it asks for while it waited; `what` says in words how."""
+
+    kind: ClassVar[str] = "modified"
+    before: Requested
+    after: Requested
+    user: str = ""
+    what: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Scaled(Event):
+    """A user, or without one the rule of the component, asked for other numbers of instances of these components, which
+    had the numbers `before`; only elastic services come and go. `why`: what was measured.
+    """
+
+    kind: ClassVar[str] = "scaled"
+    before: Mapping[str, int]
+    total_counts: Mapping[str, int]
+    user: str = ""
+    why: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Promised(Event):
+    """It is promised to end by a time; what that rests on is guaranteed to it from now on.
+
+    offer: the number of the offer that its user accepted; 0: it is promised as it was asked for.
+    """
+
+    kind: ClassVar[str] = "promised"
+    terms: FinishTerms
+    offer: int = 0
+    user: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class PromiseOffered(Event):
+    """What it asked for cannot be promised, and why; this can, if its user accepts it in time."""
+
+    kind: ClassVar[str] = "promise_offered"
+    offers: PromiseOffers
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class PromiseAtRisk(Event):
+    """Its promise is expected to be broken; it goes on."""
+
+    kind: ClassVar[str] = "promise_at_risk"
+    notice: PromiseNotice
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class PromiseAdjusted(Event):
+    """So many of its elastic services are guaranteed now: fewer while it is early, more when it is not any more; and so
+    many bytes per second to read: more than promised while it is late. None: as many as promised.
+    """
+
+    kind: ClassVar[str] = "promise_adjusted"
+    elastic: int
+    read_bytes_per_s: int | None = None
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class ReasonChanged(Event):
+    """It now waits for another reason."""
+
+    kind: ClassVar[str] = "reason_changed"
+    reason: Reason
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Forecasted(Event):
+    """The expected start and end that the user was shown."""
+
+    kind: ClassVar[str] = "forecasted"
+    forecast: Forecast
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """A service and the node it was given."""
+
+    service_id: ServiceId
+    node: str
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class StartPlanned(Event):
+    """All essential services were admitted and placed; the placements may include elastic services.
+
+    places: what nodes held of its inputs then, if the object store reported it.
+    """
+
+    kind: ClassVar[str] = "start_planned"
+    placements: tuple[Placement, ...]
+    places: tuple[InputPlaces, ...] = ()
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class StorageGranted(Event):
+    """The storage controller has put its guarantee in force."""
+
+    kind: ClassVar[str] = "storage_granted"
+    read_bytes_per_s: int | None = None
+    write_bytes_per_s: int | None = None
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class StorageRefused(Event):
+    """The storage controller refuses the required bandwidth, and why; the master keeps asking."""
+
+    kind: ClassVar[str] = "storage_refused"
+    why: str
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class StorageDeclined(Event):
+    """The preferred bandwidth is not guaranteed, and why; it starts without a guarantee."""
+
+    kind: ClassVar[str] = "storage_declined"
+    read_bytes_per_s: int | None = None
+    write_bytes_per_s: int | None = None
+    why: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class StorageWithdrawn(Event):
+    """The granted bandwidth is no longer in force, and why; services that have started continue without it."""
+
+    kind: ClassVar[str] = "storage_withdrawn"
+    read_bytes_per_s: int | None = None
+    write_bytes_per_s: int | None = None
+    why: str
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class TenantCredentialUsed(Event):
+    """Its services sign in to the object store as its tenant: no credential of its own came in time."""
+
+    kind: ClassVar[str] = "tenant_credential_used"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class StorageTransferred(Event):
+    """What its attempt moved to and from the object store with a credential of its own, which has ended; it may come
+    after the end.
+    """
+
+    kind: ClassVar[str] = "storage_transferred"
+    attempt: int
+    transfers: StoreTransfers
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class InputsDecided(Event):
+    """Which of its inputs with a pushdown are read through a view, and why or why not."""
+
+    kind: ClassVar[str] = "inputs_decided"
+    inputs: tuple[InputRead, ...]
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class ElasticPlaced(Event):
+    """Elastic services of a started execution were given nodes."""
+
+    kind: ClassVar[str] = "elastic_placed"
+    placements: tuple[Placement, ...]
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class ServiceEvent(Event):
+    """A fact about one service."""
+
+    service_id: ServiceId
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class ServiceStarting(ServiceEvent):
+    """It is handed to the back-end."""
+
+    kind: ClassVar[str] = "service_starting"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class ServiceStarted(ServiceEvent):
+    """Its process runs."""
+
+    kind: ClassVar[str] = "service_started"
+    backend_id: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class ServiceReady(ServiceEvent):
+    """Its readiness probe was answered."""
+
+    kind: ClassVar[str] = "service_ready"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class ServiceStopping(ServiceEvent):
+    """It was asked to stop; `cause` says why."""
+
+    kind: ClassVar[str] = "service_stopping"
+    cause: Cause
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class ServiceEnded(ServiceEvent):
+    """Its process is gone, or it was never started. `left_files`: names and sizes of what was in its scratch directory,
+    which is removed.
+    """
+
+    kind: ClassVar[str] = "service_ended"
+    cause: Cause
+    exit_code: int | None = None
+    message: str = ""
+    detail: str = ""
+    left_files: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class ServiceLost(ServiceEvent):
+    """Its node is gone, and its fate is unknown."""
+
+    kind: ClassVar[str] = "service_lost"
+    message: str = ""
+    detail: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class ServiceRetried(ServiceEvent):
+    """An elastic service that failed gets a successor, not to be started before `not_before_s`."""
+
+    kind: ClassVar[str] = "service_retried"
+    not_before_s: float
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Running(Event):
+    """All essential services are ready."""
+
+    kind: ClassVar[str] = "running"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class IdleWarned(Event):
+    """It has been unused since `used_at_s`; unless it is used, it ends at `ends_at_s`."""
+
+    kind: ClassVar[str] = "idle_warned"
+    used_at_s: float
+    ends_at_s: float
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class DeadlineMissed(Event):
+    """It had not ended at its deadline, and why; it goes on."""
+
+    kind: ClassVar[str] = "deadline_missed"
+    miss: DeadlineMiss
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Stopping(Event):
+    """The outcome is known; what still runs is stopped."""
+
+    kind: ClassVar[str] = "stopping"
+    outcome: Outcome
+    cause: Cause
+    exit_code: int | None = None
+    message: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Ended(Event):
+    """Nothing is left; the terminal state is the outcome's."""
+
+    kind: ClassVar[str] = "ended"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Requeued(Event):
+    """All services of the attempt have ended, and it is retried, not before `not_before_s`.
+
+    plainly: it failed while it read an input through a view, which may have been the reason. From now on it reads plain
+    objects, and this failure does not count against the user's `retries`. memory_bytes: what components reserve from
+    now on that ran out of memory, and memory_before: what they reserved.
+    """
+
+    kind: ClassVar[str] = "requeued"
+    not_before_s: float = 0.0
+    plainly: bool = False
+    memory_bytes: Mapping[str, int] = field(default_factory=dict)
+    memory_before: Mapping[str, int] = field(default_factory=dict)
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Refused(Event):
+    """It ended while waiting: it can never run, or a user cancelled it."""
+
+    kind: ClassVar[str] = "refused"
+    outcome: Outcome
+    cause: Cause
+    message: str = ""
+    detail: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class OwnerChanged(Event):
+    """An admin handed it over to another user of its tenant; services that run go on as the former owner's."""
+
+    kind: ClassVar[str] = "owner_changed"
+    former: str
+    user: str
+
+
+EVENT_TYPES: dict[str, type[Event]] = {
+    event_type.kind: event_type
+    for event_type in (
+        Submitted,
+        Queued,
+        Held,
+        Released,
+        DependencyEnded,
+        Modified,
+        Scaled,
+        Promised,
+        PromiseOffered,
+        PromiseAdjusted,
+        PromiseAtRisk,
+        ReasonChanged,
+        Forecasted,
+        StartPlanned,
+        StorageGranted,
+        StorageRefused,
+        StorageDeclined,
+        StorageWithdrawn,
+        TenantCredentialUsed,
+        StorageTransferred,
+        InputsDecided,
+        ElasticPlaced,
+        ServiceStarting,
+        ServiceStarted,
+        ServiceReady,
+        ServiceStopping,
+        ServiceEnded,
+        ServiceLost,
+        ServiceRetried,
+        Running,
+        DeadlineMissed,
+        IdleWarned,
+        Stopping,
+        Ended,
+        Requeued,
+        Refused,
+        OwnerChanged,
+    )
+}

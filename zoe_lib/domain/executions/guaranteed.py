@@ -1,0 +1,62 @@
+"""Guaranteed services: elastic ones that a promise rests on, which the scheduler treats as essential."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.executions.execution import Execution, Service, ServiceState
+from zoe_lib.domain.values.frozen import changed
+
+_PLACED = ("starting", "running")
+
+
+def awaits_promise(execution: Execution) -> bool:
+    """Return whether it asks for a promise that it has not got, and so stays out of the queue."""
+    wished = execution.application.promise is not None and execution.deadline_s is not None
+    return wished and execution.promise is None
+
+
+def guaranteed_counts(application: Application, elastic: int) -> Mapping[str, int]:
+    """Return how many services of each component are essential or guaranteed, if so many elastic ones are guaranteed,
+    in the order in which they start.
+    """
+    left, counts = elastic, {}
+    for component in sorted(application.components, key=lambda one: one.startup_order):
+        more = min(component.elastic_count, left)
+        left -= more
+        counts[component.name] = component.essential_count + more
+    return counts
+
+
+def as_guaranteed(execution: Execution) -> Execution:
+    """Return the execution as the scheduler sees it under its promise.
+
+    What is guaranteed is essential: it is placed with the start, all or nothing, and nobody takes it back. Without a
+    promise it is the same execution.
+    """
+    if execution.promise is None:
+        return execution
+    terms = execution.promise.terms
+    counts = guaranteed_counts(execution.application, execution.promise.guaranteed(execution.attempt))
+    components = tuple(changed(one, essential_count=counts[one.name]) for one in execution.application.components)
+    application = changed(execution.application, components=components, expected_run_s=terms.run_s)
+    services = tuple(_as_core(one, counts[one.component]) for one in execution.services)
+    return changed(execution, application=application, services=services)
+
+
+def missing(guaranteed: Execution) -> Mapping[str, list[Service]]:
+    """Return the guaranteed services of a started execution that have no place, by component: they failed, and others
+    take their places. They get these before they may start again, or others would take the room.
+    """
+    found: dict[str, list[Service]] = {}
+    if guaranteed.state.value not in _PLACED:
+        return found
+    for service in guaranteed.core_services():
+        if service.state is ServiceState.CREATED and service.node is None:
+            found.setdefault(service.component, []).append(service)
+    return found
+
+
+def _as_core(service: Service, essential: int) -> Service:
+    return service if service.core or service.index >= essential else changed(service, core=True)

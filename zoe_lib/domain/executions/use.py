@@ -1,0 +1,95 @@
+"""Reservations of executions over time, by day: the only record after executions are removed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from zoe_lib.domain.executions.execution import Execution, Mark
+from zoe_lib.domain.executions.promises import wished
+from zoe_lib.domain.values.frozen import value
+
+DAY_S = 86400.0
+
+
+@value(frozen=True, slots=True)
+class DayOfUser:
+    """A day (number of days since the epoch, UTC) of one user in one tenant."""
+
+    day: int
+    tenant: str
+    user: str
+
+
+@value(frozen=True, slots=True)
+class ResourceSeconds:
+    """Reserved cores and memory times the seconds for which services had them.
+
+    `store_bytes`: what the object store was bound to move, the granted bandwidth times the seconds for which it was
+    granted.
+    """
+
+    core_s: float = 0.0
+    memory_byte_s: float = 0.0
+    store_bytes: float = 0.0
+
+    def __add__(self, other: ResourceSeconds) -> ResourceSeconds:
+        """Both together."""
+        return ResourceSeconds(
+            self.core_s + other.core_s,
+            self.memory_byte_s + other.memory_byte_s,
+            self.store_bytes + other.store_bytes,
+        )
+
+
+def daily_use(executions: Iterable[Execution], now_s: float | None = None) -> Mapping[DayOfUser, ResourceSeconds]:
+    """Use from the start of a service's process to its end, split at midnight UTC.
+
+    What has not ended counts until `now_s`, or not at all.
+    """
+    result: dict[DayOfUser, ResourceSeconds] = defaultdict(ResourceSeconds)
+    for execution in executions:
+        for day, used in _parts(execution, now_s):
+            result[DayOfUser(day, execution.tenant, execution.user)] += used
+    return dict(result)
+
+
+def granted_by_day(execution: Execution, until_s: float | None) -> Mapping[int, float]:
+    """Return for how many seconds of each day its bandwidth was granted; the present grant counts until the given time,
+    or not at all.
+
+    One number a day, however often grants and withdrawals take turns.
+    """
+    return granted_until(execution.granted_s, execution.marks.get(Mark.STORAGE_GRANTED), until_s)
+
+
+def granted_until(before: Mapping[int, float], since_s: float | None, until_s: float | None) -> Mapping[int, float]:
+    """Return seconds of each day: what was granted before, and from `since_s` until `until_s` if both are known."""
+    if since_s is None or until_s is None:
+        return before
+    result = dict(before)
+    for day, seconds in _days(since_s, until_s):
+        result[day] = result.get(day, 0.0) + seconds
+    return result
+
+
+def _parts(execution: Execution, now_s: float | None) -> Iterator[tuple[int, ResourceSeconds]]:
+    """What an execution used, each with its day."""
+    for service in execution.services:
+        end_s = service.ended_at_s if service.ended_at_s is not None else now_s
+        if service.started_at_s is not None and end_s is not None:
+            amount = execution.component_of(service).reservation
+            for day, seconds in _days(service.started_at_s, end_s):
+                yield day, ResourceSeconds(amount.cores_milli / 1000 * seconds, float(amount.memory_bytes) * seconds)
+    rates = wished(execution.application)
+    if rates is not None:
+        for day, seconds in granted_by_day(execution, execution.marks.get(Mark.ENDED, now_s)).items():
+            yield day, ResourceSeconds(store_bytes=float(rates.read + rates.write) * seconds)
+
+
+def _days(from_s: float, to_s: float) -> Iterable[tuple[int, float]]:
+    day = int(from_s // DAY_S)
+    while from_s < to_s:
+        until_s = min((day + 1) * DAY_S, to_s)
+        yield day, until_s - from_s
+        from_s, day = until_s, day + 1

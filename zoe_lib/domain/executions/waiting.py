@@ -1,0 +1,156 @@
+"""How an execution spent its waiting time: every second has a cause, computed from its journal."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from zoe_client.vocabulary import WaitCause
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause
+from zoe_lib.domain.values.conditions import Conditions, reason_of
+from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+
+__all__ = ["CauseShare", "CauseSpan", "WaitCause", "cause_of", "shares", "spans"]
+
+_PERCENT = 100
+
+
+_BY_REASON = {
+    ReasonCode.NO_RESOURCES: WaitCause.CLUSTER_FULL,
+    ReasonCode.MAKING_ROOM: WaitCause.MAKING_ROOM,
+    ReasonCode.BEHIND_IN_QUEUE: WaitCause.OTHERS_AHEAD,
+    ReasonCode.NEVER_FITS: WaitCause.NEVER_FITS,
+    ReasonCode.NO_NODES: WaitCause.NODES_AWAY,
+    ReasonCode.NODES_AWAY: WaitCause.NODES_AWAY,
+    ReasonCode.FOREIGN_USE: WaitCause.FOREIGN_USE,
+    ReasonCode.RETRY_BACKOFF: WaitCause.OWN_FAILURE,
+    ReasonCode.STORAGE_BANDWIDTH: WaitCause.STORAGE,
+    ReasonCode.STORAGE_REFUSED: WaitCause.STORAGE,
+    ReasonCode.TENANT_LIMIT: WaitCause.QUOTA,
+    ReasonCode.USER_LIMIT: WaitCause.QUOTA,
+    ReasonCode.IMAGE_PULLING: WaitCause.IMAGE,
+    ReasonCode.LOCATING_INPUTS: WaitCause.STORAGE,
+    ReasonCode.SCAN_LIMIT: WaitCause.POLICY,
+    ReasonCode.HELD: WaitCause.CONDITIONS,
+    ReasonCode.BEGIN_TIME: WaitCause.CONDITIONS,
+    ReasonCode.PROMISE: WaitCause.CONDITIONS,
+    ReasonCode.BOOKED: WaitCause.OTHERS_AHEAD,
+    ReasonCode.DEPENDENCIES: WaitCause.CONDITIONS,
+    ReasonCode.CREDENTIAL: WaitCause.STORAGE,
+}
+
+_WHY_AGAIN = {
+    Cause.STORAGE_UNAVAILABLE: WaitCause.STORAGE,
+    Cause.REQUEUED: WaitCause.MASTER,
+    Cause.STOPPED: WaitCause.MASTER,
+}
+_NEXT_ATTEMPT = "It was waiting for its next attempt."
+_BETWEEN_ATTEMPTS = {Cause.STOPPED: "Zoe was stopped, which ended it; it was waiting to run again."}
+
+
+@value(frozen=True, slots=True)
+class CauseSpan:
+    """A stretch of waiting under one cause, in seconds since the epoch; `sentence` is the reason at that time."""
+
+    cause: WaitCause
+    since_s: float
+    until_s: float
+    sentence: str = ""
+
+
+@value(frozen=True, slots=True)
+class CauseShare:
+    """Total time of one cause: seconds, and whole percent; the percentages of all causes add up to 100."""
+
+    cause: WaitCause
+    seconds: float
+    percent: int
+
+
+def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
+    """Return all waiting of an execution so far, in order and without gaps between submission (or
+    requeue) and start."""
+    closed: list[CauseSpan] = []
+    open_span: CauseSpan | None = None
+    why_again, between = WaitCause.OWN_FAILURE, _NEXT_ATTEMPT
+    for event in _with_late_holds(events):
+        following = open_span
+        match event:
+            case ev.Submitted(conditions=None):
+                following = CauseSpan(WaitCause.MASTER, event.at_s, event.at_s, "The master had not considered it yet.")
+            case ev.Submitted(conditions=Conditions() as conditions):
+                reason = reason_of(conditions, event.at_s)
+                sentence = "" if reason is None else reason.sentence
+                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, sentence)
+            case ev.Queued() if open_span is not None and open_span.cause is WaitCause.CONDITIONS:
+                following = CauseSpan(WaitCause.MASTER, event.at_s, event.at_s, "The master had not considered it yet.")
+            case ev.Modified(after=ev.Requested(begin_at_s=float() as begin_at_s)) if begin_at_s > event.at_s:
+                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, "It was not to begin yet.")
+            case ev.Held():
+                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, "It was held.")
+            case ev.Requeued():
+                following = CauseSpan(why_again, event.at_s, event.at_s, between)
+            case ev.ReasonChanged():
+                following = CauseSpan(cause_of(event.reason), event.at_s, event.at_s, event.reason.sentence)
+            case ev.Stopping():
+                following = None
+                why_again = _WHY_AGAIN.get(event.cause, WaitCause.OWN_FAILURE)
+                between = _BETWEEN_ATTEMPTS.get(event.cause, _NEXT_ATTEMPT)
+            case ev.StartPlanned() | ev.Refused():
+                following = None
+        if following is not open_span:
+            closed += _closed(open_span, event.at_s)
+            open_span = following
+    return closed + _closed(open_span, now_s)
+
+
+def _with_late_holds(events: Iterable[ev.Event]) -> Iterator[ev.Event]:
+    """Yield the events; a hold of what is being requeued begins when it waits again."""
+    held: ev.Held | None = None
+    stops = False
+    for event in events:
+        match event:
+            case ev.Stopping():
+                stops = True
+            case ev.Held() if stops:
+                held = event
+                continue
+            case ev.Released() if stops:
+                held = None
+        yield event
+        if isinstance(event, ev.Requeued):
+            stops = False
+            if held is not None:
+                yield replace(held, at_s=event.at_s)
+                held = None
+
+
+def shares(waited: Iterable[CauseSpan]) -> list[CauseShare]:
+    """Return the causes, longest first. Percents are rounded by largest remainder, so that they add up."""
+    seconds: dict[WaitCause, float] = defaultdict(float)
+    for span in waited:
+        seconds[span.cause] += span.until_s - span.since_s
+    total_s = sum(seconds.values())
+    if total_s <= 0:
+        return []
+    exact = {cause: _PERCENT * each_s / total_s for cause, each_s in seconds.items()}
+    percents = {cause: int(value) for cause, value in exact.items()}
+    by_remainder = sorted(exact, key=lambda cause: (percents[cause] - exact[cause], cause.value))
+    for cause in by_remainder[: _PERCENT - sum(percents.values())]:
+        percents[cause] += 1
+    ordered = sorted(seconds, key=lambda cause: (-seconds[cause], cause.value))
+    return [CauseShare(cause, seconds[cause], percents[cause]) for cause in ordered]
+
+
+def cause_of(reason: Reason) -> WaitCause:
+    """Return the cause behind a reason. A full cluster counts as full even if nodes that it does not need are away."""
+    return _BY_REASON[reason.code]
+
+
+def _closed(span: CauseSpan | None, until_s: float) -> list[CauseSpan]:
+    if span is None or until_s <= span.since_s:
+        return []
+    return [CauseSpan(span.cause, span.since_s, until_s, span.sentence)]

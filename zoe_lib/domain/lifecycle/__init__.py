@@ -1,0 +1,1 @@
+"""What may follow what: the transitions of an execution, and their consequences."""

@@ -1,0 +1,54 @@
+"""Decide when an unused interactive execution is warned, and when it is ended."""
+
+from __future__ import annotations
+
+from zoe_lib.domain.applications.application import ApplicationKind
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Mark, Outcome
+
+
+def idle_event(
+    execution: Execution, used_at_s: float | None, now_s: float, policy: Policy, cause_id: str
+) -> ev.Event | None:
+    """Return the event that follows from its last use (None: unused so far); None if nothing follows now."""
+    due_s = idle_due_s(execution, used_at_s, policy)
+    if due_s is None or now_s < due_s:
+        return None
+    if not _warned(execution, used_at_s):
+        ends_at_s = now_s + policy.idle_warning_s
+        return ev.IdleWarned(
+            at_s=now_s, cause_id=cause_id, used_at_s=_since_s(execution, used_at_s), ends_at_s=ends_at_s
+        )
+    return ev.Stopping(
+        at_s=now_s,
+        cause_id=cause_id,
+        outcome=Outcome.SUCCEEDED,
+        cause=Cause.IDLE,
+        message=f"unused for {now_s - _since_s(execution, used_at_s):.0f} s",
+    )
+
+
+def idle_due_s(execution: Execution, used_at_s: float | None, policy: Policy) -> float | None:
+    """Return the time of the next event unless it is used; None if nothing will follow."""
+    if execution.state is not ExecutionState.RUNNING or execution.application.kind is not ApplicationKind.INTERACTIVE:
+        return None
+    if not policy.idle_after_s or not (_seen_used(execution) or policy.idle_without_ports):
+        return None
+    if _warned(execution, used_at_s):
+        return execution.marks[Mark.IDLE_WARNED] + policy.idle_warning_s
+    return _since_s(execution, used_at_s) + policy.idle_after_s
+
+
+def _seen_used(execution: Execution) -> bool:
+    """Return whether its use passes through the proxy, so that it can be seen."""
+    return any(port.proxied for component in execution.application.components for port in component.ports)
+
+
+def _since_s(execution: Execution, used_at_s: float | None) -> float:
+    return max(execution.marks[Mark.READY], used_at_s or 0.0)
+
+
+def _warned(execution: Execution, used_at_s: float | None) -> bool:
+    """Return whether its warning still holds: a later use cancels it."""
+    return execution.marks.get(Mark.IDLE_WARNED, 0.0) > _since_s(execution, used_at_s)

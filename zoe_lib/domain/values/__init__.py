@@ -1,0 +1,1 @@
+"""What most others are made of: times, amounts, reasons, conditions."""

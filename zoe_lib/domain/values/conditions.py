@@ -1,0 +1,133 @@
+"""Conditions of an execution: what has to be true before it enters the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from zoe_client.vocabulary import TERMINAL_STATES, DependencyKind, ExecutionState, Holder
+from zoe_lib.domain.values.clock import utc_text
+from zoe_lib.domain.values.frozen import changed, value
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
+
+OTHERWISE = "an execution that it was to run after ended otherwise"
+"""Why it cannot run any more."""
+NOT_NEEDED = "none of the executions that it was to run after ended that way"
+
+
+@value(frozen=True, slots=True)
+class Dependency:
+    """Another execution that has to end first. `met`: whether it ended as the kind asks; None while it has not ended,
+    or while the master has not seen it.
+    """
+
+    kind: DependencyKind
+    on: str
+    met: bool | None = None
+
+    def after(self, end: ExecutionState | None) -> bool | None:
+        """Return whether this is met when the other execution is in that state; None: undecided.
+
+        `end` None: the execution is not known any more, so how it ended is not known either.
+        """
+        if end is None:
+            return self.kind is DependencyKind.ANY
+        if end not in TERMINAL_STATES:
+            return None
+        if self.kind is DependencyKind.ANY:
+            return True
+        return (end is ExecutionState.SUCCEEDED) is (self.kind is DependencyKind.OK)
+
+    def __str__(self) -> str:
+        """Return it as users write it."""
+        return f"{self.kind.value}:{self.on}"
+
+
+@value(frozen=True, slots=True)
+class Conditions:
+    """What keeps an execution from the queue: a hold, a time before which it must not begin, other executions.
+
+    held: who holds it. begin_at_s: seconds since the epoch, None without. keep: hold it when a dependency can no longer
+    be met; else it ends then. any_of: one dependency that is met is enough. end_by_s: the time by which it must have
+    ended, seconds since the epoch; else it is ended then, whether it waits or runs. whole: the workflow with all of
+    which it is promised, or not at all, and how many executions that are; empty: it is promised by itself.
+    """
+
+    held: Holder | None = None
+    begin_at_s: float | None = None
+    after: tuple[Dependency, ...] = ()
+    keep: bool = False
+    any_of: bool = False
+    end_by_s: float | None = None
+    whole: str = ""
+    members: int = 0
+
+    @property
+    def awaited(self) -> Iterator[Dependency]:
+        """Yield the dependencies that are undecided."""
+        return (one for one in self.after if one.met is None)
+
+    def met(self, now_s: float) -> bool:
+        """Return whether nothing keeps it from the queue any more."""
+        return self.met_but_for_time and self.begins_s <= now_s
+
+    @property
+    def met_but_for_time(self) -> bool:
+        """Return whether only the time before which it must not begin may still keep it from the queue."""
+        return self.held is None and self.dependencies_met
+
+    @property
+    def begins_s(self) -> float:
+        """Return when it may begin at the earliest, in seconds since the epoch; 0 without such a time."""
+        return self.begin_at_s or 0.0
+
+    @property
+    def dependencies_met(self) -> bool:
+        """Return whether all that it runs after has ended as wished."""
+        if self.any_of and self.after:
+            return any(one.met for one in self.after)
+        return all(one.met for one in self.after)
+
+    @property
+    def impossible(self) -> bool:
+        """Return whether the dependencies can no longer be met."""
+        if self.any_of and self.after:
+            return all(one.met is False for one in self.after)
+        return any(one.met is False for one in self.after)
+
+    def too_late(self, now_s: float) -> bool:
+        """Return whether it must have ended by now."""
+        return self.end_by_s is not None and self.end_by_s <= now_s
+
+    @property
+    def times_s(self) -> tuple[float, ...]:
+        """Return the times at which the passing of time changes what may happen, in seconds since the epoch."""
+        return tuple(at_s for at_s in (self.begin_at_s, self.end_by_s) if at_s is not None)
+
+    def with_ended(self, on: str, ends: ExecutionState | None) -> Conditions:
+        """Return the conditions after an execution has ended."""
+        after = tuple(
+            changed(one, met=one.after(ends)) if one.on == on and one.met is None else one for one in self.after
+        )
+        return changed(self, after=after)
+
+
+NO_CONDITIONS = Conditions()
+
+
+def reason_of(conditions: Conditions, now_s: float) -> Reason | None:
+    """Return what keeps an execution from the queue, the longest lasting first; None if nothing does.
+
+    Others who see the execution read this; what it runs after may be hidden from them, so it is not named.
+    """
+    if conditions.held is not None:
+        failed = conditions.impossible
+        why = f": {OTHERWISE}" if failed else ""
+        release = "zoe release" if conditions.held is Holder.USER else "an operator can release it"
+        return Reason(ReasonCode.HELD, f"It is held{why}.", hint=release)
+    awaited = sum(1 for _ in conditions.awaited)
+    if awaited:
+        others = "another execution" if awaited == 1 else f"{awaited} other executions"
+        return Reason(ReasonCode.DEPENDENCIES, f"It runs after {others}.", {"executions": awaited})
+    if conditions.begin_at_s is not None and conditions.begin_at_s > now_s:
+        return Reason(ReasonCode.BEGIN_TIME, f"It does not begin before {utc_text(conditions.begin_at_s)}.")
+    return None

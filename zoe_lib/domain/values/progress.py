@@ -1,0 +1,201 @@
+"""How far an execution is, by what its program tells, and how long the rest takes. Pure.
+
+Programs tell what they like: an amount counts only if it can be one, one odd reading changes little, and what is kept
+is bounded. A total may grow, as the tasks that Spark knows do: then earlier readings are shares of the new total, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from statistics import median
+
+from zoe_lib.domain.values.frozen import changed, value
+
+READINGS_MAX = 32
+TEXT_MAX = 200
+_RESTARTS_AFTER = 3
+_LEAST_READINGS = 6
+_WINDOW_MIN = 12
+# Two readings that lie closer than this share of the window say more of their noise than of the pace.
+_APART = 1 / 3
+_INSTANT_S = 0.001
+
+
+@value(frozen=True, slots=True)
+class ProgressProbe:
+    """How the progress of an execution is read: exactly one of `file`, `port` and `spark`.
+
+    file: a file in the working directory of the component's first instance, whose last line counts. port: an HTTP port
+    of it, asked for `path`. spark: the port of a Spark driver's own pages, with Spark's REST interface.
+    """
+
+    file: str | None = None
+    port: str | None = None
+    path: str = "/"
+    spark: str | None = None
+
+
+@value(frozen=True, slots=True)
+class ProgressReading:
+    """So much of the total was done at that time, in seconds since the epoch; a share has the total 1."""
+
+    at_s: float
+    done: float
+    total: float = 1.0
+
+    @property
+    def share(self) -> float:
+        """Return the part that is done, from 0 to 1."""
+        return self.done / self.total
+
+
+@value(frozen=True, slots=True)
+class ExecutionProgress:
+    """How far an attempt of an execution is: its readings, oldest first, and why the last one was not understood.
+
+    at_s: when it was last read, or last tried. text: what the share is of, such as tasks; empty for a plain share.
+    """
+
+    execution_id: str
+    attempt: int
+    at_s: float
+    readings: tuple[ProgressReading, ...] = ()
+    text: str = ""
+    problem: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """Return the part that is done, by the newest reading; None before the first one."""
+        return self.readings[-1].share if self.readings else None
+
+
+@value(frozen=True, slots=True)
+class RemainingProgress:
+    """How long the rest takes: half of what was seen lately was faster; a quarter was faster than `low_s`, and a
+    quarter slower than `high_s`, which is None if that quarter made no progress.
+    """
+
+    seconds: float
+    low_s: float
+    high_s: float | None
+
+
+class NoProgress(ValueError):  # noqa: N818 - the name is the fact
+    """What a program tells is no progress; the text says why, without what it told."""
+
+
+def reading_of(at_s: float, done: float, total: float = 1.0) -> ProgressReading:
+    """Return a reading; NoProgress if the numbers cannot be one."""
+    if not (math.isfinite(done) and math.isfinite(total)):
+        raise NoProgress("it is not a finite number")
+    if total <= 0:
+        raise NoProgress("its total is not positive")
+    if done < 0:
+        raise NoProgress("it is negative")
+    if done > total:
+        raise NoProgress("it is more than the whole")
+    return ProgressReading(at_s, done, total)
+
+
+def not_less(reading: ProgressReading, before: ProgressReading | None) -> ProgressReading:
+    """Return a reading of parts that are only ever added, as tasks: where fewer are done than before, some are not told
+    any more.
+    """
+    if before is None or reading.done >= before.done:
+        return reading
+    return changed(reading, done=before.done, total=max(reading.total, before.total))
+
+
+class ProgressHistory:
+    """The readings of one attempt: at most `READINGS_MAX`, spread over all of its time."""
+
+    def __init__(self, readings: Sequence[ProgressReading] = ()) -> None:
+        self._readings = list(readings)
+        self._lower: list[ProgressReading] = []
+        self._gap_s = 0.0
+
+    @property
+    def readings(self) -> tuple[ProgressReading, ...]:
+        """Return them, oldest first."""
+        return tuple(self._readings)
+
+    def take(self, reading: ProgressReading) -> str:
+        """Take the newest reading; return why it was not believed, or empty.
+
+        A lower one is believed only when it is repeated: then the program has begun a part of its work again. All of
+        the work at once, with nothing before, is no progress.
+        """
+        kept = self._readings
+        if not kept and reading.share >= 1:
+            return "it told from the start that all is done, while it runs"
+        if kept and reading.at_s <= kept[-1].at_s:
+            self._set_back(kept[-1].at_s - reading.at_s + _INSTANT_S)
+            kept = self._readings
+        if kept and reading.done < kept[-1].done and reading.share < kept[-1].share:
+            return self._take_lower(reading)
+        self._lower.clear()
+        self._keep(reading)
+        return ""
+
+    def _set_back(self, by_s: float) -> None:
+        """Move all readings back, as the clock was."""
+        self._readings = [changed(one, at_s=one.at_s - by_s) for one in self._readings]
+        self._lower = [changed(one, at_s=one.at_s - by_s) for one in self._lower]
+
+    def _take_lower(self, reading: ProgressReading) -> str:
+        self._lower.append(reading)
+        if len(self._lower) < _RESTARTS_AFTER:
+            return "it went backwards"
+        again, self._lower = self._lower, []
+        level = min(one.share for one in again)
+        self._readings = [one for one in self._readings if one.share <= level]
+        for one in sorted(again, key=lambda one: one.at_s):
+            if not self._readings or one.done >= self._readings[-1].done:
+                self._keep(one)
+        return "it went backwards, and goes on from there"
+
+    def _keep(self, reading: ProgressReading) -> None:
+        kept = self._readings
+        if len(kept) > 1 and kept[-1].at_s - kept[-2].at_s < self._gap_s:
+            kept[-1] = reading
+        else:
+            kept.append(reading)
+        if len(kept) > READINGS_MAX:
+            self._readings = kept[:-1:2] + kept[-1:]
+            self._gap_s = (kept[-1].at_s - kept[0].at_s) / (READINGS_MAX / 2)
+
+
+def remaining_s(readings: Sequence[ProgressReading], now_s: float) -> RemainingProgress | None:
+    """Return how long the rest takes at the pace of the later half of the readings; None if that is not known.
+
+    It is not known with few readings, without progress between them, and when all that is known of is done, though the
+    program runs. The pace is the median of those between readings that lie apart (Theil and Sen), so that one odd
+    reading changes it little.
+    """
+    known = [one for one in readings[-READINGS_MAX:] if one.at_s <= now_s]
+    window = known[-max(_WINDOW_MIN, len(known) // 2) :]
+    if len(window) < _LEAST_READINGS or window[-1].share >= 1:
+        return None
+    last = window[-1]
+    paces = _paces(window)
+    pace = _quantile(paces, 0.5)
+    if pace <= 0:
+        return None
+    done = median(one.done + pace * (last.at_s - one.at_s) for one in window)
+    left, since_s = max(last.total - done, 0.0), now_s - last.at_s
+    slow, fast = _quantile(paces, 0.25), _quantile(paces, 0.75)
+    high_s = None if slow <= 0 else max(left / slow - since_s, 0.0)
+    return RemainingProgress(max(left / pace - since_s, 0.0), max(left / fast - since_s, 0.0), high_s)
+
+
+def _paces(window: Sequence[ProgressReading]) -> list[float]:
+    """Return how much was done per second between readings that lie apart, lowest first."""
+    apart_s = (window[-1].at_s - window[0].at_s) * _APART
+    pairs = [(a, b) for a, b in combinations(window, 2) if b.at_s - a.at_s >= apart_s and b.at_s > a.at_s]
+    return sorted((b.done - a.done) / (b.at_s - a.at_s) for a, b in pairs)
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else 0.0

@@ -1,0 +1,1 @@
+"""Backups: written, signed, checked and restored."""

@@ -1,0 +1,311 @@
+"""The store in memory: the same contract without a database, for simulations and tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
+
+from zoe_lib.domain.applications.sharing import ALL, ExecutionShares, Visibility
+from zoe_lib.domain.executions.arrays import member_of
+from zoe_lib.domain.executions.deadline_misses import status_of
+from zoe_lib.domain.executions.events import Event, submitted
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.executions.gateway import HeldOnNode, held_on_nodes
+from zoe_lib.domain.executions.limits import LimitSubject, used
+from zoe_lib.domain.executions.promises import waits_for_store
+from zoe_lib.domain.executions.use import DayOfUser, ResourceSeconds, daily_use
+from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.progress import ExecutionProgress
+from zoe_lib.domain.values.resources import Resources
+from zoe_lib.store.base import Subscription
+from zoe_lib.store.documents.cursors import decode_cursor, encode_cursor, position
+from zoe_lib.store.documents.text import check_submission, checked, checked_changes, shown_key
+from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict
+from zoe_lib.store.memory.arrays import MemoryArrays
+from zoe_lib.store.memory.state import MemorySubscription, add_use, unshared
+from zoe_lib.store.quotas import admitted, check_owner, same_submission
+from zoe_lib.store.values import (
+    ExecutionChange,
+    ExecutionPage,
+    ExecutionQuery,
+    JournalEntry,
+    StoreWait,
+)
+
+
+class MemoryStore(MemoryArrays):
+    """One process's handle on state in memory; `another` returns a second handle, like that of another process.
+
+    `available = False` makes every call of this handle raise StoreUnavailable.
+    """
+
+    def another(self) -> MemoryStore:
+        """Return a second handle on the same state."""
+        return MemoryStore(self._limits, self._state)
+
+    # -- executions ------------------------------------------------------------------------------------------------
+    def submit(
+        self,
+        execution: Execution,
+        cause_id: str,
+        idempotency_key: str | None = None,
+        fingerprint: str = "",
+    ) -> Execution:
+        """Store a new execution, once per key."""
+        check_submission(execution, cause_id, idempotency_key, fingerprint)
+        with self._reached() as state:
+            earlier = self._known(execution, idempotency_key, fingerprint)
+            if earlier is not None:
+                return earlier
+            event = submitted(execution, cause_id)
+            new = apply(self._admitted(execution), event)
+            if idempotency_key is not None:
+                key = (execution.tenant, idempotency_key)
+                state.idempotency_keys[key] = (fingerprint, execution.id, execution.submitted_at_s)
+            state.put(new)
+            state.record(new, [event])
+        state.tell()
+        return new
+
+    def _admitted(self, execution: Execution) -> Execution:
+        state, tenant, user = self._state, execution.tenant, execution.user
+        return admitted(execution, state.policy.limits, state.active_of[tenant], state.active_of_user[tenant, user])
+
+    def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
+        """Return the execution of a key."""
+        with self._reached():
+            return self._with_key(tenant, idempotency_key, fingerprint)
+
+    def _with_key(self, tenant: str, key: str, fingerprint: str) -> Execution | None:
+        used = self._state.idempotency_keys.get((tenant, key))
+        if used is None:
+            return None
+        if used[0] != fingerprint:
+            raise IdempotencyConflict(f"the idempotency key {shown_key(key)!r} was used for a different request")
+        return self._state.executions[used[1]]
+
+    def _known(self, execution: Execution, idempotency_key: str | None, fingerprint: str) -> Execution | None:
+        if idempotency_key is not None:
+            earlier = self._with_key(execution.tenant, idempotency_key, fingerprint)
+            if earlier is not None:
+                check_owner(earlier, execution.user)
+                return earlier
+        stored = self._state.executions.get(execution.id)
+        if stored is None:
+            return None
+        if not same_submission(stored, execution):
+            raise ConcurrentUpdate(f"the execution id {execution.id} already exists")
+        return stored
+
+    def append(
+        self,
+        execution_id: ExecutionId,
+        events: Sequence[Event],
+        expected_version: int,
+        leader_epoch: int | None,
+        after: Execution | None = None,
+    ) -> Execution:
+        """Write events with their projection."""
+        clean = checked(events)
+        with self._reached() as state:
+            self._check_leader(leader_epoch)
+            execution = state.execution(execution_id)
+            if execution.version != expected_version:
+                raise ConcurrentUpdate(
+                    f"execution {execution_id} has version {execution.version}, not {expected_version}"
+                )
+            if after is None or clean is not events:
+                after = reduce(apply, clean, execution)
+            state.put(after)
+            state.record(after, clean)
+        state.tell()
+        return after
+
+    def append_all(
+        self, changes: Sequence[ExecutionChange], leader_epoch: int | None
+    ) -> Mapping[ExecutionId, Execution]:
+        """Write changes of different executions."""
+        clean = checked_changes(changes)
+        written: dict[ExecutionId, Execution] = {}
+        with self._reached() as state:
+            self._check_leader(leader_epoch)
+            for change in clean:
+                stored = state.executions.get(change.before.id)
+                if stored is None or stored.version != change.before.version:
+                    continue
+                state.put(change.after)
+                state.record(change.after, change.events)
+                written[change.after.id] = change.after
+        if written:
+            state.tell()
+        return written
+
+    def execution(self, execution_id: ExecutionId) -> Execution:
+        """Return one execution."""
+        with self._reached() as state:
+            return state.execution(execution_id)
+
+    def add_use_of(self, execution_id: ExecutionId, at_s: float) -> None:
+        """Record a use."""
+        with self._reached() as state:
+            if execution_id in state.executions:
+                state.last_uses[execution_id] = max(at_s, state.last_uses.get(execution_id, at_s))
+
+    def last_uses(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
+        """Return when each was last used."""
+        with self._reached() as state:
+            return {one: state.last_uses[one] for one in execution_ids if one in state.last_uses}
+
+    def set_progress(self, newest: Sequence[ExecutionProgress]) -> None:
+        """Store progress."""
+        with self._reached() as state:
+            for one in newest:
+                before = state.progress.get(one.execution_id)
+                if one.execution_id in state.executions and (before is None or one.attempt >= before.attempt):
+                    state.progress[one.execution_id] = one
+
+    def progress_of(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, ExecutionProgress]:
+        """Return the progress of each that has told some."""
+        with self._reached() as state:
+            return {one: state.progress[one] for one in execution_ids if one in state.progress}
+
+    def executions(self, query: ExecutionQuery) -> ExecutionPage:
+        """Return a page of executions."""
+        before = None if query.cursor is None else decode_cursor(query.cursor)
+        with self._reached() as state:
+            known = state.executions
+            asked = known.values() if query.ids is None else [known[one] for one in query.ids if one in known]
+            matching = [
+                execution
+                for execution in asked
+                if _matches(query, execution) and (before is None or position(execution) < before)
+            ]
+        matching.sort(key=position, reverse=True)
+        wanted, searched_to_s, cursor = query.name_contains, None, None
+        if wanted is not None:
+            if len(matching) >= self._limits.searched_max:
+                last = matching[self._limits.searched_max - 1]
+                searched_to_s, cursor = last.submitted_at_s, encode_cursor(last)
+                del matching[self._limits.searched_max :]
+            matching = [execution for execution in matching if wanted.lower() in execution.name.lower()]
+        if len(matching) <= query.limit:
+            return ExecutionPage(matching, cursor, searched_to_s)
+        page = matching[: query.limit]
+        return ExecutionPage(page, encode_cursor(page[-1]))
+
+    def active(self) -> Sequence[Execution]:
+        """Return all active executions."""
+        with self._reached() as state:
+            return sorted(state.active.values(), key=position)
+
+    def counts(self) -> Mapping[ExecutionState, int]:
+        """Return the number of executions by state."""
+        with self._reached() as state:
+            return dict(state.counts)
+
+    def active_counts(self) -> Mapping[tuple[str, str], int]:
+        """Return how many wait or run, by tenant and user."""
+        with self._reached() as state:
+            return +state.active_of_user
+
+    def active_among(self, ids: Collection[ExecutionId], visibility: Visibility = ALL) -> Collection[ExecutionId]:
+        """Those of these that are visible and not terminal."""
+        with self._reached() as state:
+            found = (state.active[one] for one in ids if one in state.active)
+            return {execution.id for execution in found if visibility.includes(unshared(execution))}
+
+    def waiting_for_store(self, visibility: Visibility = ALL) -> Sequence[StoreWait]:
+        """Executions that wait for the object store."""
+        return [
+            StoreWait(one.id, one.tenant, one.user, reason.sentence)
+            for one in self.active()
+            if visibility.includes(unshared(one)) and (reason := waits_for_store(one)) is not None
+        ]
+
+    def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
+        """What tenants and users have."""
+        return used(self.active())
+
+    def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
+        """What is held on each node."""
+        return held_on_nodes(self.active(), gateway)
+
+    # -- journal ---------------------------------------------------------------------------------------------------
+    def journal(
+        self,
+        after_id: int,
+        limit: int,
+        visibility: Visibility = ALL,
+        execution_id: ExecutionId | None = None,
+        with_data: bool = True,
+    ) -> Sequence[JournalEntry]:
+        """Return entries after an id."""
+        with self._reached() as state:
+            return [record.entry(with_data) for record in state.records(after_id, limit, visibility, execution_id)]
+
+    def shares_of(self, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
+        """Return the owners: nothing is shared in memory."""
+        with self._reached() as state:
+            return {one: state.shares(one) for one in ids if one in state.executions or one in state.arrays}
+
+    def last_journal_id(self) -> int:
+        """Return the newest id."""
+        with self._reached() as state:
+            return state.journal[-1].id if state.journal else 0
+
+    def subscribe(self, notify: Callable[[], None]) -> Subscription:
+        """Call back after commits, in the thread that committed."""
+        with self._reached() as state:
+            subscription = MemorySubscription(state)
+            state.subscribers[subscription] = notify
+            return subscription
+
+    # -- usage and upkeep ------------------------------------------------------------------------------------------
+    def prune(self, now_s: float) -> int:
+        """Remove old executions."""
+        with self._reached() as state:
+            state.prune_keys(now_s - self._limits.idempotency_keys_kept_s)
+            return state.prune(now_s - self._limits.retention_s)
+
+    def cut_s(self) -> float:
+        """Return the time before which ended executions may have been removed."""
+        with self._reached() as state:
+            return state.cut_s
+
+    def sum_up(self) -> bool:
+        """Do nothing: sums are not kept in memory."""
+        with self._reached():
+            return False
+
+    def daily_use(
+        self, from_day: int, to_day: int, now_s: float | None = None, tenant: str | None = None
+    ) -> Mapping[DayOfUser, ResourceSeconds]:
+        """Return usage by day, tenant and user."""
+        with self._reached() as state:
+            result = dict(state.kept_use)
+            add_use(result, daily_use(state.executions.values(), now_s))
+        return {
+            key: use for key, use in result.items() if from_day <= key.day <= to_day and tenant in (None, key.tenant)
+        }
+
+
+def _array_of(execution: Execution) -> str | None:
+    member = member_of(execution.id)
+    return None if member is None else member.array_id
+
+
+def _matches(query: ExecutionQuery, execution: Execution) -> bool:
+    return (
+        query.visibility.includes(unshared(execution))
+        and (query.user is None or execution.user == query.user)
+        and (query.states is None or execution.state in query.states)
+        and (query.ids is None or execution.id in query.ids)
+        and (query.array_id is None or query.array_id == _array_of(execution))
+        and query.deadline in (None, status_of(execution, query.now_s))
+        and not (query.alone and _array_of(execution))
+        and (query.family is None or (_array_of(execution) or execution.id) in query.family)
+        and (query.submitted_from_s is None or execution.submitted_at_s >= query.submitted_from_s)
+        and (query.submitted_to_s is None or execution.submitted_at_s <= query.submitted_to_s)
+        and (query.ended_from_s is None or execution.marks.get(Mark.ENDED, math.inf) >= query.ended_from_s)
+    )

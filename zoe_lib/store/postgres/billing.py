@@ -1,0 +1,186 @@
+"""Prices, statements and budgets, in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Connection
+
+from zoe_lib.domain.executions.metering import HOUR_US, Meter, MeteredUse, microseconds
+from zoe_lib.domain.values.frozen import changed, value
+from zoe_lib.pricing.price_list import PriceList
+from zoe_lib.pricing.statement import Line, gaps, lines
+from zoe_lib.pricing.zones import Month, month_of
+from zoe_lib.store.errors import StatementRefused
+from zoe_lib.store.sql.billing import metering, prices
+from zoe_lib.store.sql.connection.database import Database, reads, writes
+
+# An end may be reported late: a node that was away says afterwards when its services ended.
+CLOSES_AFTER_S = 24 * 3600.0
+_AMOUNTS = ("rate", "amount", "discount", "credit", "unused")
+
+
+@value(frozen=True, slots=True)
+class Statement:
+    """The lines of a month. `until_us`: up to when they count, which is the month's end once it has passed.
+
+    `gaps`: sentences on what nothing prices. `currency`: None without any price list.
+    """
+
+    month: Month
+    zone: str
+    currency: str | None
+    until_us: int
+    closed: bool
+    lines: tuple[Line, ...]
+    gaps: tuple[str, ...]
+
+    def of(self, user: str | None) -> Statement:
+        """Return the part of one user; all of it for None."""
+        if user is None:
+            return self
+        kept = tuple(line for line in self.lines if line.user == user)
+        return Statement(self.month, self.zone, self.currency, self.until_us, self.closed, kept, gaps(kept, self.zone))
+
+
+class BillingStore:
+    """Price lists, statements and budgets. Thread-safe; each method is one transaction, and may raise StoreUnavailable.
+
+    The docstring of the function that a method runs says what the method promises.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    price_lists = reads(prices.read_price_lists)
+    set_price_list = writes(prices.set_price_list)
+    check_price_list = reads(prices.check_price_list)
+    remove_price_list = writes(prices.remove_price_list)
+    budgets = reads(prices.read_budgets)
+    set_budget = writes(prices.set_budget)
+    clear_budget = writes(prices.clear_budget)
+    metered = reads(metering.read_metered)
+
+    def statement(self, month: str, now_s: float, tenant: str | None = None) -> Statement:
+        """Return the statement of a month, of one tenant or of all: as it was closed, or up to now; ValueError for what
+        is no month.
+        """
+        return self.database.read(lambda c: _statement(c, month, now_s, tenant))
+
+    def close(self, month: str, now_s: float, by: str) -> Statement:
+        """Close a month that ended at least a day ago: its statements never change again. Doing it twice is the same.
+
+        ValueError for what is no month; StatementRefused if it is too early, or an earlier month with use is open.
+        """
+
+        def work(connection: Connection) -> Statement:
+            connection.execute(prices.LOCK)
+            found = _statement(connection, month, now_s, None)
+            if not found.closed:
+                _check_over(connection, found, now_s)
+                prices.write_closed(connection, month, _documents(found), now_s, by)
+            return _statement(connection, month, now_s, None)
+
+        return self.database.write(work)
+
+    def charges_of(self, ids: Collection[str], now_s: float) -> Mapping[str, tuple[Line, ...]]:
+        """Return the lines of executions so far, by execution, before discounts and credits of their tenants."""
+
+        def work(connection: Connection) -> Mapping[str, tuple[Line, ...]]:
+            lists = [one.prices for one in prices.read_price_lists(connection)]
+            found: dict[str, tuple[Line, ...]] = {}
+            for line in lines(_priced_only(lists), *_ever(now_s), _Reader(connection, ids=ids)):
+                found[line.execution_id] = (*found.get(line.execution_id, ()), line)
+            return found
+
+        return self.database.read(work)
+
+    def spent(self, tenant: str, month: str, now_s: float) -> Mapping[str, Decimal]:
+        """Return what each user of a tenant has spent in a month so far."""
+        found: dict[str, Decimal] = {}
+        for line in self.statement(month, now_s, tenant).lines:
+            found[line.user] = found.get(line.user, Decimal(0)) + line.total
+        return found
+
+    def hourly(self, tenant: str, now_s: float) -> Mapping[str, Decimal]:
+        """Return what the services of each user of a tenant that run now cost in an hour, without discounts."""
+
+        def work(connection: Connection) -> Mapping[str, Decimal]:
+            lists = _priced_only(one.prices for one in prices.read_price_lists(connection))
+            found: dict[str, Decimal] = {}
+            now_us = microseconds(now_s)
+            for line in lines(lists, now_us, now_us + HOUR_US, _Reader(connection, tenant)):
+                found[line.user] = found.get(line.user, Decimal(0)) + line.total
+            return found
+
+        return self.database.read(work)
+
+
+@value(frozen=True, slots=True)
+class _Reader:
+    """What was held in a time, of one tenant or of given executions."""
+
+    connection: Connection
+    tenant: str | None = None
+    ids: Collection[str] | None = None
+    until_us: int | None = None
+
+    def __call__(self, from_us: int, to_us: int) -> Sequence[MeteredUse]:
+        end = to_us if self.until_us is None else min(to_us, self.until_us)
+        read = metering.read_metered
+        return read(self.connection, from_us, end, self.tenant, None, self.ids, True) if end > from_us else ()
+
+
+def _ever(now_s: float) -> tuple[int, int]:
+    return 0, microseconds(now_s)
+
+
+def _priced_only(lists: Iterable[PriceList]) -> list[PriceList]:
+    """Return the lists without what depends on whole tenants."""
+    return [changed(one, discounts=(), credits=()) for one in lists]
+
+
+def _statement(connection: Connection, name: str, now_s: float, tenant: str | None) -> Statement:
+    lists = [one.prices for one in prices.read_price_lists(connection)]
+    zone, currency = (lists[0].zone, lists[0].currency) if lists else ("UTC", None)
+    closed = prices.read_closed(connection, name, tenant)
+    month = month_of(name, zone)
+    until_us = min(max(microseconds(now_s), month.from_us), month.to_us)
+    if closed is not None:
+        kept = tuple(_line(one) for document in closed for one in document["lines"])
+        return Statement(month, zone, currency, month.to_us, True, kept, gaps(kept, zone))
+    reader = _Reader(connection, tenant, None, until_us)
+    found = lines(lists, month.from_us, until_us, reader, lambda *of: metering.missed_share(connection, *of))
+    return Statement(month, zone, currency, until_us, False, found, gaps(found, zone))
+
+
+def _check_over(connection: Connection, found: Statement, now_s: float) -> None:
+    name = found.month.name
+    if microseconds(now_s - CLOSES_AFTER_S) < found.month.to_us:
+        raise StatementRefused(f"{name} can be closed a day after its end: services that ended may be reported late")
+    if found.currency is None:
+        raise StatementRefused(f"{name} cannot be closed: there is no price list")
+    start = prices.closed_until_us(connection) or 0
+    if start < found.month.from_us and metering.read_metered(connection, start, found.month.from_us):
+        raise StatementRefused(f"{name} cannot be closed before the earlier months, in which there was use")
+
+
+def _documents(found: Statement) -> dict[str, dict[str, Any]]:
+    head = {"zone": found.zone, "currency": found.currency}
+    result: dict[str, dict[str, Any]] = {prices.NO_TENANT: {**head, "lines": []}}
+    for line in found.lines:
+        result.setdefault(line.tenant, {**head, "lines": []})["lines"].append(_kept(line))
+    return result
+
+
+def _kept(line: Line) -> dict[str, Any]:
+    values = {one.name: getattr(line, one.name) for one in fields(line)}
+    return {name: str(one) if isinstance(one, Decimal) else one for name, one in values.items()}
+
+
+def _line(kept: Mapping[str, Any]) -> Line:
+    amounts = {name: None if kept[name] is None else Decimal(kept[name]) for name in _AMOUNTS}
+    return Line(**{**kept, "meter": Meter(kept["meter"]), **amounts})

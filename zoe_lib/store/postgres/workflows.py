@@ -1,0 +1,37 @@
+"""Workflows in the database: what the API reads and writes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from zoe_lib.domain.applications.sharing import Visibility
+from zoe_lib.store.documents.text import storable
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.sql.batch import workflows as rows
+from zoe_lib.store.sql.connection.database import Database, reads
+from zoe_lib.store.workflow_values import StoredWorkflow, WorkflowQuery
+
+
+class WorkflowStore:
+    """Their executions are stored by `PostgresStore.submit_all`, with `rows.add` or `rows.add_run` beside them."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def one(self, workflow_id: str, visibility: Visibility) -> StoredWorkflow:
+        """Return a workflow with those steps of its present run whose executions are visible; NotFound if none is."""
+        unknown = NotFound(f"workflow {workflow_id} does not exist")
+        if not storable(workflow_id, visibility.tenant, visibility.user):
+            raise unknown
+        found = self.database.read(lambda c: rows.one(c, workflow_id, visibility))
+        if found is None:
+            raise unknown
+        return found
+
+    def page(self, query: WorkflowQuery) -> Sequence[StoredWorkflow]:
+        """Return visible workflows, newest first."""
+        if not storable(query.visibility.tenant, query.visibility.user):
+            return ()
+        return self.database.read(lambda c: rows.page(c, query))
+
+    of_execution = reads(rows.of_execution)

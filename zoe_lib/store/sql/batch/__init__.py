@@ -1,0 +1,1 @@
+"""What is submitted and changed in numbers: arrays, workflows, schedules."""

@@ -1,0 +1,127 @@
+"""Steps of workflows that run for each entry of a list, as arrays.
+
+Arrays are not shared: others than the owner see them only if they see all of the tenant.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, FromClause, Row, and_, func, insert, select
+
+from zoe_client.vocabulary import Cause, ExecutionState, IndexState
+from zoe_lib.domain.applications.entries import EntryList
+from zoe_lib.domain.applications.sharing import Visibility
+from zoe_lib.domain.executions.arrays import member_of, state_of
+from zoe_lib.domain.executions.execution import ExecutionId
+from zoe_lib.domain.values.conditions import Conditions
+from zoe_lib.store.documents.codec import decode
+from zoe_lib.store.documents.rows import Values
+from zoe_lib.store.sql.batch.array_entries import with_failures
+from zoe_lib.store.tables.arrays import arrays
+from zoe_lib.store.tables.workflows import workflow_arrays
+from zoe_lib.store.workflow_values import StoredEntries, StoredStep
+
+_COLUMNS = (
+    *(arrays.c.user_name, arrays.c.counts, arrays.c.conditions, arrays.c.message, arrays.c.ended_at_s),
+    arrays.c.entries,
+)
+
+
+def add(connection: Connection, rows: Sequence[Values]) -> None:
+    """Write steps beside their arrays."""
+    connection.execute(insert(workflow_arrays), list(rows))
+
+
+def steps_of(
+    connection: Connection, ids: Collection[str], visibility: Visibility
+) -> Mapping[str, Sequence[StoredStep]]:
+    """Return the visible steps of workflows that are arrays, the newest of each."""
+    wanted = select(workflow_arrays, *_COLUMNS).select_from(_newest(ids)).where(*_visible(visibility))
+    found: defaultdict[str, list[StoredStep]] = defaultdict(list)
+    for row in connection.execute(wanted) if ids else ():
+        found[row.workflow_id].append(_step(row))
+    return found
+
+
+def naming_failures(connection: Connection, steps: Sequence[StoredStep]) -> tuple[StoredStep, ...]:
+    """Return steps; the messages of those that run for a list name the entries that failed."""
+    some = {one.execution_id: one.message for one in steps if one.entries and one.entries.states.get(IndexState.FAILED)}
+    told = with_failures(connection, some)
+    return tuple(replace(one, message=told.get(one.execution_id, one.message)) for one in steps)
+
+
+def open_steps(connection: Connection, ids: Collection[str]) -> Mapping[str, set[str]]:
+    """Return the arrays of workflows that have not ended, whoever sees them."""
+    wanted = (
+        select(workflow_arrays.c.workflow_id, workflow_arrays.c.array_id)
+        .select_from(_newest(ids))
+        .where(arrays.c.ended_at_s.is_(None))
+    )
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for row in connection.execute(wanted) if ids else ():
+        found[row.workflow_id].add(row.array_id)
+    return found
+
+
+def workflow_of(connection: Connection, run_id: ExecutionId) -> str | None:
+    """Return the workflow to which an array, or an execution of one, belongs; None if to none."""
+    member = member_of(run_id)
+    array_id = run_id if member is None else member.array_id
+    found = select(workflow_arrays.c.workflow_id).where(workflow_arrays.c.array_id == array_id)
+    name: str | None = connection.execute(found).scalar_one_or_none()
+    return name
+
+
+def _newest(ids: Collection[str]) -> FromClause:
+    step = (workflow_arrays.c.workflow_id, workflow_arrays.c.position)
+    newest = (
+        select(*step, func.max(workflow_arrays.c.run).label("run"))
+        .where(workflow_arrays.c.workflow_id.in_(list(ids)))
+        .group_by(*step)
+        .subquery()
+    )
+    same = (column == newest.c[column.name] for column in (*step, workflow_arrays.c.run))
+    return workflow_arrays.join(newest, and_(*same)).join(arrays, arrays.c.id == workflow_arrays.c.array_id)
+
+
+def _visible(visibility: Visibility) -> list[ColumnElement[bool]]:
+    seen = []
+    if visibility.tenant is not None:
+        seen.append(arrays.c.tenant == visibility.tenant)
+    if visibility.user is not None:
+        seen.append(arrays.c.user_name == visibility.user)
+    return seen
+
+
+def _step(row: Row[Any]) -> StoredStep:
+    counts = {IndexState(name): number for name, number in row.counts.items()}
+    entries, state = decode(EntryList, row.entries), state_of(counts)
+    return StoredStep(
+        execution_id=row.array_id,
+        run=row.run,
+        position=row.position,
+        name=row.name,
+        facts=row.facts,
+        user=row.user_name,
+        state=state,
+        cause=_cause(row, entries, state),
+        message=f"{row.message} ({entries.hint})" if entries.hint else row.message,
+        exit_code=None,
+        started_at_s=None,
+        ended_at_s=row.ended_at_s,
+        entries=StoredEntries(entries.count, {} if entries.count is None else counts, entries.problem),
+    )
+
+
+def _cause(row: Row[Any], entries: EntryList, state: ExecutionState) -> Cause | None:
+    """Return why it ended before its list was known."""
+    conditions = None if row.conditions is None else decode(Conditions, row.conditions)
+    if state is ExecutionState.CANCELLED:
+        return Cause.CANCELLED
+    if entries.count is None and state is ExecutionState.FAILED and conditions is not None and conditions.impossible:
+        return Cause.DEPENDENCY_FAILED
+    return None

@@ -1,0 +1,1 @@
+"""What is used, metered and priced."""

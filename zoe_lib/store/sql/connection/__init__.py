@@ -1,0 +1,1 @@
+"""Connections to PostgreSQL, and statements that the server keeps."""

@@ -1,0 +1,1 @@
+"""Executions as rows, and questions about them."""

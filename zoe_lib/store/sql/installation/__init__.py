@@ -1,0 +1,1 @@
+"""What is one for all: policy, upkeep, ticks."""

@@ -1,0 +1,1 @@
+"""The journal, the lead, and who is told of news."""

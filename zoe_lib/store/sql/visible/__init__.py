@@ -1,0 +1,1 @@
+"""Who may see what: people, shares, and what belongs to them."""
