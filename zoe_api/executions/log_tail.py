@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 
 from zoe_api.services.journal_news import JournalNews
-from zoe_api.services.output_reads import OutputReads, Piece
+from zoe_api.services.output_reads import Outcome, OutputReads, Piece
 from zoe_api.services.sse import sse
 from zoe_api.services.stream import Batches
 from zoe_lib.domain.applications.sharing import ALL
@@ -48,7 +48,7 @@ class LogTail:
         pause_s = 0.0
         gone = False
         while True:
-            outcome = await self._reads.read(self._owner, self._service_id, offset, pause_s, fresh=gone)
+            outcome = await self._reads.read(self._owner, self._service_id, offset, pause_s, fresh=gone, soon=news)
             if isinstance(outcome, Piece):
                 self._told = False
                 offset = outcome.next_offset
@@ -56,10 +56,6 @@ class LogTail:
                 yield _events(outcome, complete)
                 if complete:
                     return
-                if not outcome.empty:
-                    # Each line of a service that prints all the time would be a question.
-                    pause_s = 0.0 if outcome.full else _PAUSE_S_MIN
-                    continue
             elif isinstance(outcome, MasterRefused):
                 if gone and outcome.code != _BUSY:  # it ended without a start, or its output is no longer kept
                     yield [sse(offset, "end", {})]
@@ -68,8 +64,8 @@ class LogTail:
             else:
                 yield self._waiting(offset, "the master is not reachable")
             # Checked before the next read, so that a read after the end returns all output.
-            gone = gone or await self._is_gone(news)
-            pause_s = min(max(pause_s * 1.5, _PAUSE_S_MIN), _PAUSE_S_MAX)
+            was_gone, gone = gone, gone or await self._is_gone(news)
+            pause_s = 0.0 if gone and not was_gone else _pause_s(outcome, pause_s)
 
     async def _is_gone(self, news: asyncio.Event) -> bool:
         """Return whether the journal records the end of the service; called on news of the execution."""
@@ -91,6 +87,13 @@ class LogTail:
             return []
         self._told = True
         return [sse(offset, "waiting", {"why": why})]
+
+
+def _pause_s(outcome: Outcome, before_s: float) -> float:
+    """Return how long to wait before the next read, unless there is news: longer and longer while there is nothing."""
+    if isinstance(outcome, Piece) and not outcome.empty:
+        return 0.0 if outcome.full else _PAUSE_S_MIN  # each line of one that prints all the time would be a question
+    return min(max(before_s * 1.5, _PAUSE_S_MIN), _PAUSE_S_MAX)
 
 
 def is_alive(execution: Execution, service_id: str) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -22,6 +23,8 @@ _BYTES_PER_READ = 65536
 # of them. The master grants as many.
 _THREADS_MAX = 16
 _OF_OWNER_MAX = 4
+# However much news there is of an execution, its output is read at most so often.
+_PAUSE_S_LEAST = 0.02
 # For followers that are a little behind, such as slow clients.
 _KEPT_BYTES_MAX = 4 << 20
 
@@ -54,9 +57,10 @@ Outcome = Piece | MasterRefused | MasterUnreachable
 
 @dataclass(slots=True)
 class _Read:
-    """A read that is under way: it waits first, and asks then."""
+    """A read that is under way: it waits first, unless somebody wants it soon, and asks then."""
 
     task: asyncio.Task[Outcome]
+    soon: asyncio.Event
     asked: bool = field(default=False)
 
 
@@ -76,10 +80,13 @@ class OutputReads:
         for read in self._under_way.values():
             read.task.cancel()
 
-    async def read(self, owner: str, service_id: str, offset: int, pause_s: float, fresh: bool) -> Outcome:
+    async def read(
+        self, owner: str, service_id: str, offset: int, pause_s: float, fresh: bool, soon: asyncio.Event | None = None
+    ) -> Outcome:
         """Return a piece from an offset, or why there is none: what another follower has read or is about to read.
 
-        If there is no such read, one begins after `pause_s`. With `fresh`, an empty piece was read after this call.
+        If there is no such read, one begins after `pause_s`, or when `soon` is set. With `fresh`, an empty piece was
+        read after this call.
         """
         place = (service_id, offset)
         if place in self._kept:
@@ -92,12 +99,19 @@ class OutputReads:
                 return outcome
             read = self._under_way.get(place)
         if read is None:
-            read = self._under_way[place] = _Read(asyncio.create_task(self._run(owner, place, pause_s)))
+            wanted = asyncio.Event()
+            read = self._under_way[place] = _Read(asyncio.create_task(self._run(owner, place, pause_s, wanted)), wanted)
+        if soon is not None and not read.asked:
+            await _either(read.task, soon)
+            read.soon.set()
         return await asyncio.shield(read.task)
 
-    async def _run(self, owner: str, place: _Place, pause_s: float) -> Outcome:
+    async def _run(self, owner: str, place: _Place, pause_s: float, soon: asyncio.Event) -> Outcome:
         try:
-            await asyncio.sleep(pause_s)
+            await asyncio.sleep(min(pause_s, _PAUSE_S_LEAST))
+            if pause_s > _PAUSE_S_LEAST:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(soon.wait(), pause_s - _PAUSE_S_LEAST)
             self._under_way[place].asked = True
             line = self._lines.setdefault(owner, asyncio.Semaphore(_OF_OWNER_MAX))
             async with line:
@@ -123,3 +137,12 @@ class OutputReads:
         while self._kept_bytes > _KEPT_BYTES_MAX:
             _, oldest = self._kept.popitem(last=False)
             self._kept_bytes -= len(oldest.text)
+
+
+async def _either(task: asyncio.Task[Outcome], event: asyncio.Event) -> None:
+    """Return when the task has ended or the event is set; neither is changed."""
+    waiting = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()

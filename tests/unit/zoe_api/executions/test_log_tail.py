@@ -48,8 +48,8 @@ class Tail:
         self.services = services(ONE)
         self.news = asyncio.Event()
 
-    async def read(self, owner: str, service_id: str, offset: int, pause_s: float, fresh: bool) -> Any:
-        assert (owner, service_id) == ("iostack/ada", SERVICE)
+    async def read(self, owner: str, service_id: str, offset: int, pause_s: float, fresh: bool, soon: Any) -> Any:
+        assert (owner, service_id, soon) == ("iostack/ada", SERVICE, self.news)
         self.asked.append((offset, round(pause_s, 3), fresh))
         if self.ends_after == len(self.asked):
             self.services.store._state.put(ENDED)
@@ -108,7 +108,7 @@ def test_why_there_is_nothing_is_told_once(why: Exception) -> None:
 def test_after_the_end_of_the_service_the_rest_is_read_once_more() -> None:
     tail = Tail(EMPTY, REST, changed_piece(), ends_after=1)
     assert kinds(tail.sent()) == [[], ["rest"], ["end"]]
-    assert [fresh for *_, fresh in tail.asked] == [False, True, True]
+    assert [(pause_s, fresh) for _, pause_s, fresh in tail.asked] == [(0.0, False), (0.0, True), (0.1, True)]
 
 
 def test_output_that_is_not_kept_ends_with_the_service_but_a_busy_master_is_asked_again() -> None:

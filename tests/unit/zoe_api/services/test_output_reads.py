@@ -87,6 +87,22 @@ def test_who_is_behind_gets_what_was_read_before() -> None:
     assert len(master.questions) == 1
 
 
+def test_news_ends_a_pause_for_all_followers_and_a_follower_without_news_shares_the_read() -> None:
+    master = Master(b"a line")
+
+    async def soon(reads: OutputReads) -> list[Outcome]:
+        news = asyncio.Event()
+        patient = asyncio.create_task(reads.read("red/ada", "e.s", 0, 3600.0, fresh=False))
+        waiting = asyncio.create_task(reads.read("red/ada", "e.s", 0, 3600.0, fresh=False, soon=news))
+        await asyncio.sleep(0)
+        news.set()
+        return [await patient, await waiting]
+
+    first, second = run(soon, master)
+    assert first is second
+    assert len(master.questions) == 1
+
+
 def test_what_is_kept_is_bounded() -> None:
     master = Master(b"x" * 20_000_000)
 
