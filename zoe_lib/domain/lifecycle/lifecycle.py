@@ -133,7 +133,7 @@ def _change(event: ev.Event, execution: Execution, _version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.Submitted, execution: Execution, version: int) -> Execution:
+def _submitted(event: ev.Submitted, execution: Execution, version: int) -> Execution:
     return changed(
         execution,
         version=version,
@@ -144,12 +144,12 @@ def _(event: ev.Submitted, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.Queued, execution: Execution, version: int) -> Execution:
+def _queued(event: ev.Queued, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, state=E.QUEUED, marks=_marked(execution, event, Mark.QUEUED))
 
 
 @_change.register
-def _(event: ev.Held, execution: Execution, version: int) -> Execution:
+def _held(event: ev.Held, execution: Execution, version: int) -> Execution:
     if execution.conditions.held in (Holder.OPERATOR, event.by):
         raise IllegalTransition(execution, event, "it is held already")
     conditions = changed(execution.conditions, held=event.by)
@@ -161,7 +161,7 @@ def _(event: ev.Held, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.Released, execution: Execution, version: int) -> Execution:
+def _released(event: ev.Released, execution: Execution, version: int) -> Execution:
     before = execution.conditions
     if before.held is None:
         raise IllegalTransition(execution, event, "it is not held")
@@ -170,12 +170,12 @@ def _(event: ev.Released, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.DependencyEnded, execution: Execution, version: int) -> Execution:
+def _dependency_ended(event: ev.DependencyEnded, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, conditions=execution.conditions.with_ended(event.on, event.state))
 
 
 @_change.register
-def _(event: ev.Modified, execution: Execution, version: int) -> Execution:
+def _modified(event: ev.Modified, execution: Execution, version: int) -> Execution:
     """A time that is still to come takes it out of the queue again. Offers were made for what it was."""
     after = event.after
     if not same_instances(after.application, execution.application):
@@ -196,7 +196,7 @@ def _(event: ev.Modified, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.Scaled, execution: Execution, version: int) -> Execution:
+def _scaled(event: ev.Scaled, execution: Execution, version: int) -> Execution:
     """New instances get services; those that run and are not wanted any more are stopped (`consequences`)."""
     for name, count in event.total_counts.items():
         try:
@@ -242,7 +242,7 @@ def _out_of_queue(execution: Execution, at_s: float) -> Execution:
 
 
 @_change.register
-def _(event: ev.Promised, execution: Execution, version: int) -> Execution:
+def _promised(event: ev.Promised, execution: Execution, version: int) -> Execution:
     """The deadline is that of the promise from now on."""
     if execution.promise is not None:
         raise IllegalTransition(execution, event, "it has a promise already")
@@ -271,14 +271,14 @@ def with_bandwidth(application: Application, read_bytes_per_s: int | None) -> Ap
 
 
 @_change.register
-def _(event: ev.PromiseOffered, execution: Execution, version: int) -> Execution:
+def _promise_offered(event: ev.PromiseOffered, execution: Execution, version: int) -> Execution:
     if execution.promise is not None:
         raise IllegalTransition(execution, event, "it has a promise already")
     return changed(execution, version=version, offers=event.offers)
 
 
 @_change.register
-def _(event: ev.PromiseAdjusted, execution: Execution, version: int) -> Execution:
+def _promise_adjusted(event: ev.PromiseAdjusted, execution: Execution, version: int) -> Execution:
     """Never more services than the terms say, and never a lower rate."""
     promise = execution.promise
     if promise is None or not 0 <= event.elastic <= promise.terms.elastic:
@@ -296,7 +296,7 @@ def _(event: ev.PromiseAdjusted, execution: Execution, version: int) -> Executio
 
 
 @_change.register
-def _(event: ev.PromiseAtRisk, execution: Execution, version: int) -> Execution:
+def _promise_at_risk(event: ev.PromiseAtRisk, execution: Execution, version: int) -> Execution:
     """It is said once."""
     promise = execution.promise
     if promise is None or promise.notice is not None:
@@ -305,17 +305,17 @@ def _(event: ev.PromiseAtRisk, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.ReasonChanged, execution: Execution, version: int) -> Execution:
+def _reason_changed(event: ev.ReasonChanged, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, reason=event.reason)
 
 
 @_change.register
-def _(event: ev.Forecasted, execution: Execution, version: int) -> Execution:
+def _forecasted(event: ev.Forecasted, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, forecast=event.forecast)
 
 
 @_change.register
-def _(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
+def _start_planned(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
     placed = changed(
         execution,
         version=version,
@@ -333,24 +333,24 @@ def _(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.StorageGranted, execution: Execution, version: int) -> Execution:
+def _storage_granted(event: ev.StorageGranted, execution: Execution, version: int) -> Execution:
     marks = dict(_marked(execution, event, Mark.STORAGE_GRANTED))
     marks.pop(Mark.STORAGE_WITHDRAWN, None)
     return changed(execution, version=version, marks=marks, storage_problem="")
 
 
 @_change.register
-def _(event: ev.StorageRefused, execution: Execution, version: int) -> Execution:
+def _storage_refused(event: ev.StorageRefused, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, storage_problem=event.why)
 
 
 @_change.register
-def _(event: ev.StorageDeclined, execution: Execution, version: int) -> Execution:
+def _storage_declined(event: ev.StorageDeclined, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, storage_problem=event.why)
 
 
 @_change.register
-def _(event: ev.StorageWithdrawn, execution: Execution, version: int) -> Execution:
+def _storage_withdrawn(event: ev.StorageWithdrawn, execution: Execution, version: int) -> Execution:
     """Of the marks granted and withdrawn, only the valid one exists."""
     if Mark.STORAGE_GRANTED not in execution.marks:
         raise IllegalTransition(execution, event, "it has no guarantee")
@@ -361,14 +361,14 @@ def _(event: ev.StorageWithdrawn, execution: Execution, version: int) -> Executi
 
 
 @_change.register
-def _(event: ev.TenantCredentialUsed, execution: Execution, version: int) -> Execution:
+def _tenant_credential_used(event: ev.TenantCredentialUsed, execution: Execution, version: int) -> Execution:
     if Mark.TENANT_CREDENTIAL in execution.marks:
         raise IllegalTransition(execution, event, "the journal says so already")
     return changed(execution, version=version, marks=_marked(execution, event, Mark.TENANT_CREDENTIAL))
 
 
 @_change.register
-def _(event: ev.StorageTransferred, execution: Execution, version: int) -> Execution:
+def _storage_transferred(event: ev.StorageTransferred, execution: Execution, version: int) -> Execution:
     """Each credential counts once; later ones have a higher generation."""
     before = execution.transfers
     if before is not None and event.transfers.generation <= before.generation:
@@ -378,22 +378,22 @@ def _(event: ev.StorageTransferred, execution: Execution, version: int) -> Execu
 
 
 @_change.register
-def _(event: ev.InputsDecided, execution: Execution, version: int) -> Execution:
+def _inputs_decided(event: ev.InputsDecided, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, inputs=event.inputs)
 
 
 @_change.register
-def _(event: ev.ElasticPlaced, execution: Execution, version: int) -> Execution:
+def _elastic_placed(event: ev.ElasticPlaced, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, services=_placed(execution, event, event.placements))
 
 
 @_change.register
-def _(event: ev.ServiceStarting, execution: Execution, version: int) -> Execution:
+def _service_starting(event: ev.ServiceStarting, execution: Execution, version: int) -> Execution:
     return _of_service(execution, version, event, lambda s: changed(s, state=S.STARTING))
 
 
 @_change.register
-def _(event: ev.ServiceStarted, execution: Execution, version: int) -> Execution:
+def _service_started(event: ev.ServiceStarted, execution: Execution, version: int) -> Execution:
     execution = _of_service(
         execution, version, event, lambda s: changed(s, started_at_s=event.at_s, backend_id=event.backend_id)
     )
@@ -403,19 +403,19 @@ def _(event: ev.ServiceStarted, execution: Execution, version: int) -> Execution
 
 
 @_change.register
-def _(event: ev.ServiceReady, execution: Execution, version: int) -> Execution:
+def _service_ready(event: ev.ServiceReady, execution: Execution, version: int) -> Execution:
     return _of_service(
         execution, version, event, lambda s: changed(s, state=S.READY, ready_at_s=event.at_s, message="")
     )
 
 
 @_change.register
-def _(event: ev.ServiceStopping, execution: Execution, version: int) -> Execution:
+def _service_stopping(event: ev.ServiceStopping, execution: Execution, version: int) -> Execution:
     return _of_service(execution, version, event, lambda s: changed(s, state=S.STOPPING, cause=event.cause))
 
 
 @_change.register
-def _(event: ev.ServiceEnded, execution: Execution, version: int) -> Execution:
+def _service_ended(event: ev.ServiceEnded, execution: Execution, version: int) -> Execution:
     def end(service: Service) -> Service:
         requested = service.state is S.STOPPING and event.cause in (Cause.EXITED, Cause.STOPPED)
         return changed(
@@ -432,7 +432,7 @@ def _(event: ev.ServiceEnded, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.ServiceLost, execution: Execution, version: int) -> Execution:
+def _service_lost(event: ev.ServiceLost, execution: Execution, version: int) -> Execution:
     return _of_service(
         execution,
         version,
@@ -442,7 +442,7 @@ def _(event: ev.ServiceLost, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.ServiceRetried, execution: Execution, version: int) -> Execution:
+def _service_retried(event: ev.ServiceRetried, execution: Execution, version: int) -> Execution:
     old = execution.service(event.service_id)
     if old.core or old not in execution.current():
         raise IllegalTransition(execution, event, "only the newest attempt of an elastic service gets a successor")
@@ -459,7 +459,7 @@ def _(event: ev.ServiceRetried, execution: Execution, version: int) -> Execution
 
 
 @_change.register
-def _(event: ev.Running, execution: Execution, version: int) -> Execution:
+def _running(event: ev.Running, execution: Execution, version: int) -> Execution:
     waiting = [s.name for s in execution.core_services() if s.ready_at_s is None and not s.succeeded]
     if waiting:
         raise IllegalTransition(execution, event, f"not ready: {', '.join(waiting)}")
@@ -467,13 +467,13 @@ def _(event: ev.Running, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.IdleWarned, execution: Execution, version: int) -> Execution:
+def _idle_warned(event: ev.IdleWarned, execution: Execution, version: int) -> Execution:
     """Only the newest warning counts: each use cancels the one before."""
     return changed(execution, version=version, marks={**execution.marks, Mark.IDLE_WARNED: event.at_s})
 
 
 @_change.register
-def _(event: ev.DeadlineMissed, execution: Execution, version: int) -> Execution:
+def _deadline_missed(event: ev.DeadlineMissed, execution: Execution, version: int) -> Execution:
     """Each deadline is missed once."""
     if execution.missed is not None or event.miss.deadline_s != execution.deadline_s:
         raise IllegalTransition(execution, event, "this deadline is not its own, or has been missed already")
@@ -481,7 +481,7 @@ def _(event: ev.DeadlineMissed, execution: Execution, version: int) -> Execution
 
 
 @_change.register
-def _(event: ev.Stopping, execution: Execution, version: int) -> Execution:
+def _stopping(event: ev.Stopping, execution: Execution, version: int) -> Execution:
     overtakes = event.outcome is Outcome.CANCELLED and execution.outcome is Outcome.FAILED
     # A program that is ended by its time limit may still ask for another attempt, as in Slurm.
     overtakes |= event.cause is Cause.REQUEUED and execution.cause is Cause.TIME_LIMIT
@@ -499,7 +499,7 @@ def _(event: ev.Stopping, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.Ended, execution: Execution, version: int) -> Execution:
+def _ended(event: ev.Ended, execution: Execution, version: int) -> Execution:
     _check_nothing_left(execution, event)
     assert execution.outcome is not None
     state = E(execution.outcome.value)
@@ -507,7 +507,7 @@ def _(event: ev.Ended, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
+def _requeued(event: ev.Requeued, execution: Execution, version: int) -> Execution:
     _check_nothing_left(execution, event)
     application = with_memory(execution.application, event.memory_bytes)
     if execution.promise is not None:
@@ -536,7 +536,7 @@ def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.Refused, execution: Execution, version: int) -> Execution:
+def _refused(event: ev.Refused, execution: Execution, version: int) -> Execution:
     ended = tuple(
         changed(s, state=S.ENDED, cause=event.cause, ended_at_s=event.at_s) if s.alive else s
         for s in execution.services
@@ -555,7 +555,7 @@ def _(event: ev.Refused, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _(event: ev.OwnerChanged, execution: Execution, version: int) -> Execution:
+def _owner_changed(event: ev.OwnerChanged, execution: Execution, version: int) -> Execution:
     if event.former != execution.user:
         raise IllegalTransition(execution, event, f"its owner is {execution.user}")
     return changed(execution, version=version, user=event.user)
