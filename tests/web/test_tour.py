@@ -56,6 +56,7 @@ def test_the_tour(admin: Visitor, client: Client) -> None:
     page.get_by_label("Upload files").set_input_files(
         [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in files]
     )
+    expect(page.get_by_role("button", name="report.py", exact=True)).to_be_visible()
     page.get_by_role("button", name="readings.csv", exact=True).click()
     expect(page.get_by_role("dialog").get_by_role("cell", name="518")).to_be_visible()
     picture(admin, "files")
