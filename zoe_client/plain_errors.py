@@ -90,7 +90,9 @@ def _of_context(kind: str, given: object, context: Mapping[str, Any]) -> str | N
         # In a query or on the command line it is the text of a number.
         return f"must be {word} {context[key]}, is {shown(given).strip(_QUOTES)}"
     if kind in _LENGTHS:
-        return _ONE.sub(lambda found: _SINGULAR[found[0]], _LENGTHS[kind].format(**context))
+        text = _LENGTHS[kind].format(**context)
+        text = text.replace("entries", "characters") if isinstance(given, str) else text
+        return _ONE.sub(lambda found: _SINGULAR[found[0]], text)
     if kind in ("literal_error", "enum"):
         return f"must be {_either(context['expected'])}, is {shown(given)}"
     return f"must be {words_of(context['pattern'])}" if kind == "string_pattern_mismatch" else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from zoe_job.api import Api, RefusedError
 from zoe_job.calling import is_array, path_of
-from zoe_job.job_records import JobRecord, record_of, waiting_record
+from zoe_job.job_records import JobRecord, cancelled_record, record_of, waiting_record
 
 _PAGE = 500
 _PAGES_MAX = 20
@@ -40,8 +40,9 @@ def listed(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -
     # Whether one of several nodes is heterogeneous is known of it by itself only.
     each = (_whole(api, view["id"]) if whole or view["core_total"] > 1 else [record_of(view)] for view in views)
     records = [record for found in each for record in found]
-    waiting = [record for array in _pages(api, "/arrays", "arrays", open="true") for record in _waiting(api, array)]
-    return sorted([*records, *waiting], key=lambda one: (one.submitted_s, one.id))
+    arrays = _pages(api, "/arrays", "arrays", open=None if whole else "true")
+    without = [one for array in arrays for one in (*_waiting(api, array), *(_never_begun(api, array) if whole else ()))]
+    return sorted([*records, *without], key=lambda one: (one.submitted_s, one.id))
 
 
 def array_of_waiting(api: Api, job_id: str) -> Any | None:
@@ -77,7 +78,7 @@ def _whole(api: Api, job_id: str) -> list[JobRecord]:
             return [waiting_record(array, job_id.rpartition("_")[2], alone=True)]
     array = api.get(path_of(job_id))
     made = [record_of(view, array["description"]) for view in _pages(api, "/executions", "executions", array=job_id)]
-    return [*reversed(made), *_waiting(api, array)]
+    return [*reversed(made), *_waiting(api, array), *_never_begun(api, array)]
 
 
 def _waiting(api: Api, array: Any) -> Iterator[JobRecord]:
@@ -87,3 +88,31 @@ def _waiting(api: Api, array: Any) -> Iterator[JobRecord]:
         array = api.get(path_of(array["id"]))
     if text := array["ranges"].get("waiting"):
         yield waiting_record(array, text)
+
+
+def _never_begun(api: Api, array: Any) -> Iterator[JobRecord]:
+    """Yield the indices that were cancelled before they had an execution, as one record."""
+    if not array["counts"].get("cancelled"):
+        return
+    if "description" not in array:  # as it is listed
+        array = api.get(path_of(array["id"]))
+    found: list[int] = []
+    after = None
+    for _ in range(_PAGES_MAX):
+        answer = api.get(f"{path_of(array['id'])}/indices", state="cancelled", limit=_PAGE, after=after)
+        found += [one["index"] for one in answer["indices"] if one["execution_id"] is None]
+        if (after := answer["next_after"]) is None:
+            break
+    if found:
+        yield cancelled_record(array, _ranges(found))
+
+
+def _ranges(indices: Sequence[int]) -> str:
+    """Return rising indices as `3-6,9`."""
+    parts: list[list[int]] = []
+    for one in indices:
+        if parts and one == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], one]
+        else:
+            parts.append([one])
+    return ",".join("-".join(map(str, part)) for part in parts)

@@ -183,6 +183,16 @@ def waiting_record(array: Mapping[str, Any], indices: str, *, alone: bool = Fals
     )
 
 
+def cancelled_record(array: Mapping[str, Any], indices: str) -> JobRecord:
+    """Return the record of the indices of an array that were cancelled before they had an execution."""
+    return replace(
+        waiting_record(array, indices, alone=indices.isdecimal()),
+        state="CANCELLED",
+        reason="None",
+        ended_s=array["ended_at_s"],
+    )
+
+
 def _state(view: Mapping[str, Any]) -> str:
     if view["state"] == "failed":
         return _FAILURES.get(view["cause"] or "", "FAILED")

@@ -16,6 +16,7 @@ from zoe_client.wire import Diagnostic, Problem
 def test_times_are_named_and_places_of_the_document_have_lines(capsys: pytest.CaptureFixture[str]) -> None:
     errors = [
         Diagnostic(pointer="/expression", code="invalid", message="the minute cannot be read"),
+        Diagnostic(pointer="/path/name", code="pattern", message="must have letters only"),
         Diagnostic(pointer="/document/steps/0/image", code="missing", message="'image' is missing"),
     ]
     problem = Problem(
@@ -27,4 +28,5 @@ def test_times_are_named_and_places_of_the_document_have_lines(capsys: pytest.Ca
         refuse_with_places(Refused(problem), Path("nightly.yaml"), read, "/document")
     told = capsys.readouterr().err.splitlines()
     assert "  expression: the minute cannot be read" in told
+    assert "  name: must have letters only" in told
     assert any(line.startswith("  nightly.yaml:3:") and "/steps/0/image" in line for line in told)

@@ -11,7 +11,7 @@ import typing
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from storage_controller.settings import ControllerSettings
 from zoe_client import wire
@@ -163,3 +163,16 @@ def test_a_value_of_a_form_is_told_once(value: object) -> None:
     with pytest.raises(ValidationError) as refused:
         wire.FillRequest.model_validate({"values": {"memory": value}})
     assert list(sentences(refused.value)) == ["values.memory: must be a text, a number, or true or false"]
+
+
+def test_a_text_has_characters_and_a_list_entries() -> None:
+    """pydantic calls a text too long as it does a list where another check comes before its length."""
+
+    class Named(BaseModel):
+        name: Annotated[str, AfterValidator(str.strip), Field(max_length=1)]
+        names: Annotated[list[str], Field(max_length=1)] = []
+
+    assert errors_of(Named, {"name": "abc", "names": ["a", "b"]}) == [
+        "name: must have at most 1 character, has 3",
+        "names: must have at most 1 entry, has 2",
+    ]

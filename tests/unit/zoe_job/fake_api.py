@@ -82,11 +82,20 @@ class FakeApi:
             return {"usage": [one for one in self.usage if one["service_id"].startswith(f"{job}.")]}
         if path.endswith("/indices"):
             of_array = path.split("/")[2]
+            if query.get("state") == "cancelled":
+                return self._cancelled(of_array, query["after"])
             self._one(f"/arrays/{of_array}")
             index = 0 if query["after"] is None else query["after"] + 1
             waits = index in (2, 3) and f"{of_array}_{index}" not in self.executions
             return {"indices": [{"index": index, "state": "waiting" if waits else "active"}] if index < 4 else []}
         return self._one(path)
+
+    def _cancelled(self, of_array: str, after: int | None) -> Any:
+        """Return a page of two of the indices that are cancelled."""
+        found = [one for one in self.arrays[of_array].get("cancelled", ()) if after is None or one > after]
+        names = {one: f"{of_array}_{one}" for one in found}
+        rows = [{"index": one, "execution_id": names[one] if names[one] in self.executions else None} for one in found]
+        return {"indices": rows[:2], "next_after": found[1] if len(found) > 2 else None}
 
     def post(self, path: str, body: Any = None, key: str | None = None) -> Any:
         if path in ("/executions", "/arrays"):

@@ -439,3 +439,16 @@ def test_sbatch_reads_files_that_a_script_sources(
 
 def test_not_here_is_no_bad_option() -> None:
     assert not issubclass(NotHereError, BadOptionError)
+
+
+def test_indices_that_were_cancelled_before_they_began_are_told(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api.arrays["a9"] = array("a9", counts={"cancelled": 5}, cancelled=[2, 3, 4, 6, 8], ended_at_s=1100.0)
+    api.executions["a9_3"] = view("a9_3", "cancelled")
+    assert run("sacct", "-nP", "-j", "a9", "-o", "jobid,state,elapsed") == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.startswith("a9_[2,4,6,8]|CANCELLED by ")
+    assert last.endswith("|00:00:00")
+    assert run("sacct", "-nP", "-s", "CANCELLED", "-o", "jobid") == 0
+    assert "a9_[2,4,6,8]" in capsys.readouterr().out

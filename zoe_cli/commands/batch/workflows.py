@@ -218,14 +218,19 @@ def read_document(file: Path) -> LocatedDocument:
         raise typer.Exit(Exit.USAGE) from None
 
 
+_BESIDE_BODY = ("/path/", "/query/", "/header/")
+"""Places of a request that are in no document, such as a name in its path."""
+
+
 def refuse_with_places(error: Refused, file: Path, read: LocatedDocument, below: str | None = None) -> NoReturn:
     """Report every finding with its line, and end the command. `below`: the place of the document in the request, if
     findings are about other parts of that, too.
     """
     note(f"zoe: {error}")
     for one in error.problem.errors:
-        if below is not None and not one.pointer.startswith(below):
-            note(f"  {one.pointer.lstrip('/')}: {one.message}")
+        beside = one.pointer.startswith(_BESIDE_BODY)
+        if beside or (below is not None and not one.pointer.startswith(below)):
+            note(f"  {one.pointer.rpartition('/')[2] if beside else one.pointer.lstrip('/')}: {one.message}")
             continue
         one.pointer = one.pointer.removeprefix(below or "")
         place = read.place(one.pointer)

@@ -79,7 +79,8 @@ def _parsed(content: bytes) -> Any:
             parse_float=_number,
         )
     except json.JSONDecodeError as error:
-        sentence = f"the list is not JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        what = error.msg.removesuffix(" at").rstrip(": ")
+        sentence = f"the list is not JSON: {what} in line {error.lineno}, column {error.colno}"
     except RecursionError:
         sentence = "the list is not usable JSON: it is nested too deeply"
     raise ListRefused(ListProblem.NOT_JSON, sentence, _WRITE_A_LIST)

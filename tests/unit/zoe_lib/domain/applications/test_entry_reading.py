@@ -48,6 +48,7 @@ def test_objects_have_the_fields_that_the_step_uses_and_may_have_more() -> None:
     [
         (b"", ListProblem.NOT_JSON, "line 1, column 1"),
         (b'["a",]', ListProblem.NOT_JSON, "column 6"),
+        (b'["a\tb"]', ListProblem.NOT_JSON, "Invalid control character in line 1"),
         (b"\xef\xbb\xbf[]", ListProblem.NOT_JSON, "not JSON"),
         (b"[" * 500_000, ListProblem.NOT_JSON, "nested too deeply"),
         (b'["\xff"]', ListProblem.NOT_UTF8, "byte 2"),
