@@ -47,14 +47,20 @@ def listed(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -
 
 def array_of_waiting(api: Api, job_id: str) -> Any | None:
     """Return the array of an index that has not begun, and so has no execution; None for all other ids."""
+    found = _without_execution(api, job_id)
+    return found[0] if found is not None and found[1] == "waiting" else None
+
+
+def _without_execution(api: Api, job_id: str) -> tuple[Any, str] | None:
+    """Return the array and the state of an index; None for ids that are no index of an array."""
     array_id, _, index = job_id.partition("_")
     if not (is_array(array_id) and index.isascii() and index.isdecimal()):
         return None
     after = int(index) - 1 if int(index) else None
-    found = api.get(f"{path_of(array_id)}/indices", after=after, limit=1)["indices"]
-    if not any(one["index"] == int(index) and one["state"] == "waiting" for one in found):
-        return None
-    return api.get(path_of(array_id))
+    for one in api.get(f"{path_of(array_id)}/indices", after=after, limit=1)["indices"]:
+        if one["index"] == int(index):
+            return api.get(path_of(array_id)), one["state"]
+    return None
 
 
 def _pages(api: Api, path: str, name: str, **query: Any) -> Iterator[Any]:
@@ -73,9 +79,14 @@ def _whole(api: Api, job_id: str) -> list[JobRecord]:
         try:
             return [record_of(api.get(path_of(job_id)))]
         except RefusedError as error:
-            if error.code != "not_found" or (array := array_of_waiting(api, job_id)) is None:
+            if error.code != "not_found" or (found := _without_execution(api, job_id)) is None:
                 raise
-            return [waiting_record(array, job_id.rpartition("_")[2], alone=True)]
+            array, state = found
+            if state not in ("waiting", "cancelled"):
+                raise
+            index = job_id.rpartition("_")[2]
+            cancelled = state == "cancelled"
+            return [cancelled_record(array, index) if cancelled else waiting_record(array, index, alone=True)]
     array = api.get(path_of(job_id))
     made = [record_of(view, array["description"]) for view in _pages(api, "/executions", "executions", array=job_id)]
     return [*reversed(made), *_waiting(api, array), *_never_begun(api, array)]

@@ -36,7 +36,8 @@ def test_earlier_attempts_have_their_steps() -> None:
     events = [
         event(kind, at_s)
         for kind, at_s in (
-            ("submitted", 100.0), ("queued", 101.0), ("start_planned", 102.0), ("running", 103.0), ("stopping", 104.0),
+            ("submitted", 100.0), ("queued", 101.0), ("start_planned", 102.0), ("service_started", 102.5),
+            ("running", 103.0), ("stopping", 104.0),
             ("requeued", 105.0), ("start_planned", 106.0), ("requeued", 107.0), ("queued", 108.0),
             ("start_planned", 109.0), ("running", 110.0), ("ended", 111.0),
         )
@@ -44,8 +45,8 @@ def test_earlier_attempts_have_their_steps() -> None:
     marks = {"queued": 108.0, "placed": 109.0, "ready": 110.0, "ended": 111.0}
     found = steps(execution(attempt=3, marks=marks), events)
     assert [row[2] for row in found.rows] == [
-        *("submitted", "queued", "placed", "ready"),
-        *("requeued for attempt 2", "placed, attempt 2"),
+        *("submitted", "queued", "admitted", "placed", "started", "ready"),
+        *("requeued for attempt 2", "admitted, attempt 2", "placed, attempt 2"),
         *("requeued for attempt 3", "queued, attempt 3", "placed, attempt 3", "ready, attempt 3", "ended"),
     ]
 

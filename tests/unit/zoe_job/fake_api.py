@@ -87,7 +87,9 @@ class FakeApi:
             self._one(f"/arrays/{of_array}")
             index = 0 if query["after"] is None else query["after"] + 1
             waits = index in (2, 3) and f"{of_array}_{index}" not in self.executions
-            return {"indices": [{"index": index, "state": "waiting" if waits else "active"}] if index < 4 else []}
+            state = "cancelled" if index in self.arrays[of_array].get("cancelled", ()) else "active"
+            known = index < 4 or state == "cancelled"
+            return {"indices": [{"index": index, "state": "waiting" if waits else state}] if known else []}
         return self._one(path)
 
     def _cancelled(self, of_array: str, after: int | None) -> Any:

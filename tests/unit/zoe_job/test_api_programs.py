@@ -452,3 +452,5 @@ def test_indices_that_were_cancelled_before_they_began_are_told(
     assert last.endswith("|00:00:00")
     assert run("sacct", "-nP", "-s", "CANCELLED", "-o", "jobid") == 0
     assert "a9_[2,4,6,8]" in capsys.readouterr().out
+    assert run("sacct", "-nP", "-j", "a9_4", "-o", "jobid,state") == 0
+    assert capsys.readouterr().out.startswith("a9_4|CANCELLED by ")

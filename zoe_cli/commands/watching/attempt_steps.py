@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from zoe_client.wire import EventView
 
 # An execution keeps the marks of its present or last attempt only.
-_MARKS = {"queued": Mark.QUEUED, "start_planned": Mark.PLACED, "running": Mark.READY}
+_MARKS = {
+    "queued": (Mark.QUEUED,),
+    "storage_granted": (Mark.STORAGE_GRANTED,),
+    "start_planned": (Mark.ADMITTED, Mark.PLACED),
+    "running": (Mark.READY,),
+}
 Step = tuple[str, float]
 
 
@@ -39,13 +44,16 @@ def steps(execution: Execution, events: Sequence[EventView] = ()) -> Rows:
 def _earlier(events: Sequence[EventView]) -> Iterator[Step]:
     """Yield the marks of all attempts but the last, and each requeue."""
     last = max((place for place, one in enumerate(events) if one.kind == "requeued"), default=-1)
-    number = 1
+    number, started_s = 1, None
     for one in events[: last + 1]:
         if one.kind == "requeued":
-            number += 1
+            number, started_s = number + 1, None
             yield f"requeued for attempt {number}", one.at_s
-        elif mark := _MARKS.get(one.kind):
-            yield _named(mark, number), one.at_s
+        elif one.kind == "service_started":
+            started_s = one.at_s
+        elif one.kind == "running" and started_s is not None:
+            yield _named(Mark.STARTED, number), started_s
+        yield from ((_named(mark, number), one.at_s) for mark in _MARKS.get(one.kind, ()))
 
 
 def _named(mark: str, number: int) -> str:
