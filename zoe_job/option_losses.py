@@ -41,10 +41,15 @@ def _name(text: str) -> str | None:
     return None if shown == text else f"lists show {shown!r}; SLURM_JOB_NAME and %x are as given"
 
 
+def _deadline(_: str) -> str:
+    return "a job that cannot end by then goes on: lists show that it missed its deadline; --time ends it"
+
+
 _JUDGES: dict[str, Callable[[str], str | None]] = {
     "nodes": _nodes,
     "mail-type": _mail,
     **dict.fromkeys(("gres", "gpus", "gpus-per-node", "gpus-per-task"), _gpus),
     "signal": _signal,
     "job-name": _name,
+    "deadline": _deadline,
 }

@@ -149,7 +149,9 @@ def cancel(
 
 def _named(text: str, array: Array, services: Services) -> IndexSet:
     """Return the indices of an array that a text names; 422 for others."""
-    found, _ = _indices(text, services)
+    found, at_once = _indices(text, services)
+    if at_once is not None:
+        raise ApiProblem(Code.INVALID_REQUEST, f"%{at_once} is for arrays that are submitted: name indices only")
     if (wrong := next((index for index in found if array.indices.position(index) is None), None)) is not None:
         raise ApiProblem(Code.INVALID_REQUEST, f"array {array.id} has no index {wrong}")
     return found

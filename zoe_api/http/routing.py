@@ -7,19 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from fastapi import APIRouter, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from zoe_api.http.openapi import operation_id
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
+from zoe_client.wire import Diagnostic
+from zoe_lib.submission import refusal as refusals
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_EMPTY = frozenset({b"", b"{}", b"[]", b"null"})
+"""Bodies that clients send where there is none."""
+_NAME_MAX, _ERRORS_MAX = 100, 100
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -35,15 +44,48 @@ class OneThreadRoute(APIRoute):
     def get_route_handler(self) -> _Handler:
         """Return what answers requests."""
         handler = super().get_route_handler()
-        if not self._waits:
-            return handler
+        names = frozenset(_query_names(self.dependant))
 
         async def answer(request: Request) -> Response:
+            if request.method in _CHANGES:
+                _check_query(request, names)
+                await _check_body(request, self.body_field is not None)
+            if not self._waits:
+                return await handler(request)
             if self.body_field is not None:
                 await request.body()  # kept in the request, so that the thread need not wait for it
             return await run_in_threadpool(_run, handler, request)
 
         return answer
+
+
+def _query_names(dependant: Dependant) -> Iterator[str]:
+    """Yield the names that a route and its dependencies read of a query."""
+    yield from (field.alias for field in dependant.query_params)
+    for one in dependant.dependencies:
+        yield from _query_names(one)
+
+
+def _check_query(request: Request, names: frozenset[str]) -> None:
+    """Refuse a change with a name that its route does not read: it would do something else than what was meant."""
+    if unknown := sorted(set(request.query_params) - names):
+        hint = f"it takes {', '.join(sorted(names))}" if names else "it takes no query"
+        errors = [
+            Diagnostic(pointer=f"/query/{one[:_NAME_MAX]}", code="unknown", message="is unknown") for one in unknown
+        ]
+        raise ApiProblem(Code.INVALID_REQUEST, refusals.counted(len(errors)), hint, errors=errors[:_ERRORS_MAX])
+
+
+async def _check_body(request: Request, takes_body: bool) -> None:
+    """Refuse a change with a document that its route does not read."""
+    if takes_body or "json" not in request.headers.get("content-type", ""):
+        return
+    if (await request.body()).strip() not in _EMPTY:
+        raise ApiProblem(Code.INVALID_REQUEST, refusals.counted(1), "it takes no body", errors=[_unknown("/body")])
+
+
+def _unknown(pointer: str) -> Diagnostic:
+    return Diagnostic(pointer=pointer, code="unknown", message="is unknown")
 
 
 def api_router(prefix: str = "", tag: str = "") -> APIRouter:

@@ -20,6 +20,11 @@ def told(words: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("words", "kind", "why"),
     [
+        (
+            "--deadline=now+1hour",
+            "~",
+            "deadline: a job that cannot end by then goes on: lists show that it missed its deadline; --time ends it",
+        ),
         ("--nice=1001", "-", "nice: priorities are from -1000 to 1000; --nice=1000 is the end of them"),
         ("--nice=-5000", "-", "nice: priorities are from -1000 to 1000; --nice=-1000 is the end of them"),
         ("--nice=--5", "-", "nice: not a number"),

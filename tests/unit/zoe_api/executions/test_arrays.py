@@ -113,6 +113,12 @@ def test_without_an_index_that_waits_only_executions_are_cancelled() -> None:
     assert kinds(there) == ["array_ended"]
 
 
+def test_indices_to_cancel_have_no_number_at_once() -> None:
+    with refusal(Code.INVALID_REQUEST) as found:
+        arrays.cancel(services(), ADA, ID, request(), "0-1%1")
+    assert "%1" in found.problem.detail
+
+
 # -- hold and release --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("principal", "before", "held"),

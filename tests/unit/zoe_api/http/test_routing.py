@@ -11,6 +11,7 @@ import pytest
 from fastapi import Depends, FastAPI
 from pydantic import BaseModel
 
+from zoe_api.http.problems.problems import install
 from zoe_api.http.request_context import PREFIX
 from zoe_api.http.routing import api_router, in_a_thread
 
@@ -70,3 +71,40 @@ def test_a_body_is_checked_as_ever() -> None:
 def test_what_waits_for_the_event_loop_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="waits for the event loop"):
         asked("waits")
+
+
+def cancelled(query: str = "", **request: Any) -> tuple[int, Any]:
+    """Ask a route that takes one name of a query and no body."""
+    router = api_router("/part", tag="part")
+
+    @router.post("/cancel")
+    def cancel(only: str = "all") -> str:
+        return only
+
+    app = FastAPI()
+    app.include_router(router)
+    install(app)
+
+    async def ask() -> tuple[int, Any]:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://api") as http:
+            answer = await http.post(f"{PREFIX}/part/cancel{query}", **request)
+            return answer.status_code, answer.json()
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("given", [{}, {"json": {}}, {"json": None}, {"content": b"what", "headers": {"x": "y"}}])
+def test_a_change_takes_an_empty_body_where_it_needs_none(given: dict[str, Any]) -> None:
+    assert cancelled("?only=2", **given) == (200, "2")
+
+
+@pytest.mark.parametrize(
+    ("query", "given", "pointer"),
+    [("?onyl=2", {}, "/query/onyl"), ("?only=2&x=1", {}, "/query/x"), ("", {"json": {"only": "2"}}, "/body")],
+)
+def test_a_change_with_what_it_does_not_read_is_refused(query: str, given: dict[str, Any], pointer: str) -> None:
+    """It would change more than what was meant."""
+    status, told = cancelled(query, **given)
+    assert (status, told["code"]) == (422, "invalid_request")
+    assert [one["pointer"] for one in told["errors"]] == [pointer]
