@@ -24,9 +24,9 @@ from swift.common.memcached import MemcacheRing
 from storage_filters.cache_fence import Fence
 from storage_filters.cache_files import CacheFiles, CacheRefused
 from storage_filters.fenced_writes import FencedWrites
+from storage_filters.hosted import hosted
 from storage_filters.object_cache import ObjectCache
 from storage_filters.rate_table import RateTable, belonging_to
-from storage_filters.records import hosted
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import BYTES, TIMES, cache_file
 from storage_filters.rules import CACHING

@@ -37,6 +37,7 @@ from storage_filters.rules import (
     TargetKind,
     number_of,
 )
+from storage_filters.wsgi_names import ObjectRequest
 
 _COMPARE = {
     Operator.GREATER: operator.gt,
@@ -46,17 +47,6 @@ _COMPARE = {
     Operator.EQUAL: operator.eq,
     Operator.UNEQUAL: operator.ne,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectRequest:
-    """A request that stores an object. size: bytes, None while it is not known. tags: of X-Object-Meta-Tag."""
-
-    tenant: str
-    container: str
-    object: str
-    size: int | None = None
-    tags: frozenset[str] = frozenset()
 
 
 class Outcome(StrEnum):

@@ -33,13 +33,14 @@ from swift.common.utils import close_if_possible, config_true_value, get_logger
 from storage_bridge.model import REWRITE, STORED_HEADER, WHY_HEADER
 from storage_filters.cache_setup import with_cache
 from storage_filters.callers import credential_of
-from storage_filters.chains import ObjectRequest, chain_of
+from storage_filters.chains import chain_of
 from storage_filters.client_lines import ClientLines
 from storage_filters.delivery import begun
 from storage_filters.done import OWN, Done
 from storage_filters.encryption import MARK, unsealed
 from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import NODE_EXECUTION, NODE_STEPS, NODE_STORED, PUT_ETAG, PUT_SIZE, SELECTED, UNDONE
+from storage_filters.hosted import hosted
 from storage_filters.keyring import Keyring
 from storage_filters.manifests import check_manifest
 from storage_filters.module_files import ModuleFiles, modules_directory
@@ -48,7 +49,7 @@ from storage_filters.modules import Modules, metadata_of
 from storage_filters.placing import AT_OBJECT_SERVERS
 from storage_filters.put_bytes import Form, PutBytes, again
 from storage_filters.rate_table import Direction, RateTable, belonging_to
-from storage_filters.records import KINDS, hosted, stored_by
+from storage_filters.records import KINDS, stored_by
 from storage_filters.refusals import refusal
 from storage_filters.request_computing import computing_of, noted_execution
 from storage_filters.rewriting import Rewriting
@@ -61,7 +62,7 @@ from storage_filters.stages import Servers, Stages, no_servers, of_policy
 from storage_filters.stream_filters import DamagedObjectError, FilterRefused, ObjectReplaced
 from storage_filters.transformed_read import may_be_transformed, transformed
 from storage_filters.use_counters import UseCounters, uses_file
-from storage_filters.wsgi_names import name_behind, object_of, tags_of
+from storage_filters.wsgi_names import ObjectRequest, name_behind, object_of, tags_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

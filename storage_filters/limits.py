@@ -24,9 +24,9 @@ from eventlet import tpool
 from storage_filters.alive_executions import AliveFile, alive_file, read_alive
 from storage_filters.content_samples import ContentSamples
 from storage_filters.cpu_budget import CpuBudget
+from storage_filters.hosted import hosted
 from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
-from storage_filters.records import hosted
 from storage_filters.request_counters import RequestCounters, changed_counts
 from storage_filters.rule_file import (
     BYTES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from storage_filters.chains import ObjectRequest, Verdict
+from storage_filters.chains import Verdict
 from storage_filters.module_engine import InvalidModuleError, Module
 from storage_filters.module_files import MissingModuleError, ModuleFiles
 from storage_filters.module_filters import ModuleFilter, NamedModule, ReadModule
@@ -14,7 +14,7 @@ from storage_filters.module_run import Pause
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rules import Action, ModuleVersion
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused
-from storage_filters.wsgi_names import text_of
+from storage_filters.wsgi_names import ObjectRequest, text_of
 
 
 class Modules:

@@ -23,8 +23,6 @@ _TOLD = ("filter", "type", "key", "name", "module", "rule", "moved")
 KINDS = ("COMPRESSION", "ENCRYPTION", "NOOP", MODULE)
 """The filters that a host has; a module goes by a name of its own."""
 _BUILT_IN = frozenset(KINDS) - {MODULE}
-hosted: set[str] = set()
-"""Those of this process: empty in a proxy without the host."""
 
 
 @dataclass(frozen=True, slots=True)

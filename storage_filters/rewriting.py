@@ -27,7 +27,7 @@ from swift.common.utils import Timestamp, close_if_possible
 from swift.common.wsgi import make_pre_authed_env
 
 from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE_HEADER, RewriteOutcome
-from storage_filters.chains import ObjectRequest, chain_of
+from storage_filters.chains import chain_of
 from storage_filters.done import OWN, Done
 from storage_filters.encryption import unsealed
 from storage_filters.filtered_body import FilteredBody
@@ -40,7 +40,7 @@ from storage_filters.second_look import answer_of
 from storage_filters.source_bodies import reason_of
 from storage_filters.stages import Staged, Stages
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, exactly, read_back
-from storage_filters.wsgi_names import name_behind, tags_of
+from storage_filters.wsgi_names import ObjectRequest, name_behind, tags_of
 
 _STORED_AT = "X-Backend-Data-Timestamp"
 # Who has one of these has no bytes of its own at this path.

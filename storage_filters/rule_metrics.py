@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from storage_filters.chains import ObjectRequest, compare
+from storage_filters.chains import compare
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rules import STATIC_NAMES, Rule, comparisons, metrics_of
+from storage_filters.wsgi_names import ObjectRequest
 
 COMPRESSIBILITY = "COMPRESSIBILITY"
 """How much smaller compression makes what is stored, in percent; see `content_samples.py`."""

@@ -17,7 +17,7 @@ from typing import Any
 from swift.common.swob import Request, Response, multi_range_iterator
 from swift.common.utils import close_if_possible
 
-from storage_filters.chains import ObjectRequest, chain_of
+from storage_filters.chains import chain_of
 from storage_filters.delivery import begun, first_begun, part_of
 from storage_filters.headers import SELECTION, environ_key
 from storage_filters.module_filters import ReadModule
@@ -25,7 +25,7 @@ from storage_filters.modules import Modules, metadata_of
 from storage_filters.request_computing import computing_of
 from storage_filters.rule_documents import RuleBook
 from storage_filters.stream_filters import DamagedObjectError, FilterRefused, ObjectReplaced, exactly
-from storage_filters.wsgi_names import tags_of
+from storage_filters.wsgi_names import ObjectRequest, tags_of
 
 _JUDGED = ("Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
 _OWN = ("content-length", "content-range", "etag", "accept-ranges")

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
-from storage_filters.chains import ObjectRequest
-
 _TAG = "X-Object-Meta-Tag"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRequest:
+    """A request that stores an object. size: bytes, None while it is not known. tags: of X-Object-Meta-Tag."""
+
+    tenant: str
+    container: str
+    object: str
+    size: int | None = None
+    tags: frozenset[str] = frozenset()
 
 
 def text_of(value: str) -> str:
