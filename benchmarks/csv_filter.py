@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 
 from benchmarks.support import machine
-from storage_filters.csv_stream import selected
-from storage_filters.delivery import packed
-from storage_filters.selection import CsvFormat, Selection
+from storage_filters.csv.selection import CsvFormat, Selection
+from storage_filters.csv.stream import selected
+from storage_filters.wsgi.delivery import packed
 
 ROWS = 300_000
 RUNS = 5

@@ -28,8 +28,8 @@ from urllib.parse import urlsplit
 
 from storage_bridge.model import WHY_HEADER
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
-from storage_filters.rule_file import RuleFile
+from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.file import RuleFile
 from tests.support.gateway import gateway_before_swift
 from tests.support.object_store import logged_in, object_store
 from zoe_embedded.home import Account, Home

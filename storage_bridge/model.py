@@ -137,7 +137,7 @@ class View:
     """An execution's virtual container that shows the wanted columns of all rows that may be wanted.
 
     `source` is a URI for `place_of`. types: of columns; names: all columns if there is no header; csv: the format, by
-    the fields of `storage_filters.selection.CsvFormat`. token: for reading its source while the view is created;
+    the fields of `storage_filters.csv.selection.CsvFormat`. token: for reading its source while the view is created;
     short-lived, and never stored. promised: it is read even where the plain objects would be read as soon.
     """
 

@@ -30,22 +30,22 @@ from typing import Any
 from eventlet import spawn_n
 from swift.common.utils import close_if_possible, config_true_value, get_logger
 
-from storage_filters.computing import Computing
-from storage_filters.controller_connection import ControllerConnection
-from storage_filters.cpu_budget import CpuBudget
-from storage_filters.headers import NODE_EXECUTION, environ_key
-from storage_filters.limits import REPORTS_A_LIST, MovedBytes, take_bounds, take_rates, waiting
-from storage_filters.pacing import PIECE_BYTES, PacedInput, paced
-from storage_filters.rate_table import RateTable, belonging_to, name_in_table
-from storage_filters.request_computing import attached
-from storage_filters.request_counters import (
+from storage_filters.bandwidth.controller_connection import ControllerConnection
+from storage_filters.bandwidth.limits import REPORTS_A_LIST, MovedBytes, take_bounds, take_rates, waiting
+from storage_filters.counting.computing import Computing
+from storage_filters.counting.cpu_budget import CpuBudget
+from storage_filters.counting.pacing import PIECE_BYTES, PacedInput, paced
+from storage_filters.counting.rate_table import RateTable, belonging_to, name_in_table
+from storage_filters.counting.request_computing import attached
+from storage_filters.counting.request_counters import (
     CountedRequest,
     RequestCounters,
     changed_counts,
     request_name,
     requests_file,
 )
-from storage_filters.wsgi_names import text_of
+from storage_filters.wsgi.headers import NODE_EXECUTION, environ_key
+from storage_filters.wsgi.object_requests import text_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

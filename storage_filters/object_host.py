@@ -27,15 +27,15 @@ from swift.common.request_helpers import resolve_etag_is_at_header
 from swift.common.swob import HTTPServiceUnavailable, HTTPUnprocessableEntity, Request, Response
 from swift.common.utils import close_if_possible, get_logger
 
-from storage_filters.cpu_frames import CpuRecord
-from storage_filters.headers import NODE_DONE, NODE_ETAG, NODE_SIZE, NODE_STEPS, NODE_STORED, UNDONE
-from storage_filters.keyring import Keyring
-from storage_filters.node_body import NodeBody, has_documents
-from storage_filters.put_bytes import Form, PutBytes, again
-from storage_filters.records import filters_of, taken
-from storage_filters.request_computing import attached_once
-from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced
-from storage_filters.wsgi_names import name_of, text_of
+from storage_filters.counting.cpu_frames import CpuRecord
+from storage_filters.counting.request_computing import attached_once
+from storage_filters.filter_host.node_body import NodeBody, has_documents
+from storage_filters.filter_host.put_bytes import Form, PutBytes, again
+from storage_filters.filter_host.records import filters_of, taken
+from storage_filters.transforms.keyring import Keyring
+from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced
+from storage_filters.wsgi.headers import NODE_DONE, NODE_ETAG, NODE_SIZE, NODE_STEPS, NODE_STORED, UNDONE
+from storage_filters.wsgi.object_requests import name_of, text_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

@@ -18,13 +18,13 @@ from eventlet import sleep
 from swift.common.swob import HTTPBadRequest, HTTPServiceUnavailable, HTTPUnprocessableEntity, Request, Response
 from swift.common.utils import close_if_possible, get_logger
 
-from storage_filters.computing import Computing
-from storage_filters.cpu_frames import CpuRecord, framed
-from storage_filters.csv_parser import UnreadableRecordError
-from storage_filters.csv_stream import first_byte, selected
-from storage_filters.delivery import MEDIA_TYPE, begun, packed
-from storage_filters.headers import DONE, FRAMED, NODE_DONE, SELECTED, SELECTION, environ_key
-from storage_filters.selection import Selection, SelectionError
+from storage_filters.counting.computing import Computing
+from storage_filters.counting.cpu_frames import CpuRecord, framed
+from storage_filters.csv.parser import UnreadableRecordError
+from storage_filters.csv.selection import Selection, SelectionError
+from storage_filters.csv.stream import first_byte, selected
+from storage_filters.wsgi.delivery import MEDIA_TYPE, begun, packed
+from storage_filters.wsgi.headers import DONE, FRAMED, NODE_DONE, SELECTED, SELECTION, environ_key
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

@@ -12,7 +12,7 @@
 
 Replicators send by the verb SSYNC, which passes filters; by rsync, they would not. The storage controller pushes the
 rate several times a second; the last one holds while it is away, and before the first one there is no limit.
-`key_file` is that of `storage_filters/bandwidth.py`.
+`key_file` is that of `storage_filters/bandwidth/middleware.py`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from eventlet import spawn_n
 from eventlet.green import zmq
 from swift.common.utils import get_logger
 
-from storage_filters.controller_connection import addresses, secured
-from storage_filters.newest import NewestMessage
-from storage_filters.pacing import PacedInput, Uncounted, paced
-from storage_filters.rate_table import RateTable, belonging_to
+from storage_filters.bandwidth.controller_connection import addresses, secured
+from storage_filters.bandwidth.newest import NewestMessage
+from storage_filters.counting.pacing import PacedInput, Uncounted, paced
+from storage_filters.counting.rate_table import RateTable, belonging_to
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

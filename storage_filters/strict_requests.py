@@ -22,9 +22,9 @@ from swift.common.swob import HTTPBadRequest
 from swift.common.utils import close_if_possible, get_logger
 from swift.common.wsgi import WSGIContext
 
-from storage_filters.client_lines import ClientLines
-from storage_filters.framing import ChunkLines, TwoReadings, check_head, check_headers, check_path, is_old
-from storage_filters.whole_bodies import put_whole_body
+from storage_filters.wsgi.client_lines import ClientLines
+from storage_filters.wsgi.framing import ChunkLines, TwoReadings, check_head, check_headers, check_path, is_old
+from storage_filters.wsgi.whole_bodies import put_whole_body
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

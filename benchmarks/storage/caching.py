@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, written
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import pushed_store
 from zoe_embedded.swift.store import ObjectStore

@@ -19,8 +19,8 @@ import lz4.frame  # type: ignore[import-untyped]
 import zstandard
 
 from benchmarks.storage.figures.store import text
-from storage_filters.compression import Compression
-from storage_filters.stream_filters import PIECE_BYTES, exactly, learn, read_back, spans, stored
+from storage_filters.transforms.compression import Compression
+from storage_filters.transforms.stream_filters import PIECE_BYTES, exactly, learn, read_back, spans, stored
 
 _RANGE_BYTES = 10_000
 

@@ -19,11 +19,11 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from storage_filters.computing import Computing
-from storage_filters.content_samples import SAMPLE_BYTES, ContentSamples
-from storage_filters.cpu_budget import CpuBudget
-from storage_filters.request_counters import request_name
-from storage_filters.stream_filters import PIECE_BYTES, Noop
+from storage_filters.bandwidth.content_samples import SAMPLE_BYTES, ContentSamples
+from storage_filters.counting.computing import Computing
+from storage_filters.counting.cpu_budget import CpuBudget
+from storage_filters.counting.request_counters import request_name
+from storage_filters.transforms.stream_filters import PIECE_BYTES, Noop
 
 SIZES = {"10 KB": 10_000, "1 MiB": 2**20, "16 MiB": 2**24}
 _REQUESTS = 200

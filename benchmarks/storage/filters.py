@@ -20,7 +20,7 @@ from pathlib import Path
 import psutil
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, written
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import pushed_store
 

@@ -25,11 +25,11 @@ import psutil
 
 from benchmarks.storage.filters import DIRECTIONS, Samples, once
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.module_engine import compiled
-from storage_filters.module_filters import ModuleFilter, NamedModule, ReadModule
-from storage_filters.rule_documents import RuleBook, written
-from storage_filters.rules import ModuleVersion
-from storage_filters.stream_filters import PIECE_BYTES
+from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.rules import ModuleVersion
+from storage_filters.transforms.modules.engine import compiled
+from storage_filters.transforms.modules.filters import ModuleFilter, NamedModule, ReadModule
+from storage_filters.transforms.stream_filters import PIECE_BYTES
 from tests.support.modules import EMPTY, copying, module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import pushed_store

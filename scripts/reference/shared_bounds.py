@@ -318,13 +318,13 @@ MEMBERS: tuple[SharedBound, ...] = (
     SharedBound(
         "memory of filter modules, of a process of a proxy",
         "{0} bytes; a tenant half of what others leave",
-        ("storage_filters.module_memory:OF_PROCESS_BYTES",),
+        ("storage_filters.transforms.modules.memory:OF_PROCESS_BYTES",),
         "a user, half of it; further tenants half of the rest each",
         "the tenant; others have less, and never nothing",
         "when the object is read or stored",
         (),
         (
-            "tests/unit/storage_filters/test_module_memory.py::"
+            "tests/unit/storage_filters/transforms/modules/test_memory.py::"
             "test_of_many_readers_as_many_run_as_fit_and_another_tenant_gets_its_share",
         ),
     ),
@@ -371,7 +371,7 @@ ADMINS: tuple[SharedBound, ...] = (
     SharedBound(
         "rules of the object store",
         "{0} of a target, {1} in all",
-        ("storage_controller.rules.ledger:TARGET_RULES_MAX", "storage_filters.rule_documents:RULES_MAX"),
+        ("storage_controller.rules.ledger:TARGET_RULES_MAX", "storage_filters.rules.documents:RULES_MAX"),
         "admins only",
         "admins",
         "by removal",

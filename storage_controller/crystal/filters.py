@@ -23,8 +23,8 @@ from storage_controller.rules.adding import TEXT_BYTES_MAX, in_dialect, keep
 from storage_controller.rules.dsl import RuleError, parse_rule, show_rule
 from storage_controller.rules.ledger import KeptRule
 from storage_controller.rules.uploading import keep_module
-from storage_filters.rule_documents import SHARED
-from storage_filters.rules import Action, Comparison, Operator, Rule, Target, TargetKind
+from storage_filters.rules.documents import SHARED
+from storage_filters.rules.rules import Action, Comparison, Operator, Rule, Target, TargetKind
 
 BODY_BYTES_MAX = DATA_BYTES_MAX + TEXT_BYTES_MAX
 """For any request: a filter's program, and the form around it."""

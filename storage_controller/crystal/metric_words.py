@@ -12,7 +12,7 @@ from storage_controller.metrics.ledger import KeptMetric, MetricSource
 from storage_controller.metrics.values import CONTAINER_LABEL, TENANT_LABEL
 from storage_controller.routes.metrics import EXPRESSION_MAX, Expression, Label, MetricName
 from storage_controller.routes.parameters import Author, MetricsDep
-from storage_filters.rule_metrics import METRICS
+from storage_filters.rules.metrics import METRICS
 
 REGISTRY = "/registry/metrics"
 

@@ -16,7 +16,7 @@ from storage_controller.routes.parameters import Author, Caller, PromisableDep, 
 from storage_controller.rules.adding import idle_by, keep, parsed
 from storage_controller.rules.documents import document
 from storage_controller.rules.ledger import KeptRule, RuleLedger
-from storage_filters.rules import Rule, metrics_of
+from storage_filters.rules.rules import Rule, metrics_of
 
 router = APIRouter()
 _NAMED = "/{target:path}:{number}"

@@ -27,7 +27,7 @@ _MOVED = ("read_bytes", "written_bytes")
 
 @dataclass(frozen=True, slots=True)
 class HeardUse:
-    """A counter of a proxy, as it was heard last. subject: as `storage_filters/use_counters.py` has it."""
+    """A counter of a proxy, as it was heard last. subject: as `storage_filters/counting/use_counters.py` has it."""
 
     execution: str
     generation: int

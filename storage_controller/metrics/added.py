@@ -13,7 +13,7 @@ from storage_controller.metrics.process import check_source
 from storage_controller.metrics.prometheus import NO_PROMETHEUS, ask
 from storage_controller.metrics.values import CONTAINER_LABEL, TENANT_LABEL, MetricFault
 from storage_controller.rules.ledger import RuleLedger
-from storage_filters.rules import metrics_of
+from storage_filters.rules.rules import metrics_of
 
 _ATTRIBUTES_BYTES_MAX = 16 * 1024
 _RESERVED = frozenset(["FOR", "WHEN", "DO", "AND", "OR", "WITH", "ON", "TO", "REPLACES", "SET", "DELETE"])

@@ -16,8 +16,8 @@ from storage_controller.answers import Refused
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.supervision import Mode
 from storage_controller.database.tables import metrics
-from storage_filters.rule_metrics import METRICS
-from storage_filters.rules import STATIC_NAMES
+from storage_filters.rules.metrics import METRICS
+from storage_filters.rules.rules import STATIC_NAMES
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 METRICS_MAX = 32

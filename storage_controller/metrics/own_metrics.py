@@ -30,7 +30,7 @@ from storage_controller.metrics.values import (
     value_for,
 )
 from storage_controller.traffic.traffic import Traffic
-from storage_filters.rules import Rule, metrics_of
+from storage_filters.rules.rules import Rule, metrics_of
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)

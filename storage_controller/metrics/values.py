@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from storage_filters.rules import Target, TargetKind
+from storage_filters.rules.rules import Target, TargetKind
 
 SERIES_MAX = 1000
 """Values of one metric. A source that gives more is refused: part of them would be as good as any other part."""

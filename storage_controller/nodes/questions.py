@@ -16,7 +16,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 HEALTH_PATH = "/zoe-filters"
 """Answered by `storage_filters/object_host.py`."""
 S3_FILTER = "zoe_s3_signed"
-"""Told at `/info` by proxies with `storage_filters/s3_signed.py`."""
+"""Told at `/info` by proxies with `storage_filters/s3_signed/middleware.py`."""
 FRAMING_FILTER = "zoe_framing"
 """The same, with `storage_filters/strict_requests.py`."""
 _ANSWER_BYTES_MAX = 1 << 20

@@ -18,7 +18,7 @@ from storage_controller.database.controller_ledger import (
 from storage_controller.database.supervision import Active, ControllerState, Mode, Supervisor
 from storage_controller.metrics.ledger import MetricLedger, MetricSource
 from storage_controller.rules.ledger import RuleLedger
-from storage_filters.rules import metrics_of
+from storage_filters.rules.rules import metrics_of
 
 _SHARES = (
     "shares bandwidth among tenants that move bytes: a little for each, then what is guaranteed, then equal shares"

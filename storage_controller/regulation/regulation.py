@@ -32,13 +32,13 @@ from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.module_ledger import ModuleLedger
 from storage_controller.traffic.contents import Contents
 from storage_controller.traffic.traffic import Traffic
-from storage_filters.alive_executions import AliveExecutions
-from storage_filters.module_files import WANTED_MAX
-from storage_filters.newest import NewestMessage
-from storage_filters.placing import AT_OBJECT_SERVERS
-from storage_filters.records import KINDS
-from storage_filters.rule_documents import written
-from storage_filters.rules import CACHING
+from storage_filters.bandwidth.newest import NewestMessage
+from storage_filters.execution_auth.alive_executions import AliveExecutions
+from storage_filters.filter_host.records import KINDS
+from storage_filters.rules.documents import written
+from storage_filters.rules.placing import AT_OBJECT_SERVERS
+from storage_filters.rules.rules import CACHING
+from storage_filters.transforms.modules.files import WANTED_MAX
 from zoe_client.amounts import counted
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 

@@ -15,8 +15,8 @@ from storage_controller.rules.ledger import RuleBooks
 from storage_controller.traffic.contents import Contents
 from storage_controller.traffic.operation_meter import Counts, OperationMeter
 from storage_controller.traffic.traffic import Traffic
-from storage_filters.rule_metrics import Values
-from storage_filters.rules import Rule, metrics_of
+from storage_filters.rules.metrics import Values
+from storage_filters.rules.rules import Rule, metrics_of
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)

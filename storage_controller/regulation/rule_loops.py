@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from storage_controller.database.controller_ledger import Switch, rule_controller
 from storage_controller.database.supervision import Supervisor
 from storage_controller.traffic.traffic import Traffic
-from storage_filters.chains import compare
-from storage_filters.rule_metrics import WINDOW_S, Values, values_of
-from storage_filters.rules import STATIC_NAMES, AllOf, Comparison, Condition, Rule, TargetKind, metrics_of
+from storage_filters.rules.chains import compare
+from storage_filters.rules.metrics import WINDOW_S, Values, values_of
+from storage_filters.rules.rules import STATIC_NAMES, AllOf, Comparison, Condition, Rule, TargetKind, metrics_of
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""What proxies and object servers report, as `storage_filters/limits.py` and `node_bandwidth.py` send it."""
+"""What proxies and object servers report, as `storage_filters/bandwidth/limits.py` and `node_bandwidth.py` send it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from storage_bridge.bandwidth.assignment import ClaimKey, TransferKind
 from storage_bridge.bandwidth.meter import TransferProgress
-from storage_filters.rule_metrics import rule_of
+from storage_filters.rules.metrics import rule_of
 
 DIRECTIONS = {"get": TransferKind.READ, "put": TransferKind.WRITE}
 """Kinds of traffic by their names in messages."""

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.transfer_rows import HeardCount
 from storage_controller.database.use_rows import HeardUse
-from storage_filters.use_counters import USE_FIELDS, parts_of_use
+from storage_filters.counting.use_counters import USE_FIELDS, parts_of_use
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _FLUSHED_EACH_S = 1.0

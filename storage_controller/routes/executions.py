@@ -18,7 +18,7 @@ from storage_controller.answers import Refused
 from storage_controller.database.ledger import Ledger
 from storage_controller.routes.parameters import LedgerDep, Name, Promise, ServicesDep
 from storage_controller.routes.services import Services
-from storage_filters.execution_names import EXECUTION_ID
+from storage_filters.execution_auth.names import EXECUTION_ID
 
 ExecutionName = Annotated[str, StringConstraints(pattern=f"^{EXECUTION_ID}$")]
 _NOTHING = AchievedBandwidth(0.0, 0.0)

@@ -18,7 +18,7 @@ from storage_controller.rules.adding import TEXT_BYTES_MAX, idle_by, in_full, ke
 from storage_controller.rules.checks import promised
 from storage_controller.rules.documents import document, modules_document
 from storage_controller.rules.verdicts import told
-from storage_filters.wsgi_names import ObjectRequest
+from storage_filters.wsgi.object_requests import ObjectRequest
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=TEXT_BYTES_MAX)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00]*$")]

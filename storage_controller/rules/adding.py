@@ -18,11 +18,11 @@ from storage_controller.rules.module_ledger import content_of
 from storage_controller.rules.rule_modules import Ran, RuleModule
 from storage_controller.rules.verdicts import Idle
 from storage_controller.rules.words import expanded
-from storage_filters.module_filters import MODULE
-from storage_filters.placing import AT_OBJECT_SERVERS, SENTENCES, Moved
-from storage_filters.records import KINDS
-from storage_filters.rule_documents import SHARED
-from storage_filters.rules import ModuleVersion, Rule, TargetKind, metrics_of
+from storage_filters.filter_host.records import KINDS
+from storage_filters.rules.documents import SHARED
+from storage_filters.rules.placing import AT_OBJECT_SERVERS, SENTENCES, Moved
+from storage_filters.rules.rules import ModuleVersion, Rule, TargetKind, metrics_of
+from storage_filters.transforms.modules.filters import MODULE
 
 TEXT_BYTES_MAX = 2**20
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from storage_controller.answers import Refused
 from storage_controller.rules.dsl import bandwidth_of
 from storage_controller.rules.module_check import wrong_parameter
-from storage_filters.rule_metrics import COMPRESSIBILITY, METRICS
-from storage_filters.rules import (
+from storage_filters.rules.metrics import COMPRESSIBILITY, METRICS
+from storage_filters.rules.rules import (
     BANDWIDTH,
     CACHING,
     OBJECT_SIZE,

@@ -10,7 +10,7 @@ from storage_controller.database.supervision import Mode
 from storage_controller.rules.ledger import KeptRule
 from storage_controller.rules.rule_modules import RuleModule
 from storage_controller.rules.verdicts import Idle
-from storage_filters.rule_documents import action_document
+from storage_filters.rules.documents import action_document
 
 
 def document(one: KeptRule, idle: Idle) -> dict[str, Any]:

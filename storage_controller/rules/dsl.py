@@ -15,7 +15,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from storage_bridge.model import RATE_MAX
 from storage_controller.rules.grammar import EXPECTED, GRAMMAR
-from storage_filters.rules import (
+from storage_filters.rules.rules import (
     BANDWIDTH,
     OBJECT_SIZE,
     STATIC_NAMES,

@@ -29,9 +29,9 @@ from storage_controller.rules.rule_modules import (
     read_rule_modules,
 )
 from storage_controller.rules.words import FilterWord, Words, drop_word, expanded, keep_word, read_words
-from storage_filters.records import KINDS
-from storage_filters.rule_documents import RULES_MAX, RuleBook, action_document
-from storage_filters.rules import ModuleVersion, Rule, Target, TargetKind
+from storage_filters.filter_host.records import KINDS
+from storage_filters.rules.documents import RULES_MAX, RuleBook, action_document
+from storage_filters.rules.rules import ModuleVersion, Rule, Target, TargetKind
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from storage_controller.answers import Refused
-from storage_filters.module_check import CPU_S
-from storage_filters.module_engine import MODULE_BYTES_MAX
+from storage_filters.transforms.modules.check import CPU_S
+from storage_filters.transforms.modules.engine import MODULE_BYTES_MAX
 
 _log = logging.getLogger(__name__)
 _WALL_S = 60.0
@@ -34,7 +34,7 @@ def wrong_parameter(content: bytes, parameters: Mapping[str, str]) -> tuple[str,
 def _checked(content: bytes, *more: str) -> Mapping[str, Any]:
     if len(content) > MODULE_BYTES_MAX:  # before a process is started for it
         raise Refused(400, f"a module has at most {MODULE_BYTES_MAX} bytes")
-    command = [sys.executable, "-P", "-m", "storage_filters.module_check", *more]
+    command = [sys.executable, "-P", "-m", "storage_filters.transforms.modules.check", *more]
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=_WALL_S, check=False)
         said = json.loads(done.stdout)

@@ -16,8 +16,8 @@ from sqlalchemy.dialects.postgresql import insert
 from storage_controller.answers import Refused
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.tables import module_contents, module_versions, modules, rewrites, rule_modules
-from storage_filters.rule_documents import SHARED
-from storage_filters.rules import ModuleVersion
+from storage_filters.rules.documents import SHARED
+from storage_filters.rules.rules import ModuleVersion
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 NAMES_MAX = 64

@@ -14,9 +14,9 @@ from sqlalchemy.dialects.postgresql import insert
 from storage_controller.answers import Refused
 from storage_controller.database.tables import module_contents, module_versions, modules, rule_modules
 from storage_controller.rules.module_ledger import versions
-from storage_filters.records import KINDS
-from storage_filters.rule_documents import SHARED
-from storage_filters.rules import Action, ModuleVersion, Rule, TargetKind
+from storage_filters.filter_host.records import KINDS
+from storage_filters.rules.documents import SHARED
+from storage_filters.rules.rules import Action, ModuleVersion, Rule, TargetKind
 
 Groups = Mapping[str, Collection[str]]
 Named = tuple[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from storage_controller.answers import Refused
 from storage_controller.rules.module_check import kind_of
 from storage_controller.rules.module_ledger import KeptModule, ModuleLedger
-from storage_filters.module_engine import MODULE_BYTES_MAX
+from storage_filters.transforms.modules.engine import MODULE_BYTES_MAX
 
 RESERVED = frozenset({"COMPRESSION", "ENCRYPTION", "NOOP", "BANDWIDTH", "CACHING", "MODULE", "DEPENDENCIES"})
 """Names of filters that proxies have or may get."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from storage_controller.rules.dsl import show_rule
-from storage_filters.chains import Chain, Outcome, Verdict, chain_of
-from storage_filters.placing import AT_OBJECT_SERVERS, Moved, placed, told_place
-from storage_filters.records import STEPS_MAX
-from storage_filters.rule_documents import RuleBook
-from storage_filters.rules import Rule
-from storage_filters.wsgi_names import ObjectRequest
+from storage_filters.filter_host.records import STEPS_MAX
+from storage_filters.rules.chains import Chain, Outcome, Verdict, chain_of
+from storage_filters.rules.documents import RuleBook
+from storage_filters.rules.placing import AT_OBJECT_SERVERS, Moved, placed, told_place
+from storage_filters.rules.rules import Rule
+from storage_filters.wsgi.object_requests import ObjectRequest
 
 Idle = Callable[[Rule], Sequence[str]]
 """The filters of a rule that proxies do not have."""

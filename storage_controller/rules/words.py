@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from storage_controller.answers import Refused
 from storage_controller.database.tables import filter_words
-from storage_filters.rules import Action, Rule
+from storage_filters.rules.rules import Action, Rule
 
 WORDS_MAX = 200
 _LOCK = 0x5A6F6577  # the lock of who adds words, so that their number stays bounded

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from storage_bridge.model import WHY_HEADER
 from storage_controller.answers import Refused
 from storage_controller.swift.http import SwiftHttp
-from storage_filters.placing import SENTENCES, Moved
+from storage_filters.rules.placing import SENTENCES, Moved
 
 _NOT_FOUND = 404
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from dataclasses import dataclass
 
-from storage_filters.execution_names import ExecutionUser, key_of, read_secrets
+from storage_filters.execution_auth.names import ExecutionUser, key_of, read_secrets
 
 
 @dataclass(frozen=True, slots=True)

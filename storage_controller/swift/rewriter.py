@@ -15,7 +15,7 @@ from storage_bridge.model import VIEW_PREFIX, RewriteOutcome
 from storage_controller.answers import Refused
 from storage_controller.swift.objects import Listed, SwiftObjects
 from storage_controller.swift.rewrite_ledger import Counts, RewriteJob, RewriteLedger, Running
-from storage_filters.rule_documents import RuleBook, digest_of
+from storage_filters.rules.documents import RuleBook, digest_of
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from storage_bridge.model import STORED_HEADER, WHY_HEADER, View, ViewSample
 from storage_controller.answers import Refused
 from storage_controller.swift.sources import Open, names_of, opened
-from storage_filters.view import Part
+from storage_filters.views.view import Part
 
 SAMPLE_BYTES = 8 * 2**20
 # The shortest of several alternating reads: other work on the machine only makes them slower, never faster.

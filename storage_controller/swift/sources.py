@@ -10,11 +10,11 @@ import httpx
 
 from storage_bridge.model import View
 from storage_controller.answers import Refused
-from storage_filters.csv_header import header_names
-from storage_filters.csv_parser import UnreadableRecordError
-from storage_filters.media import why_not_csv
-from storage_filters.selection import HEADER_BYTES_MAX, CsvFormat, SelectionError
-from storage_filters.view import ViewDefinition, shown
+from storage_filters.csv.header import header_names
+from storage_filters.csv.media import why_not_csv
+from storage_filters.csv.parser import UnreadableRecordError
+from storage_filters.csv.selection import HEADER_BYTES_MAX, CsvFormat, SelectionError
+from storage_filters.views.view import ViewDefinition, shown
 
 _NOT_FOUND = 404
 Open = Callable[[str, dict[str, str]], httpx.Response]

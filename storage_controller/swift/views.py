@@ -1,4 +1,4 @@
-"""Create views in Swift of what their tenants may read: containers that `storage_filters.views` fills."""
+"""Create views in Swift of what their tenants may read: containers that `storage_filters.views.middleware` fills."""
 
 from __future__ import annotations
 

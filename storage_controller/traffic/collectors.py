@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 
 from storage_controller.traffic.contents import Contents
 from storage_controller.traffic.traffic import DIMENSIONS, Requests, Subject, Traffic, grouped, weight
-from storage_filters.request_counters import LATENCIES_S
+from storage_filters.counting.request_counters import LATENCIES_S
 
 _SERIES_MAX = 2000
 FURTHER = "*"

@@ -1,7 +1,7 @@
 """What the proxies say of contents: how much smaller compression makes what is stored in each container.
 
-They report counters that never fall (`storage_filters/content_samples.py`). A value is of the last minute in which
-anything was sampled in a place, so that a container keeps it over nights without a client.
+They report counters that never fall (`storage_filters/bandwidth/content_samples.py`). A value is of the last minute in
+which anything was sampled in a place, so that a container keeps it over nights without a client.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storage_filters.content_samples import SAMPLE_FIELDS
-from storage_filters.request_counters import parts_of
-from storage_filters.rule_metrics import COMPRESSIBILITY
-from storage_filters.rules import Rule, TargetKind, metrics_of
+from storage_filters.bandwidth.content_samples import SAMPLE_FIELDS
+from storage_filters.counting.request_counters import parts_of
+from storage_filters.rules.metrics import COMPRESSIBILITY
+from storage_filters.rules.rules import Rule, TargetKind, metrics_of
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 PLACES_MAX = 10_000

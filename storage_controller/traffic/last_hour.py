@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from storage_filters.rules import Rule, TargetKind
+from storage_filters.rules.rules import Rule, TargetKind
 from zoe_lib.clock import Clock
 
 HOUR_S, SPAN_S = 3600.0, 300.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 
-from storage_filters.rule_documents import RuleBook
-from storage_filters.rule_metrics import WINDOW_S, Values, settled, values_of
-from storage_filters.rules import Rule, metrics_of
+from storage_filters.rules.documents import RuleBook
+from storage_filters.rules.metrics import WINDOW_S, Values, settled, values_of
+from storage_filters.rules.rules import Rule, metrics_of
 
 Counts = Mapping[int, Mapping[str, int]]
 """Operations by rule and direction (`get`, `put`)."""

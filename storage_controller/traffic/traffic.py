@@ -1,6 +1,6 @@
 """Requests of clients as the proxies count them: totals since each counter began, and rates of the last minute.
 
-Proxies report counters that never fall (`storage_filters/request_counters.py`), so a report that is lost, or a
+Proxies report counters that never fall (`storage_filters/counting/request_counters.py`), so a report that is lost, or a
 controller that begins anew, loses nothing of the totals. Everything is bounded: the counters that are kept, and the
 time for which there are rates.
 """
@@ -16,9 +16,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from storage_controller.traffic.last_hour import HourOfRequests, LastHour
-from storage_filters.cpu_budget import CPU_FIELDS
-from storage_filters.request_counters import FIELDS, LATENCY_CLASSES, parts_of
-from storage_filters.rules import Rule
+from storage_filters.counting.cpu_budget import CPU_FIELDS
+from storage_filters.counting.request_counters import FIELDS, LATENCY_CLASSES, parts_of
+from storage_filters.rules.rules import Rule
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 COUNTERS_MAX = 10_000

@@ -21,7 +21,7 @@ from storage_bridge.zoe_controller import ZoeController
 from storage_controller.database.tables import executions
 from storage_controller.regulation.regulation import divided
 from storage_controller.swift.execution_keys import ExecutionKeys
-from storage_filters.execution_names import key_of, user_of
+from storage_filters.execution_auth.names import key_of, user_of
 from tests.support.storage_controller import MB, PATIENCE_S, Served, served_controller
 from tests.support.waiting import until
 from zoe_lib.domain.values.storage import Credential

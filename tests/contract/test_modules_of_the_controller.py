@@ -18,7 +18,7 @@ from storage_controller.rules.checks import TRIALS_MAX
 from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.module_ledger import ModuleLedger, versions
 from storage_controller.swift.rewrite_ledger import Counts, RewriteJob, RewriteLedger
-from storage_filters.module_engine import MODULE_BYTES_MAX
+from storage_filters.transforms.modules.engine import MODULE_BYTES_MAX
 from tests.support.manual_clock import ManualClock
 from tests.support.modules import EMPTY, FLIPPING, READING, entry, module
 from tests.support.storage_controller import Served, served_controller

@@ -14,7 +14,7 @@ from storage_bridge.model import BandwidthSlo, EndedTransfers, StoreExecution, T
 from storage_bridge.zoe_controller import ZoeController
 from storage_controller.regulation.transfers import KEPT_S, TransferBook
 from storage_controller.swift.execution_keys import ExecutionKeys
-from storage_filters.execution_names import user_of
+from storage_filters.execution_auth.names import user_of
 from tests.support.manual_clock import ManualClock
 from tests.support.storage_controller import Served, served_controller
 

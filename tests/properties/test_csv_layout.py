@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from storage_filters.csv_layout import Lines, laid_out
-from storage_filters.csv_parser import is_blank, values_of
-from storage_filters.selection import CsvFormat
+from storage_filters.csv.layout import Lines, laid_out
+from storage_filters.csv.parser import is_blank, values_of
+from storage_filters.csv.selection import CsvFormat
 from tests.support.checks import CHECKS
 
 PER_CASE = 500

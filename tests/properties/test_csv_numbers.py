@@ -8,8 +8,8 @@ import struct
 import numpy as np
 import pytest
 
-from storage_filters.csv_numbers import numbers_of
-from storage_filters.readings import number_of
+from storage_filters.csv.numbers import numbers_of
+from storage_filters.csv.readings import number_of
 from tests.support.checks import CHECKS
 
 PER_CASE = 500

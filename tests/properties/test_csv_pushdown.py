@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from storage_filters.csv_parser import Value, is_blank, values_of
-from storage_filters.csv_stream import first_byte, selected
-from storage_filters.readings import possible
-from storage_filters.selection import CsvFormat, Selection
+from storage_filters.csv.parser import Value, is_blank, values_of
+from storage_filters.csv.readings import possible
+from storage_filters.csv.selection import CsvFormat, Selection
+from storage_filters.csv.stream import first_byte, selected
 from tests.support.checks import CHECKS
 from tests.support.csv_cases import NAMES, random_predicate, random_text, random_types
 

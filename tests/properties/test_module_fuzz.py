@@ -9,8 +9,8 @@ import wasmtime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage_filters.module_engine import FORWARD, REVERSE, TRANSFORM, InvalidModuleError, compiled
-from storage_filters.module_run import ModuleFaultError, ModuleRun, run
+from storage_filters.transforms.modules.engine import FORWARD, REVERSE, TRANSFORM, InvalidModuleError, compiled
+from storage_filters.transforms.modules.run import ModuleFaultError, ModuleRun, run
 from tests.support.modules import EMPTY, FLIPPING, GROWING, module
 from zoe_embedded.runtimes.runtime import CLONE
 

@@ -18,7 +18,7 @@ import pytest
 from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind
 from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings
-from storage_filters.rate_table import RateTable
+from storage_filters.counting.rate_table import RateTable
 from tests.support.checks import of_checks
 
 SEEDS = of_checks(1 / 125, 8)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage_controller.rules.dsl import RuleError, parse_rule, show_rule
-from storage_filters.chains import Chain, Outcome, chain_of
-from storage_filters.rule_documents import RuleBook, read, written
-from storage_filters.rules import Action, AllOf, AnyOf, Comparison, Condition, Operator, Rule, Target, TargetKind
-from storage_filters.wsgi_names import ObjectRequest
+from storage_filters.rules.chains import Chain, Outcome, chain_of
+from storage_filters.rules.documents import RuleBook, read, written
+from storage_filters.rules.rules import Action, AllOf, AnyOf, Comparison, Condition, Operator, Rule, Target, TargetKind
+from storage_filters.wsgi.object_requests import ObjectRequest
 
 PRINTED = [
     "FOR TENANT T1 WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION",

@@ -16,14 +16,13 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage_filters.compression import LEVELS, Compression
-from storage_filters.done import Done
-from storage_filters.encryption import MARK, SEGMENT_BYTES, Encryption, unsealed
-from storage_filters.headers import NODE_DONE, PUT_ETAG, PUT_SIZE
-from storage_filters.keyring import Key, Keyring
-from storage_filters.records import filters_of, parsed
-from storage_filters.seek_table import FRAME_BYTES, SeekTable
-from storage_filters.stream_filters import (
+from storage_filters.filter_host.done import Done
+from storage_filters.filter_host.records import filters_of, parsed
+from storage_filters.transforms.compression import LEVELS, Compression
+from storage_filters.transforms.encryption import MARK, SEGMENT_BYTES, Encryption, unsealed
+from storage_filters.transforms.keyring import Key, Keyring
+from storage_filters.transforms.seek_table import FRAME_BYTES, SeekTable
+from storage_filters.transforms.stream_filters import (
     DamagedObjectError,
     FilterRefused,
     Noop,
@@ -34,6 +33,7 @@ from storage_filters.stream_filters import (
     spans,
     stored,
 )
+from storage_filters.wsgi.headers import NODE_DONE, PUT_ETAG, PUT_SIZE
 
 KEY = Key("k1", bytes(range(32)))
 NAME = b"AUTH_acme/c/o"

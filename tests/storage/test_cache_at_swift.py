@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.support.gateway import Pair, gateway_before_swift
 from tests.support.object_store import Person, logged_in

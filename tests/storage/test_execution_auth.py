@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from storage_filters.execution_names import ExecutionUser, token_of
+from storage_filters.execution_auth.names import ExecutionUser, token_of
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.store_executions import SECRET, as_execution, s3_of, secret_file, sign_in, store_key

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from storage_filters.encryption import MARK, SEGMENT_BYTES
+from storage_filters.transforms.encryption import MARK, SEGMENT_BYTES
 from tests.storage.test_requests_that_break_off import WRONG
 from tests.storage.test_rules import applied
 from tests.support.object_store import Person, logged_in

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from storage_bridge.model import WHY_HEADER
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
-from storage_filters.rules import ModuleVersion
-from storage_filters.seek_table import FRAME_BYTES
+from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.rules import ModuleVersion
+from storage_filters.transforms.seek_table import FRAME_BYTES
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, TRAPPING, module
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.runtime import CLONE

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, written
 from tests.storage.test_filter_host import MODULES, PATH, get, requests
 from tests.storage.test_rules import seen
 from tests.support.gateway import gateway_before_swift

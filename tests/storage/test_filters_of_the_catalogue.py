@@ -14,9 +14,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage_filters.module_engine import Module, compiled
-from storage_filters.module_filters import ModuleFilter, NamedModule, ReadModule
-from storage_filters.stream_filters import FilterRefused
+from storage_filters.transforms.modules.engine import Module, compiled
+from storage_filters.transforms.modules.filters import ModuleFilter, NamedModule, ReadModule
+from storage_filters.transforms.stream_filters import FilterRefused
 from zoe_embedded.runtimes.runtime import CLONE
 
 FILTERS = CLONE / "app_descriptions" / "filters"

@@ -15,8 +15,8 @@ import pytest
 
 from storage_bridge.model import REWRITE, REWRITE_HEADER, WHY_HEADER
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
-from storage_filters.rule_file import RuleFile
+from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.file import RuleFile
 from tests.storage.test_gateway import PART, multipart, steps, told
 from tests.storage.test_rules import TEXT
 from tests.storage.test_views import WANTED, meters

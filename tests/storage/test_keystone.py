@@ -18,8 +18,8 @@ import pytest
 from storage_bridge.model import View
 from storage_controller.answers import Refused
 from storage_controller.swift.http import SwiftAdmin, SwiftHttp
-from storage_filters.alive_executions import AliveExecutions, AliveFile, alive_file
-from storage_filters.execution_names import ExecutionUser
+from storage_filters.execution_auth.alive_executions import AliveExecutions, AliveFile, alive_file
+from storage_filters.execution_auth.names import ExecutionUser
 from tests.storage.test_s3_signed import EXPLOITS
 from tests.support.keystone import Keystone, KeystoneUser, Project, keystone
 from tests.support.keystone_store import KeystoneStore, documented, with_sections

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from storage_filters.module_engine import InvalidModuleError
-from storage_filters.module_files import WANTED_MAX, MissingModuleError, ModuleFiles
+from storage_filters.transforms.modules.engine import InvalidModuleError
+from storage_filters.transforms.modules.files import WANTED_MAX, MissingModuleError, ModuleFiles
 from tests.support.modules import FLIPPING, READING, module
 
 CONTENT = module(*FLIPPING)
@@ -88,7 +88,7 @@ def test_what_is_no_module_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_many_modules_are_loaded_in_turn(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage_filters.module_files._LOADED_MAX", 1)
+    monkeypatch.setattr("storage_filters.transforms.modules.files._LOADED_MAX", 1)
     files = ModuleFiles(directory)
     other = files.keep(module(*READING))
     assert [files.load(one).reads for one in (SHA256, other, SHA256, other)] == [False, True, False, True]

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import wasmtime
 
-from storage_filters import module_run
-from storage_filters.module_engine import MODULE_BYTES_MAX, InvalidModuleError, compiled
-from storage_filters.module_filters import ModuleFilter, NamedModule, ReadModule
-from storage_filters.module_run import ModuleFaultError, ModuleRun, run
-from storage_filters.stream_filters import FilterRefused
+from storage_filters.transforms.modules import run as module_run
+from storage_filters.transforms.modules.engine import MODULE_BYTES_MAX, InvalidModuleError, compiled
+from storage_filters.transforms.modules.filters import ModuleFilter, NamedModule, ReadModule
+from storage_filters.transforms.modules.run import ModuleFaultError, ModuleRun, run
+from storage_filters.transforms.stream_filters import FilterRefused
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, copying, entry, module
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.runtime import CLONE
@@ -113,7 +113,7 @@ import eventlet, sys
 eventlet.monkey_patch(all=False, socket=True, select=True, thread=True)  # as Swift's servers do
 sys.path.insert(0, sys.argv[1])
 from storage_filters import module_run
-from storage_filters.module_engine import compiled
+from storage_filters.transforms.modules.engine import compiled
 module_run.FUEL_A_CALL = 10**12
 one = module_run.ModuleRun(compiled(sys.stdin.buffer.read()), "forward", {})
 try:

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
-from storage_filters.rules import ModuleVersion
+from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.rules import ModuleVersion
 from tests.support.modules import FLIPPING, GROWING, LYING, READING, TRAPPING, copying, entry, module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store

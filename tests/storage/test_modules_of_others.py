@@ -17,7 +17,7 @@ from typing import TextIO
 import pytest
 import wasmtime
 
-from storage_filters.module_engine import InvalidModuleError, compiled, engine
+from storage_filters.transforms.modules.engine import InvalidModuleError, compiled, engine
 from tests.support.long import LONG
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, TRAPPING, module
 from tests.support.node import node

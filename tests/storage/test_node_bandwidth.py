@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from storage_bridge.model import BandwidthSlo, StoreExecution
-from storage_filters.rate_table import RateTable
+from storage_filters.counting.rate_table import RateTable
 from tests.storage.test_bandwidth import account_of, rate_of_gets
 from tests.storage.test_cpu_bounds import CORES, counted_s, text
 from tests.storage.test_rules import applied

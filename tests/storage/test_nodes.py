@@ -17,7 +17,7 @@ from storage_controller.nodes.restarts import NodeRestarts
 from storage_controller.nodes.watch import NodeHealth, NodeWatch
 from storage_controller.rules.dsl import parse_rule
 from storage_controller.settings import NodeSettings
-from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.support.object_store import logged_in, object_store
 from tests.support.pusher import pushed_store

@@ -14,7 +14,7 @@ import pytest
 
 from storage_bridge.model import REWRITE, REWRITE_HEADER
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.storage.test_rules import TEXT, on_disk
 from tests.storage.test_views import WANTED, meters

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.support import long
 from tests.support.gateway import gateway_before_ceph, gateway_before_seaweedfs, gateway_before_swift

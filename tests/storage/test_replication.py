@@ -14,7 +14,7 @@ import pytest
 
 from storage_controller.nodes.questions import ask
 from storage_controller.settings import NodeKind
-from storage_filters.rate_table import RateTable
+from storage_filters.counting.rate_table import RateTable
 from tests.support.counting_relay import CountingRelay, counting_relay
 from tests.support.object_store import logged_in
 from tests.support.pusher import Pusher, pushed_store

@@ -19,7 +19,7 @@ import pytest
 
 from storage_bridge.model import BOOK_HEADER, RATE_HEADER, REWRITE, REWRITE_HEADER
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, written
 from tests.storage.test_filter_host import VERSIONS
 from tests.storage.test_filter_host_at_swift import MODULES, at_gateway, pushed
 from tests.storage.test_rules import TEXT, on_disk

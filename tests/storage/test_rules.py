@@ -18,9 +18,9 @@ import httpx
 import pytest
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
-from storage_filters.rule_file import RuleFile
-from storage_filters.rule_metrics import WINDOW_S
+from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.file import RuleFile
+from storage_filters.rules.metrics import WINDOW_S
 from tests.storage.test_views import WANTED, meters
 from tests.support.object_store import Person, definition, logged_in
 from tests.support.people import make_token

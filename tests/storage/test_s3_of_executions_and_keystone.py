@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from storage_filters.alive_executions import AliveExecutions, AliveFile, alive_file
-from storage_filters.execution_names import ExecutionUser, key_of
+from storage_filters.execution_auth.alive_executions import AliveExecutions, AliveFile, alive_file
+from storage_filters.execution_auth.names import ExecutionUser, key_of
 from tests.storage.test_s3_signed import EXPLOITS, SECRET, UPLOAD, Ask, answering, shipped
 from tests.support.s3_signing import HOST, Signer, Wire
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from storage_filters.s3_signatures import V2_QUERY
+from storage_filters.s3_signed.signatures import V2_QUERY
 from tests.support.s3_signing import HOST, Signer, Wire
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.runtime import CLONE

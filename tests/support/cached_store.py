@@ -16,13 +16,13 @@ from typing import Any
 
 from swift.common.swob import Request
 
-from storage_filters.cache_fence import Fence
-from storage_filters.cache_files import CacheFiles
-from storage_filters.fenced_writes import FencedWrites
-from storage_filters.filter_host import FilterHost
-from storage_filters.keyring import Keyring
-from storage_filters.object_cache import ObjectCache
-from storage_filters.rule_documents import RuleBook, read
+from storage_filters.cache.fence import Fence
+from storage_filters.cache.fenced_writes import FencedWrites
+from storage_filters.cache.files import CacheFiles
+from storage_filters.cache.object_cache import ObjectCache
+from storage_filters.filter_host.middleware import FilterHost
+from storage_filters.rules.documents import RuleBook, read
+from storage_filters.transforms.keyring import Keyring
 from tests.support.memory_store import MemoryStore, _answer, _env
 
 _LEASE_S = 1.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from storage_bridge.model import AchievedBandwidth, MissedBandwidth
 from storage_controller.traffic.contents import Contents
 from storage_controller.traffic.traffic import Traffic
-from storage_filters.records import KINDS
+from storage_filters.filter_host.records import KINDS
 
 
 def _traffic() -> Traffic:

@@ -36,14 +36,14 @@ from swift.common.swob import (
 )
 from swift.common.utils import iter_multipart_mime_documents, parse_mime_headers
 
-from storage_filters.filter_host import FilterHost
-from storage_filters.headers import DONE, NODE_DONE
-from storage_filters.keyring import Keyring
-from storage_filters.module_files import ModuleFiles
+from storage_filters.filter_host.middleware import FilterHost
 from storage_filters.object_host import ObjectHost
-from storage_filters.placing import Moved
-from storage_filters.rule_documents import RuleBook, read
-from storage_filters.rule_file import DamagedRulesError
+from storage_filters.rules.documents import RuleBook, read
+from storage_filters.rules.file import DamagedRulesError
+from storage_filters.rules.placing import Moved
+from storage_filters.transforms.keyring import Keyring
+from storage_filters.transforms.modules.files import ModuleFiles
+from storage_filters.wsgi.headers import DONE, NODE_DONE
 
 _OVERRIDE = "X-Object-Sysmeta-Container-Update-Override-"
 _BOUNDARY = re.compile(r"boundary=(\w+)")

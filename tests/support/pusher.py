@@ -15,7 +15,7 @@ from typing import Any
 
 import zmq
 
-from storage_filters.rate_table import DIRECTIONS, RateTable
+from storage_filters.counting.rate_table import DIRECTIONS, RateTable
 from tests.support.object_store import object_store
 from tests.support.waiting import until
 from zoe_embedded.home import Account

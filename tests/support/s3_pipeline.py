@@ -35,14 +35,14 @@ _FACTORIES = {
     "s3api": "swift.common.middleware.s3api.s3api",
     "s3token": "swift.common.middleware.s3api.s3token",
     "keystoneauth": "swift.common.middleware.keystoneauth",
-    "zoe_s3_signed": "storage_filters.s3_signed",
-    "zoe_bandwidth": "storage_filters.bandwidth",
-    "zoe_executions": "storage_filters.execution_auth",
-    "zoe_views": "storage_filters.views",
+    "zoe_s3_signed": "storage_filters.s3_signed.middleware",
+    "zoe_bandwidth": "storage_filters.bandwidth.middleware",
+    "zoe_executions": "storage_filters.execution_auth.middleware",
+    "zoe_views": "storage_filters.views.middleware",
     "zoe_quotas": "storage_gateway.quotas",
 }
 _ACTS = ("storage_filters", "storage_gateway", "swift.common.middleware", "swift.proxy", "swift.common.constraints")
-_RULES = "storage_filters.s3_signatures"
+_RULES = "storage_filters.s3_signed.signatures"
 _OBJECT = {"Etag": "a" * 32, "Last-Modified": "Mon, 21 Sep 2026 14:13:20 GMT", "X-Timestamp": "1790000000.00000"}
 _VERSION_PARTS = 5
 _NAME = re.compile(r"[Xx]-[A-Za-z0-9-]*[A-Za-z0-9]")

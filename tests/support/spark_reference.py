@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from storage_filters.csv_stream import first_byte, selected
-from storage_filters.delivery import packed
-from storage_filters.selection import CsvFormat, Selection
+from storage_filters.csv.selection import CsvFormat, Selection
+from storage_filters.csv.stream import first_byte, selected
+from storage_filters.wsgi.delivery import packed
 from tests.support.csv_cases import NAMES, random_predicate, random_text, random_types
 from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_lib.predicate import columns, parse

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from storage_filters.execution_names import ExecutionUser, key_of
+from storage_filters.execution_auth.names import ExecutionUser, key_of
 from tests.support.object_store import Person
 from tests.support.s3 import S3Client
 from zoe_embedded.home import Account

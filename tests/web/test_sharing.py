@@ -10,10 +10,10 @@ from playwright.sync_api import Browser, expect
 from tests.support.documents import job
 from tests.support.waiting import until
 from tests.support.web import Visitor
+from zoe_client import Client
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.applications.roles import Role
 from zoe_lib.domain.executions.execution import ExecutionState
-from zoe_lib.sdk import Client
 
 PASSWORD = "correct horse battery"
 

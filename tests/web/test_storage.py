@@ -15,7 +15,7 @@ from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution
 from storage_controller.database.use_rows import HeardUse, add_spans, add_uses
 from storage_controller.settings import NodeKind, NodeSettings
 from storage_controller.swift.execution_keys import ExecutionKeys
-from storage_filters.request_counters import request_name
+from storage_filters.counting.request_counters import request_name
 from tests.support.documents import job
 from tests.support.object_store import object_store
 from tests.support.postgres import PostgresServer

@@ -52,7 +52,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class ControllerLine:
-    """The endpoints of the storage controller, and its key file (see storage_filters/bandwidth.py)."""
+    """The endpoints of the storage controller, and its key file (see storage_filters/bandwidth/middleware.py)."""
 
     limits_from: str
     usage_to: str

@@ -17,7 +17,7 @@ _LOCK = CLONE / "requirements" / "swift.lock"
 _FILTERS = {
     "storage_filters": (".",),
     "storage_gateway": (".",),
-    "storage_bridge": ("__init__.py", "model.py", "swift"),
+    "storage_bridge": ("__init__.py", "model.py"),
     "zoe_lib": ("__init__.py", "predicate.py", "column_types.py", "few_lines.py", "clock.py"),
 }
 

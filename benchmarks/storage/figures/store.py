@@ -17,9 +17,9 @@ import httpx
 from benchmarks.storage.caching import cpu
 from benchmarks.support import temporary_home
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.module_engine import compiled
-from storage_filters.rule_documents import RuleBook, written
-from storage_filters.rules import ModuleVersion
+from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.rules import ModuleVersion
+from storage_filters.transforms.modules.engine import compiled
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.whole_storage import TOKEN, whole_storage

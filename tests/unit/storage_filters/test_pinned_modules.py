@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from storage_filters.rule_documents import RuleBook, read, written
-from storage_filters.rules import Action, ModuleVersion, Rule, Target, TargetKind
+from storage_filters.rules.documents import RuleBook, read, written
+from storage_filters.rules.rules import Action, ModuleVersion, Rule, Target, TargetKind
 
 OLD, NEW, SHARED = (ModuleVersion("mask", letter * 64, letter == "a") for letter in "abc")
 RULE = Rule(Target(TargetKind.TENANT, "acme"), None, (Action("SET", "mask"),), False, False, 1)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage_controller.metrics.values import SERIES_MAX, MetricFault, read_answer, read_prometheus, value_for
-from storage_filters.rules import Target, TargetKind
+from storage_filters.rules.rules import Target, TargetKind
 
 TENANT, CONTAINER = Target(TargetKind.TENANT, "acme"), Target(TargetKind.CONTAINER, "acme", "logs")
 

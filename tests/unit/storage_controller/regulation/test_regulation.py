@@ -20,9 +20,9 @@ from storage_controller.database.ledger import Ledger
 from storage_controller.promises.held_places import HeldPlaces
 from storage_controller.regulation.regulation import Regulation
 from storage_controller.regulation.servers import Endpoints
-from storage_filters.placing import AT_OBJECT_SERVERS
-from storage_filters.records import KINDS
-from storage_filters.rules import CACHING
+from storage_filters.filter_host.records import KINDS
+from storage_filters.rules.placing import AT_OBJECT_SERVERS
+from storage_filters.rules.rules import CACHING
 from tests.support.installation import free_port
 from tests.support.waiting import DEADLINE_S, until
 

@@ -14,11 +14,11 @@ from storage_controller.regulation import rule_loops
 from storage_controller.regulation.rule_loops import RuleLoops, may_hold, operations_by_traffic
 from storage_controller.rules.dsl import parse_rule
 from storage_controller.traffic.traffic import Traffic
-from storage_filters.chains import Outcome, chain_of
-from storage_filters.request_counters import FIELDS, LATENCY_CLASSES, request_name
-from storage_filters.rule_documents import RuleBook
-from storage_filters.rules import Rule
-from storage_filters.wsgi_names import ObjectRequest
+from storage_filters.counting.request_counters import FIELDS, LATENCY_CLASSES, request_name
+from storage_filters.rules.chains import Outcome, chain_of
+from storage_filters.rules.documents import RuleBook
+from storage_filters.rules.rules import Rule
+from storage_filters.wsgi.object_requests import ObjectRequest
 from tests.support.manual_clock import ManualClock
 
 

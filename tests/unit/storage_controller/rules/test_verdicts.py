@@ -8,9 +8,9 @@ from storage_controller.answers import Refused
 from storage_controller.rules.checks import check
 from storage_controller.rules.dsl import parse_rule
 from storage_controller.rules.verdicts import told
-from storage_filters.placing import AT_OBJECT_SERVERS
-from storage_filters.rule_documents import RuleBook
-from storage_filters.wsgi_names import ObjectRequest
+from storage_filters.rules.documents import RuleBook
+from storage_filters.rules.placing import AT_OBJECT_SERVERS
+from storage_filters.wsgi.object_requests import ObjectRequest
 
 A = ObjectRequest("acme", "c", "a", 1000)
 

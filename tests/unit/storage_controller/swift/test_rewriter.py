@@ -15,7 +15,7 @@ from storage_controller.answers import Refused
 from storage_controller.swift.objects import Listed
 from storage_controller.swift.rewrite_ledger import Counts, RewriteJob, Running
 from storage_controller.swift.rewriter import LOOK_BYTES, PATIENCE_S, Rewriter
-from storage_filters.rule_documents import RuleBook
+from storage_filters.rules.documents import RuleBook
 from tests.support.manual_clock import ManualClock
 
 RATE = 1_000_000

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from storage_controller.rules.dsl import parse_rule
 from storage_controller.traffic.operation_meter import OperationMeter
-from storage_filters.chains import chain_of
-from storage_filters.rule_documents import RuleBook
-from storage_filters.rule_metrics import WINDOW_S, counted_for, settled
-from storage_filters.wsgi_names import ObjectRequest
+from storage_filters.rules.chains import chain_of
+from storage_filters.rules.documents import RuleBook
+from storage_filters.rules.metrics import WINDOW_S, counted_for, settled
+from storage_filters.wsgi.object_requests import ObjectRequest
 
 RULE = replace(parse_rule("FOR CONTAINER a/b WHEN GETS_SEC > 5 AND OBJECT_SIZE<10M DO SET NOOP TRANSIENT"), id=7)
 BOOK = RuleBook((replace(parse_rule("FOR TENANT a DO SET NOOP"), id=6), RULE))

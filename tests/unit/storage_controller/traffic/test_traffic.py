@@ -9,7 +9,7 @@ import pytest
 from storage_controller.traffic import traffic as traffic_module
 from storage_controller.traffic.collectors import TrafficCollector
 from storage_controller.traffic.traffic import COUNTERS_MAX, DIMENSIONS, NO_REQUESTS, Subject, Traffic, grouped
-from storage_filters.request_counters import LATENCY_CLASSES, request_name
+from storage_filters.counting.request_counters import LATENCY_CLASSES, request_name
 from tests.support.manual_clock import ManualClock
 
 BEGAN_S = 100.0

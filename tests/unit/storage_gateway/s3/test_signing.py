@@ -7,7 +7,7 @@ import hashlib
 
 import pytest
 
-from storage_filters.s3_signatures import SignedRequest, why_refused
+from storage_filters.s3_signed.signatures import SignedRequest, why_refused
 from storage_gateway.s3.signing import query_of, quoted_path, signed
 
 AT_S = calendar.timegm((2013, 5, 24, 0, 0, 0))

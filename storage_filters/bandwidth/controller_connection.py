@@ -1,0 +1,168 @@
+"""The connection of a proxy or an object server to the storage controllers, in one of its workers.
+
+JSON over ZeroMQ with CURVE. Reports go out four times a second, to all controllers, so that each is ready to lead.
+Messages come from the one that leads; older ones than the present are ignored, by the epoch of its lead and their
+number. Another epoch means another controller.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from eventlet import sleep, spawn_n
+from eventlet.green import zmq
+
+from storage_filters.bandwidth.newest import NewestMessage
+
+REPORT_INTERVAL_S = 0.25
+_TRY_AGAIN_S = 5.0
+_QUEUE_MAX = 40  # reports that are kept while the controller is away
+_KEY_LINES = 3
+_SILENCE_S = 5.0  # a controller that runs sends limits four times a second
+_REPORTS_OF_ALL = 240  # all counters are told again each minute, for a controller that lost some
+
+
+def addresses(text: str) -> list[str]:
+    """Return the addresses of one or several controllers, which commas separate."""
+    return [address.strip() for address in text.split(",") if address.strip()]
+
+
+def secured(one: Any, key_file: str) -> Any:
+    """Return a socket with the keys of a file: the controller's public key, then the own public and secret ones."""
+    lines = Path(key_file).read_text().split()
+    if len(lines) != _KEY_LINES:
+        raise ValueError(f"{key_file} needs three lines: two public keys and a secret key")
+    one.curve_serverkey, one.curve_publickey, one.curve_secretkey = (line.encode() for line in lines)
+    return one
+
+
+class ControllerAgent(Protocol):
+    """What is told and reported here."""
+
+    def take_any(self, message: Mapping[str, Any]) -> None:
+        """Take in a message that has no order."""
+        ...
+
+    def take(self, message: Mapping[str, Any]) -> bool:
+        """Take in a message, and return whether it is meant for this server. Raises anything for one that is wrong."""
+        ...
+
+    def report(self, number: int, again: bool) -> Mapping[str, Any]:
+        """Return the next report, beside its name and number. again: a controller may not know what was told before."""
+        ...
+
+
+class ControllerConnection:
+    """Runs in the worker that holds the lock; another one takes over when that worker ends.
+
+    conf: `limits_from`, `usage_to` and `key_file` as in `middleware.py`, and `rates_file`, beside which the lock is.
+    """
+
+    def __init__(self, agent: ControllerAgent, name: str, conf: Mapping[str, str], logger: Any) -> None:
+        self._agent = agent
+        self._name = name
+        self._conf = conf
+        self._logger = logger
+        self._lock = Path(conf["rates_file"]).with_suffix(".lock")
+        self._lock.touch(0o600)
+        self._epoch = time.time_ns()
+        self._newest = NewestMessage(_SILENCE_S)
+        self._told_by: int | None = None
+        self._told_all = True
+        """Whether no report was lost, as far as is known."""
+        self._heard_s = self._known_s = time.monotonic()
+
+    def run(self) -> None:
+        """Run until the process ends."""
+        while not self._has_lock():
+            sleep(_TRY_AGAIN_S)
+        context = zmq.Context()
+        limits = secured(context.socket(zmq.SUB), self._conf["key_file"])
+        limits.setsockopt(zmq.SUBSCRIBE, b"")
+        for address in addresses(self._conf["limits_from"]):
+            limits.connect(address)
+        usages = {address: self._usage(context, address) for address in addresses(self._conf["usage_to"])}
+        spawn_n(self._listen, limits)
+        self._report(context, usages, limits)
+
+    def _has_lock(self) -> bool:
+        self._descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._descriptor)
+            return False
+        return True
+
+    def _usage(self, context: Any, address: str) -> Any:
+        usage = secured(context.socket(zmq.PUSH), self._conf["key_file"])
+        usage.setsockopt(zmq.SNDHWM, _QUEUE_MAX)
+        usage.connect(address)
+        return usage
+
+    def _listen(self, limits: Any) -> None:
+        while True:
+            message = limits.recv()
+            self._heard_s = time.monotonic()
+            try:
+                self._take(json.loads(message))
+            except Exception as error:  # without this loop, limits would never change again
+                self._logger.error("invalid limits: %r", error)
+
+    def _take(self, message: Mapping[str, Any]) -> None:
+        if "epoch" not in message:
+            self._agent.take_any(message)
+            return
+        order, now_s = (int(message["epoch"]), int(message["seq"])), time.monotonic()
+        if self._newest.outdated(order, now_s):
+            return
+        self._told_by = order[0]
+        if self._name in message.get("heard", (self._name,)):
+            self._known_s = now_s
+        if self._agent.take(message):
+            self._newest.heard(order, now_s)
+
+    def _connected_again(self, context: Any, usages: dict[str, Any], limits: Any, now_s: float) -> None:
+        """Connect again where nothing is heard: a connection that was refused once, since the controller did not have
+        this server's key yet, is not tried again by ZeroMQ. It goes on trying one that has reports to send, even after
+        it was told to disconnect, so these need another socket.
+        """
+        if now_s - self._heard_s > _SILENCE_S:
+            self._heard_s = now_s
+            for address in addresses(self._conf["limits_from"]):
+                _connect_again(limits, address)
+        if now_s - self._known_s > _SILENCE_S:
+            self._known_s, self._told_all = now_s, False
+            for address, usage in usages.items():
+                usage.close(linger=0)
+                usages[address] = self._usage(context, address)
+
+    def _report(self, context: Any, usages: dict[str, Any], limits: Any) -> None:
+        number = 0
+        told_to: int | None = None
+        while True:
+            sleep(REPORT_INTERVAL_S)
+            number, now_s = number + 1, time.monotonic()
+            self._connected_again(context, usages, limits, now_s)
+            again = told_to != self._told_by or not self._told_all or number % _REPORTS_OF_ALL == 0
+            told_to, self._told_all = self._told_by, True
+            report = {"proxy": self._name, "epoch": self._epoch, "seq": number, **self._agent.report(number, again)}
+            for usage in usages.values():
+                try:
+                    usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)
+                except zmq.Again:
+                    self._told_all = False
+                    self._logger.warning("the storage controller does not accept reports")
+
+
+def _connect_again(one: Any, address: str) -> None:
+    with suppress(zmq.ZMQError):  # it may be gone already
+        one.disconnect(address)
+    one.connect(address)

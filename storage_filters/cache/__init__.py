@@ -1,0 +1,1 @@
+"""What a proxy keeps of objects, and how it knows that they were written elsewhere."""

@@ -1,0 +1,347 @@
+"""The cache's directory: a file for each entry, and an index of their sizes and last uses, for all workers of a proxy.
+
+The index (SQLite) is the bound: a fill reserves its bytes there before it writes any, and takes them from what was used
+longest ago, at most `EVICTED_MAX` entries at a time. Files appear by a rename, so nobody sees half of one. A process
+that is killed at any point leaves at most a reservation, which ages like an entry, and a file that the next start
+removes. What goes wrong here (a full disk, a lost directory, a damaged index) means a miss, never an error.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from storage_filters.cache.entry import DamagedEntryError, Entry, EntryWriter, file_bytes
+
+EVICTED_MAX = 64
+"""Entries that one fill removes at most; if these are not enough, nothing is kept this time."""
+TOUCH_S = 10.0
+"""An entry's last use is written down at most this often by each process."""
+_TOUCHED_MAX = 4096
+_TRY_AGAIN_S = 5.0
+_BUSY_S = 0.5
+_FILLING = ".new"
+_INDEX, _LOCK = "index", "lock"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS entries (name TEXT PRIMARY KEY, bytes INTEGER NOT NULL, used REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS entries_by_use ON entries (used, name, bytes);
+CREATE TABLE IF NOT EXISTS totals (one INTEGER PRIMARY KEY CHECK (one = 1), bytes INTEGER, entries INTEGER);
+INSERT OR IGNORE INTO totals SELECT 1, coalesce(sum(bytes), 0), count(*) FROM entries;
+CREATE TRIGGER IF NOT EXISTS more AFTER INSERT ON entries BEGIN
+  UPDATE totals SET bytes = bytes + new.bytes, entries = entries + 1;
+END;
+CREATE TRIGGER IF NOT EXISTS fewer AFTER DELETE ON entries BEGIN
+  UPDATE totals SET bytes = bytes - old.bytes, entries = entries - 1;
+END;
+"""
+_FAILURES = (OSError, sqlite3.Error)
+
+
+class CacheRefused(ValueError):  # noqa: N818 - it is an answer
+    """A directory that cannot be a cache; the sentence says why."""
+
+
+class CacheFiles:
+    """The entries, by names that are file names. evicted: is told how many entries made room."""
+
+    def __init__(
+        self,
+        path: Path,
+        bytes_max: int,
+        entries_max: int = 100_000,
+        evicted: Callable[[int], None] = lambda _: None,
+        warn: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Open the directory, and make it if it is missing. CacheRefused."""
+        self._path = path
+        self._bytes_max = bytes_max
+        self._entries_max = entries_max
+        self._evicted = evicted
+        self._warn = warn
+        self._directory = -1
+        self._index: sqlite3.Connection | None = None
+        self._owner = 0
+        self._index_file = 0
+        self._open_at_s = self._fill_at_s = 0.0
+        self._touched: dict[str, float] = {}
+        try:
+            self._open_or_begin_anew()
+        except _FAILURES as error:
+            raise CacheRefused(f"{path} cannot be the directory of a cache: {error}") from None
+        self.close()  # the processes that a server forks open it again
+
+    def close(self) -> None:
+        """Close what this process has open."""
+        if self._index is not None and self._owner == os.getpid():
+            self._index.close()
+        if self._directory >= 0:
+            os.close(self._directory)
+        self._index, self._directory = None, -1
+
+    def entry(self, name: str) -> Entry | None:
+        """Return an entry that the caller closes; None if there is none that is whole."""
+        if not self._ready():
+            return None
+        try:
+            file = self._file(name, os.O_RDONLY)
+        except OSError:
+            return None
+        try:
+            return Entry(file)
+        except (DamagedEntryError, OSError) as error:
+            file.close()
+            self._warn(f"{self._path / name} is removed: {error}")
+            self.remove(name)
+            return None
+
+    def used(self, name: str) -> None:
+        """Note that an entry was used now."""
+        now_s = time.monotonic()
+        if now_s - self._touched.get(name, -TOUCH_S) < TOUCH_S:
+            return
+        if len(self._touched) >= _TOUCHED_MAX:
+            self._touched.clear()
+        self._touched[name] = now_s
+        with suppress(*_FAILURES), self._change() as index:
+            index.execute("UPDATE entries SET used = ? WHERE name = ?", (time.time(), name))
+
+    def remove(self, name: str) -> None:
+        """Remove an entry, if it is there."""
+        with suppress(*_FAILURES), self._change() as index:
+            self._unlink(name)
+            index.execute("DELETE FROM entries WHERE name = ?", (name,))
+
+    def fill(self, name: str, about: Mapping[str, Any], length: int) -> Fill | None:
+        """Begin an entry; None if another process or request fills it, or there is no room."""
+        size = file_bytes(about, length)
+        if size > self._bytes_max or time.monotonic() < self._fill_at_s or not self._ready(look=True):
+            return None
+        file = None
+        try:
+            if (file := self._taken(name + _FILLING)) is None:
+                return None
+            if self._reserve(name, size):
+                return Fill(self, name, file, EntryWriter(file, about, length))
+            self._drop(file, name)
+        except _FAILURES as error:
+            self.failed(error)
+            if file is not None:
+                self._drop(file, name)
+        return None
+
+    def totals(self) -> tuple[int, int]:
+        """Return bytes and number of entries, with those that are being filled."""
+        with self._change() as index:
+            bytes_, entries = index.execute("SELECT bytes, entries FROM totals").fetchone()
+            return int(bytes_), int(entries)
+
+    def publish(self, name: str, file: IO[bytes]) -> None:
+        """Let a filled file be the entry; OSError, sqlite3.Error."""
+        with self._change() as index:
+            kept = index.execute("UPDATE entries SET used = ? WHERE name = ?", (time.time(), name)).rowcount
+            if kept:
+                os.replace(name + _FILLING, name, src_dir_fd=self._directory, dst_dir_fd=self._directory)
+            else:  # it was evicted before it was filled
+                self._unlink(name + _FILLING)
+        file.close()
+
+    def give_up(self, name: str, file: IO[bytes]) -> None:
+        """Remove what was filled so far, and the reservation."""
+        with suppress(*_FAILURES), self._change() as index:
+            index.execute("DELETE FROM entries WHERE name = ?", (name,))
+        self._drop(file, name)
+
+    def failed(self, error: Exception) -> None:
+        """Fill nothing for some seconds; what is there can still be read."""
+        self._warn(f"nothing is kept in {self._path} for {_TRY_AGAIN_S:g} s: {error}")
+        self._fill_at_s = time.monotonic() + _TRY_AGAIN_S
+
+    def _drop(self, file: IO[bytes], name: str) -> None:
+        with suppress(OSError):
+            self._unlink(name + _FILLING)  # while it is locked: nobody else fills this file
+        with suppress(OSError):
+            file.close()
+
+    def _reserve(self, name: str, size: int) -> bool:
+        removed = 0
+        with self._change() as index:
+            index.execute("DELETE FROM entries WHERE name = ?", (name,))
+            self._unlink(name)
+            victims = index.execute("SELECT name, bytes FROM entries ORDER BY used LIMIT ?", (EVICTED_MAX,)).fetchall()
+            bytes_, entries = index.execute("SELECT bytes, entries FROM totals").fetchone()
+            for victim, of_it in victims:
+                if bytes_ + size <= self._bytes_max and entries < self._entries_max:
+                    break
+                self._unlink(victim)
+                index.execute("DELETE FROM entries WHERE name = ?", (victim,))
+                bytes_, entries, removed = bytes_ - of_it, entries - 1, removed + 1
+            room = bytes_ + size <= self._bytes_max and entries < self._entries_max
+            if room:
+                index.execute("INSERT INTO entries VALUES (?, ?, ?)", (name, size, time.time()))
+        if removed:
+            self._evicted(removed)
+        return bool(room)
+
+    def _taken(self, name: str) -> IO[bytes] | None:
+        """Return an empty file that this process alone fills; None if another one does."""
+        file = self._file(name, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever held the lock may have renamed or removed the file meanwhile.
+            there = os.stat(name, dir_fd=self._directory, follow_symlinks=False)
+            if os.path.samestat(there, os.fstat(file.fileno())):
+                file.truncate(0)
+                return file
+        except (BlockingIOError, FileNotFoundError):
+            pass
+        file.close()
+        return None
+
+    def _file(self, name: str, flags: int) -> IO[bytes]:
+        descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=self._directory)
+        return os.fdopen(descriptor, "rb" if flags == os.O_RDONLY else "r+b")
+
+    def _unlink(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._directory)
+
+    @contextmanager
+    def _change(self) -> Iterator[sqlite3.Connection]:
+        """Let nobody else change the index meanwhile. OSError, sqlite3.Error."""
+        if not self._ready() or self._index is None:
+            raise OSError("the cache is not available")
+        index = self._index
+        try:
+            index.execute("BEGIN IMMEDIATE")
+            try:
+                yield index
+            except BaseException:
+                index.execute("ROLLBACK")
+                raise
+            index.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            if not isinstance(error, sqlite3.OperationalError):
+                self._begin_anew(error)
+            raise
+
+    def _ready(self, look: bool = False) -> bool:
+        """Return whether the directory is open in this process; look: at its place, too, since it may be lost."""
+        if self._directory >= 0 and self._owner == os.getpid() and not (look and self._lost()):
+            return True
+        if time.monotonic() < self._open_at_s:
+            return False
+        self.close()
+        try:
+            self._open_or_begin_anew()
+        except (*_FAILURES, CacheRefused) as error:
+            self._open_at_s = time.monotonic() + _TRY_AGAIN_S
+            self._warn(f"the cache {self._path} is not used for {_TRY_AGAIN_S:g} s: {error}")
+            self.close()
+            return False
+        return True
+
+    def _lost(self) -> bool:
+        try:
+            there = self._path.stat(follow_symlinks=False)
+            index = os.stat(_INDEX, dir_fd=self._directory, follow_symlinks=False)
+        except OSError:
+            return True
+        return not os.path.samestat(there, os.fstat(self._directory)) or index.st_ino != self._index_file
+
+    def _begin_anew(self, error: Exception) -> None:
+        """Close the directory; remove an index that is none, which all processes notice."""
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+            self._warn(f"the index of {self._path} begins anew: {error}")
+            for name in (_INDEX, f"{_INDEX}-wal", f"{_INDEX}-shm"):
+                with suppress(OSError):
+                    self._unlink(name)
+        self.close()
+
+    def _open_or_begin_anew(self) -> None:
+        try:
+            self._open()
+        except sqlite3.DatabaseError as error:
+            self._begin_anew(error)
+            self._open()
+
+    def _open(self) -> None:
+        with suppress(FileExistsError):
+            self._path.mkdir(0o700)
+        self._directory = os.open(self._path, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self._owner = os.getpid()
+        status = os.fstat(self._directory)
+        # A server without workers that root starts stays root, whatever user it is to run as.
+        if os.geteuid() not in (0, status.st_uid) or stat.S_IMODE(status.st_mode) & 0o077:
+            raise CacheRefused(f"{self._path} must belong to the server's user alone: owner, and mode 0700")
+        with closing(self._file(_INDEX, os.O_RDWR | os.O_CREAT)) as file:  # no link
+            self._index_file = os.fstat(file.fileno()).st_ino
+        self._index = sqlite3.connect(
+            self._path / _INDEX, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+        )
+        self._index.execute("PRAGMA journal_mode = WAL")
+        self._index.execute("PRAGMA synchronous = OFF")  # after a crash of the machine, entries prove themselves
+        self._index.executescript(_SCHEMA)
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove files that no entry knows, unless another process does so already."""
+        assert self._index is not None
+        with closing(self._file(_LOCK, os.O_RDWR | os.O_CREAT)) as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            for name in os.listdir(self._directory):  # noqa: PTH208 - of the directory that is open
+                if name == _LOCK or name.startswith(_INDEX):
+                    continue
+                if name.endswith(_FILLING):
+                    if (file := self._taken(name)) is not None:
+                        self._unlink(name)
+                        file.close()
+                # An entry is in the index before its file is there.
+                elif not self._index.execute("SELECT 1 FROM entries WHERE name = ?", (name,)).fetchone():
+                    self._unlink(name)
+
+
+class Fill:
+    """An entry that is being written. Errors of the disk end it; nobody hears of them but the log."""
+
+    def __init__(self, files: CacheFiles, name: str, file: IO[bytes], writer: EntryWriter) -> None:
+        self._files = files
+        self._name = name
+        self._file: IO[bytes] | None = file
+        self._writer = writer
+
+    def write(self, chunk: bytes) -> None:
+        """Write the next bytes; with the last ones, the entry is there."""
+        if self._file is None:
+            return
+        try:
+            self._writer.write(chunk)
+        except (OSError, ValueError) as error:
+            self._files.failed(error)
+            self.end()
+            return
+        if self._writer.complete:
+            self.end()
+
+    def end(self) -> None:
+        """Publish the entry if it is complete, and give it up otherwise. May be called again."""
+        file, self._file = self._file, None
+        if file is None:
+            return
+        try:
+            if self._writer.complete:
+                self._writer.finish()
+                self._files.publish(self._name, file)
+                return
+        except (*_FAILURES, ValueError) as error:
+            self._files.failed(error)
+        self._files.give_up(self._name, file)

@@ -1,0 +1,1 @@
+"""What requests move and compute, for each tenant, and their pace."""

@@ -1,0 +1,127 @@
+"""Bodies that move no faster than they may, by the rates of a table (`rate_table.py`)."""
+
+from __future__ import annotations
+
+import random
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from eventlet import sleep
+
+from storage_filters.counting.rate_table import Direction, RateTable
+
+PIECE_BYTES = 64 * 1024
+"""What is counted, and waits, at a time."""
+AHEAD_BYTES = 256 * 1024
+"""What the kernel may buffer of a body before it is counted; by default it buffers megabytes, and then nothing for
+long.
+"""
+_LOOK_S = 0.25  # how soon a piece that waits at an old rate notices a new one
+_PIECES_A_TURN = (1, 2, 3)
+
+
+class Counted(Protocol):
+    """Hears of what a body moves."""
+
+    def moved(self, direction: Direction, length: int) -> None:
+        """Count a piece."""
+        ...
+
+    def begins(self) -> None:
+        """Note that its reader or sender begins to wait for the next one."""
+        ...
+
+
+class Uncounted:
+    """Nobody hears of it."""
+
+    def moved(self, direction: Direction, length: int) -> None:
+        """Do nothing."""
+
+    def begins(self) -> None:
+        """Do nothing."""
+
+
+def paced(
+    table: RateTable,
+    name: str,
+    direction: Direction,
+    length: int,
+    its_turn: bool = True,
+    waits: Callable[[], object] = lambda: None,
+) -> bool:
+    """Count a piece and wait for its time; a piece that must not wait is only counted, and the next waits for both.
+    waits: called if it has to wait. Return whether there is a limit at all.
+    """
+    turn = table.turn(name, direction, length, time.monotonic())
+    held, left_s = turn.rate > 0, turn.wait_s
+    if its_turn and left_s > 0:
+        waits()
+    while its_turn and left_s > 0:
+        sleep(min(left_s, _LOOK_S))
+        left_s = table.left_s(name, direction, turn.place, time.monotonic())
+    return held
+
+
+class PacedInput:
+    """A request's body, read no faster than it may be.
+
+    Each body waits before every first, second or third piece, at random: bodies of one account that advance in step
+    would end at once, and then all of them would wait for the disks. For a limited body the kernel buffers little: what
+    its sender has sent is what was counted, within a few pieces.
+
+    server_input: the server's own stream, which knows the connection, if it is there. wait: takes the length of a piece
+    and whether it waits; returns whether there is a limit. see: gets what was read.
+    """
+
+    def __init__(
+        self,
+        stream: Any,
+        server_input: Any,
+        wait: Callable[[int, bool], bool],
+        counted: Counted,
+        ahead_bytes: int = AHEAD_BYTES,
+        see: Callable[[bytes], object] = lambda _: None,
+    ) -> None:
+        self._counted = counted
+        self._stream = stream
+        self._server_input = server_input
+        self._wait = wait
+        self._ahead_bytes = ahead_bytes
+        self._see = see
+        self._every = random.choice(_PIECES_A_TURN)
+        self._pieces = 0
+
+    def read(self, *arguments: Any, **more: Any) -> bytes:
+        """Read like the stream."""
+        return self._waited(lambda: self._stream.read(*arguments, **more))
+
+    def readline(self, *arguments: Any, **more: Any) -> bytes:
+        """Read a line like the stream."""
+        return self._waited(lambda: self._stream.readline(*arguments, **more))
+
+    def __iter__(self) -> Iterator[bytes]:
+        lines = iter(self._stream)
+        while line := self._waited(lambda: next(lines, b"")):
+            yield line
+
+    def __getattr__(self, name: str) -> Any:
+        # Swift uses further methods of the server's own stream, such as for answers to `Expect: 100-continue`.
+        return getattr(self._stream, name)
+
+    def _waited(self, read: Callable[[], bytes]) -> bytes:
+        self._counted.moved("put", 0)  # until now, the store was busy with what it has got
+        data = read()
+        self._see(data)
+        self._counted.begins()
+        for start in range(0, len(data), PIECE_BYTES):
+            self._pieces += 1
+            length = min(PIECE_BYTES, len(data) - start)
+            held = self._wait(length, self._pieces % self._every == 0)
+            self._counted.moved("put", length)
+            if held and self._server_input is not None:
+                self._server_input.get_socket().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._ahead_bytes)
+                self._server_input = None
+        return data

@@ -1,0 +1,1 @@
+"""Parts of CSV objects: columns, and records that may be wanted."""

@@ -1,0 +1,194 @@
+"""Select from many CSV lines at once with numpy: which rows may be wanted, and their wanted columns.
+
+Lines that are not regular (see `csv_layout`), and rows that a reader would skip as blank once they are cut, are read
+and written one by one (`csv_parser`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from storage_filters.csv.comparisons import Fields, Outcomes, equal, nulls, outcomes
+from storage_filters.csv.layout import Lines, laid_out
+from storage_filters.csv.parser import Value, values_of, written
+from storage_filters.csv.quotes import Bytes, Mask, Positions
+from storage_filters.csv.readings import is_word, possible
+from storage_filters.csv.selection import Selection
+from zoe_lib.predicate import And, Comparison, IsNull, Not, Or, Predicate, columns
+
+_NEWLINE, _BLANK = 10, 32
+_REPLACED = "\ufffd"
+
+
+class Selector:
+    """Selects and projects blocks of whole lines."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._csv = selection.csv
+        self._names = selection.names
+        self._types = selection.column_types
+        self._wanted = selection.wanted
+        self._predicate = selection.predicate
+        self._looked_at = sorted(selection.names.index(name) for name in _columns(self._predicate))
+        self._literal = _rare_literal(self._predicate, selection)
+        self._whole = self._wanted == tuple(range(len(selection.names)))
+        self._asked = max((*self._looked_at, *(() if self._whole else self._wanted)), default=-1) + 1
+        # Then the delimiters of a row do not keep a reader from skipping it.
+        self._may_be_blank = not self._whole and (len(self._wanted) == 1 or ord(self._csv.delimiter) <= _BLANK)
+
+    def select(self, data: bytes) -> bytes:
+        """Return the wanted part of these lines, each ending with a line feed. UnreadableRecordError."""
+        if self._literal is not None:
+            data = lines_with(data, self._literal)
+        if not data:
+            return b""
+        lines, irregular = laid_out(data, len(self._names), self._csv, self._asked)
+        selected = lines.only(self._rows(lines, data)) if self._predicate is not None else lines
+        by_hand = {start: self._by_hand(data[start:end]) for start, end in irregular}
+        if self._may_be_blank:
+            selected, blank = self._without_blank(selected)
+            by_hand |= {start: self._by_hand(data[start:end]) for start, end in blank}
+        if not by_hand:
+            return self._project(selected)
+        return self._in_order(selected, {start: text for start, text in by_hand.items() if text is not None})
+
+    def _rows(self, lines: Lines, data: bytes) -> Mask:
+        assert self._predicate is not None
+        return self._evaluate(self._predicate, lines, _is_utf8(data)).true
+
+    def _evaluate(self, predicate: Predicate, lines: Lines, utf8: bool) -> Outcomes:
+        match predicate:
+            case Comparison() | IsNull():
+                return self._test(predicate, lines, utf8)
+            case Not(term=term):
+                return self._evaluate(term, lines, utf8).flipped()
+            case And(terms=terms):
+                parts = [self._evaluate(term, lines, utf8) for term in terms]
+                true = np.logical_and.reduce([part.true for part in parts])
+                return Outcomes(true, np.logical_or.reduce([part.false for part in parts]))
+            case Or(terms=terms):
+                parts = [self._evaluate(term, lines, utf8) for term in terms]
+                false = np.logical_and.reduce([part.false for part in parts])
+                return Outcomes(np.logical_or.reduce([part.true for part in parts]), false)
+
+    def _test(self, test: Comparison | IsNull, lines: Lines, utf8: bool) -> Outcomes:
+        column = self._names.index(test.column)
+        first, last = lines.value(column)
+        null = self._null(lines, column)
+        rows = np.flatnonzero(~null)
+        fields = Fields(lines.values, first[rows], last[rows], utf8)
+        type_ = self._types.get(test.column)
+        found = nulls(fields, type_) if isinstance(test, IsNull) else outcomes(fields, type_, test)
+        true = null.copy() if isinstance(test, IsNull) else np.zeros(len(null), dtype=bool)
+        false = np.zeros(len(null), dtype=bool)
+        true[rows], false[rows] = found.true, found.false
+        return Outcomes(true, false)
+
+    def _null(self, lines: Lines, column: int) -> Mask:
+        first, last = lines.value(column)
+        if not self._csv.null_text:
+            empty: Mask = first == last
+            return empty
+        absent: Mask = np.equal(*lines.field(column))
+        return absent | equal(lines.values, first, last, self._csv.null_text.encode())
+
+    def _without_blank(self, lines: Lines) -> tuple[Lines, list[tuple[int, int]]]:
+        """Return the lines that are not blank in their wanted part, and where the others are."""
+        seen = np.concatenate(([0], np.cumsum(lines.buffer > _BLANK)))
+        blank = np.ones(len(lines.starts), dtype=bool)
+        for column in self._wanted:
+            first, last = lines.field(column)
+            blank &= seen[np.minimum(last, len(lines.buffer))] == seen[np.minimum(first, len(lines.buffer))]
+        if not blank.any():
+            return lines, []
+        places = list(zip(lines.starts[blank].tolist(), lines.ends[blank].tolist(), strict=True))
+        return lines.only(~blank), places
+
+    def _project(self, lines: Lines) -> bytes:
+        if not len(lines.starts):
+            return b""
+        if self._whole:
+            return _joined(lines.buffer, [(lines.starts, lines.ends)], b"\n")
+        fields = [lines.field(column) for column in self._wanted]
+        return _joined(lines.buffer, fields, self._csv.delimiter.encode())
+
+    def _in_order(self, kept: Lines, others: dict[int, bytes]) -> bytes:
+        """Return the two kinds of lines in the order of the object."""
+        texts = [text + b"\n" for text in self._project(kept)[:-1].split(b"\n")] if len(kept.starts) else []
+        found = dict(zip(kept.starts.tolist(), texts, strict=True)) | others
+        return b"".join(found[start] for start in sorted(found))
+
+    def _by_hand(self, line: bytes) -> bytes | None:
+        if self._whole and self._predicate is None:
+            return line + b"\n"
+        values = values_of(line, self._csv)
+        values += [None] * (len(self._names) - len(values))
+        if self._predicate is not None:
+            looked_at = {self._names[column]: self._meant(values[column]) for column in self._looked_at}
+            if not possible(self._predicate, looked_at, self._types).true:
+                return None
+        if self._whole:
+            return line + b"\n"
+        return written([values[column] for column in self._wanted], self._csv) + b"\n"
+
+    def _meant(self, value: Value) -> Value:
+        return None if value == self._csv.null_text.encode() else value
+
+
+def lines_with(data: bytes, literal: bytes) -> bytes:
+    """Return the lines that contain the literal."""
+    found, at = [], data.find(literal)
+    while at >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        end = data.find(b"\n", at + len(literal)) + 1 or len(data)
+        found.append(data[start:end])
+        at = data.find(literal, end)
+    return b"".join(found)
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _columns(predicate: Predicate | None) -> frozenset[str]:
+    return columns(predicate) if predicate is not None else frozenset()
+
+
+def _rare_literal(predicate: Predicate | None, selection: Selection) -> bytes | None:
+    """Return the longest text that a line must contain to be wanted, as it is written there."""
+    terms = predicate.terms if isinstance(predicate, And) else (predicate,)
+    signs = {selection.csv.quote, selection.csv.escape, "\n", "\r", _REPLACED}
+    texts = [
+        term.literal.encode()
+        for term in terms
+        if isinstance(term, Comparison) and term.operator == "=" and isinstance(term.literal, str)
+        if term.literal and not set(term.literal) & signs and _is_text(term, selection)
+    ]
+    return max(texts, key=len, default=None)
+
+
+def _is_text(test: Comparison, selection: Selection) -> bool:
+    """Return whether a field equal to the literal is written like the literal."""
+    type_, literal = selection.column_types.get(test.column), str(test.literal)
+    if type_ is not None:
+        return type_.kind == "string"
+    return is_word(literal)
+
+
+def _joined(buffer: Bytes, fields: list[tuple[Positions, Positions]], delimiter: bytes) -> bytes:
+    """Copy the fields of each row, with a delimiter between them and a line feed at the end."""
+    first = np.stack([first for first, _ in fields], axis=1).ravel()
+    lengths = np.stack([last - first for first, last in fields], axis=1).ravel() + 1
+    behind = np.cumsum(lengths)
+    places = np.arange(behind[-1]) + np.repeat(first - (behind - lengths), lengths)
+    np.minimum(places, len(buffer) - 1, out=places)  # the last separator may lie behind the data
+    text = buffer[places]
+    text[behind - 1] = delimiter[0]
+    text[behind[len(fields) - 1 :: len(fields)] - 1] = _NEWLINE
+    return bytes(text.tobytes())

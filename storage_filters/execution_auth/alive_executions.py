@@ -1,0 +1,90 @@
+"""Which executions may use the store: what the controller said last, in a file that all workers of a proxy read.
+
+The worker that is connected to the controller writes it. It outlives restarts of the proxy, so an ended execution stays
+out while the controller is away. A proxy that has never heard anything has no such file, and believes what a key
+proves. Likewise, a list judges only credentials that are older than itself: who proves to have a newer one got it from
+the controller after the list was made, and its program may have started before the next list is here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from storage_filters.execution_auth.names import ExecutionUser
+
+
+@dataclass(frozen=True, slots=True)
+class AliveExecutions:
+    """The generation of each execution's credential, by account and execution.
+
+    newest: the generation of the last credential that had been given when the list was made; all that were given until
+    then and have not ended are in it.
+    """
+
+    newest: int
+    accounts: Mapping[str, Mapping[str, int]]
+
+
+_NOBODY = AliveExecutions(2**63, {})
+
+
+def alive_file(rates_file: str) -> Path:
+    """Return the place of the file, beside that of the rates."""
+    return Path(rates_file).with_suffix(".executions")
+
+
+def read_alive(told: Any) -> AliveExecutions:
+    """Return the list that a document of JSON stands for; ValueError if it stands for none."""
+    try:
+        return AliveExecutions(
+            int(told["newest"]),
+            {
+                str(account): {str(one): int(generation) for one, generation in executions.items()}
+                for account, executions in told["accounts"].items()
+            },
+        )
+    except (TypeError, KeyError, AttributeError, OverflowError) as error:
+        raise ValueError(f"not a list of executions: {error!r}") from None
+
+
+class AliveFile:
+    """The file, for its writer and for readers. `warn` is told of a file that makes no sense, once for each."""
+
+    def __init__(self, path: Path, warn: Callable[[str], None] = lambda _: None) -> None:
+        self._path = path
+        self._warn = warn
+        self._version: tuple[int, int] | None = None
+        self._alive: AliveExecutions | None = None
+
+    def write(self, alive: AliveExecutions) -> None:
+        """Replace the list. Does nothing if it says this already."""
+        if alive == self.read():
+            return
+        beside = self._path.with_suffix(".new")
+        beside.write_text(json.dumps(asdict(alive)))
+        beside.replace(self._path)
+
+    def read(self) -> AliveExecutions | None:
+        """Return the list; None if none was ever written."""
+        try:
+            status = self._path.stat()
+            version = status.st_mtime_ns, status.st_ino
+            if version != self._version:
+                self._version, self._alive = version, _NOBODY
+                self._alive = read_alive(json.loads(self._path.read_bytes()))
+        except FileNotFoundError:
+            self._alive = self._version = None
+        except (ValueError, RecursionError) as error:  # damaged: until the controller says it again, refuse
+            self._warn(f"{self._path} is damaged, so all executions are refused: {error}")
+        return self._alive
+
+    def allows(self, account: str, user: ExecutionUser) -> bool:
+        """Return whether this credential, whose key or token is valid, may be used now."""
+        alive = self.read()
+        if alive is None or user.generation > alive.newest:
+            return True
+        return alive.accounts.get(account, {}).get(user.execution) == user.generation

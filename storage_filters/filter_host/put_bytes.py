@@ -1,0 +1,181 @@
+"""The bytes of a stored object as they were put, whole or in ranges, read back through its filters.
+
+An object may be stored in another form while it is read: another one with the same ETag and size of what was put, to
+which a reader goes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from swift.common.swob import Request, Response, multi_range_iterator
+from swift.common.utils import close_if_possible
+
+from storage_filters.counting.request_computing import computing_of
+from storage_filters.filter_host.second_look import answer_of
+from storage_filters.transforms.seek_table import FRAME_BYTES
+from storage_filters.transforms.stream_filters import (
+    DamagedObjectError,
+    FilterAway,
+    ObjectReplaced,
+    Span,
+    StreamFilter,
+    exactly,
+    learn,
+    read_back,
+    spans,
+)
+from storage_filters.wsgi.delivery import begun, first_begun
+from storage_filters.wsgi.headers import DONE, PUT_ETAG
+
+_CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
+_OF_BYTES = (200, 206)
+_NOT_FOUND, _ERRORS_FROM = 404, 500
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How an object is stored: the filters that it went through, and the ETag of what the store has."""
+
+    filters: Sequence[StreamFilter]
+    stored_etag: str
+
+
+def again(request: Request, method: str) -> Request:
+    """Return a request for the same object, without range and conditions, which have been judged."""
+    made = Request(request.environ.copy())
+    made.method = method
+    for name in ("Range", *_CONDITIONS):
+        made.headers.pop(name, None)
+    return made
+
+
+class _Unlike(Exception):  # noqa: N818 - the name is the fact
+    """The store has the object in another form, or does not send what was asked for."""
+
+    def __init__(self, answer: Response) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+class PutBytes:
+    """For swob. etag: of what was put. size: of that. whole: all that is stored, if it is there already. form: reads
+    how an object is stored from an answer of the store; FilterRefused, DamagedObjectError. names: of the metadata that
+    tell the filters, and the ETag of what was put. at_damage: called when it is found.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        request: Request,
+        first: Form,
+        etag: str,
+        size: int,
+        whole: Any,
+        form: Callable[[Response], Form],
+        names: tuple[str, str] = (DONE, PUT_ETAG),
+        at_damage: Callable[[DamagedObjectError], object] = lambda _: None,
+    ) -> None:
+        self._app = app
+        self._request = request
+        self._now = first
+        self._etag = etag
+        self._size = size
+        self._whole = whole
+        self._form = form
+        self._names = names
+        self._at_damage = at_damage
+        self._begun: Iterator[bytes] = iter(())
+        if whole is not None:
+            self._iterator = self._all()
+            self._begun = iter((next(self._iterator, b""),))  # until now, an error can still replace the answer
+        else:  # swob sends all after all, such as the end of an empty object
+            self._iterator = self._read(0, size) if size else iter(())
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._begun
+        yield from self._iterator
+
+    def _all(self) -> Iterator[bytes]:
+        try:
+            yield from exactly(self._computed(self._whole, 0, None), self._size)
+        except DamagedObjectError as error:
+            self._at_damage(error)
+            raise
+        finally:
+            close_if_possible(self._whole)
+
+    def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
+        """Return the bytes from `first` to before `end`, the first of them read."""
+        self.close()
+        return begun(self._read(first, end))
+
+    def _read(self, first: int, end: int) -> Iterator[bytes]:
+        wanted = None if end == self._size else end
+        answer = self._answer(first, wanted)
+        try:
+            yield from exactly(self._computed(answer.app_iter, first, wanted), end - first)
+        except DamagedObjectError as error:
+            self._at_damage(error)
+            raise
+        finally:
+            close_if_possible(answer.app_iter)
+
+    def _computed(self, chunks: Iterable[bytes], first: int, end: int | None) -> Iterator[bytes]:
+        filters = self._now.filters
+        return computing_of(self._request.environ).pieces(lambda one: read_back(filters, one, first, end), chunks)
+
+    def _answer(self, first: int, end: int | None) -> Response:
+        """Return the store's answer with the bytes that contain a range, and note in which form they are."""
+        for _ in range(_TRIES):
+            try:
+                if first >= FRAME_BYTES:
+                    learn(self._now.filters, self._pieces)
+                # Without a filter: earlier versions kept an empty list where no proxy had the filters of the rules.
+                last = [Span(first, end, 0), *spans(self._now.filters, first, end)][-1]
+                return self._asked(last.first, last.end)
+            except _Unlike as other:
+                answer = other.answer
+            close_if_possible(answer.app_iter)
+            if answer.status_int == _NOT_FOUND or answer.status_int >= _ERRORS_FROM:
+                raise FilterAway(f"the store answers {answer.status} while the object is read: try again")
+            if answer.headers.get("Etag", "") == self._now.stored_etag:
+                raise DamagedObjectError(f"its size is not what was stored: {answer.status}")
+            if self._etag_of(answer) != self._etag:
+                raise ObjectReplaced("the object was replaced while it was read: try again")
+            self._now = self._form(answer)
+        raise FilterAway("the object was stored again and again while it was read: try again")
+
+    def _asked(self, first: int, end: int | None) -> Response:
+        """Return the store's answer with a range of what it has; _Unlike."""
+        subrequest = again(self._request, "GET")
+        subrequest.headers["Range"] = f"bytes={first}-{'' if end is None else end - 1}"
+        answer = answer_of(subrequest, self._app)
+        if answer.headers.get("Etag", "") != self._now.stored_etag or answer.status_int not in _OF_BYTES:
+            raise _Unlike(answer)
+        return answer
+
+    def _pieces(self, first: int, end: int | None) -> Iterator[bytes]:
+        answer = self._asked(first, end)
+        try:
+            yield from answer.app_iter
+        finally:
+            close_if_possible(answer.app_iter)
+
+    def _etag_of(self, answer: Response) -> str:
+        done, etag = self._names
+        return str(answer.headers.get(etag if done in answer.headers else "Etag", "")).strip('"')
+
+    def app_iter_ranges(
+        self, ranges: Sequence[tuple[int, int]], content_type: str, boundary: str, size: int
+    ) -> Iterator[bytes]:
+        """Return several ranges, as Swift answers them, the first of them begun."""
+        part = first_begun(ranges, self.app_iter_range)
+        return iter(multi_range_iterator(ranges, content_type, boundary, size, part))
+
+    def close(self) -> None:
+        """Close what is open."""
+        close_if_possible(self._whole)

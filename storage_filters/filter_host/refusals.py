@@ -1,0 +1,39 @@
+"""Answers to requests that a filter refuses, or whose object is damaged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swift.common.swob import (
+    HTTPBadRequest,
+    HTTPConflict,
+    HTTPException,
+    HTTPServiceUnavailable,
+    HTTPUnprocessableEntity,
+    Request,
+)
+
+from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefused
+from storage_filters.wsgi.headers import BY_S3
+
+_BY_S3 = "S3"
+_AGAIN_S = "1"
+
+
+def refusal(request: Request, error: Exception) -> HTTPException:
+    """Return the answer that says why; it can also be raised."""
+    if isinstance(error, DamagedObjectError):
+        made = HTTPBadRequest if _by_s3(request) else HTTPUnprocessableEntity
+        return made(body=f"the stored object is damaged: {error}\n", request=request)
+    if isinstance(error, FilterRefused) and not isinstance(error, FilterAway):
+        made = HTTPBadRequest if _by_s3(request) else HTTPConflict
+        return made(body=f"{error}\n", request=request)
+    return HTTPServiceUnavailable(body=f"{error}\n", request=request, headers={"Retry-After": _AGAIN_S})
+
+
+def _by_s3(request: Request) -> bool:
+    """Return whether s3api gets the answer: of errors with 400 alone it passes on the sentence, and 422 it makes 500.
+    Requests of `copy` have the header, but another source.
+    """
+    env: dict[str, Any] = request.environ
+    return env.get("swift.source") == _BY_S3 or BY_S3 in request.headers

@@ -1,0 +1,1 @@
+"""Which filters an object gets, and where they run."""

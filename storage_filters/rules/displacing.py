@@ -1,0 +1,75 @@
+"""Which actions displace others, in time that grows with their number only, not with that of their pairs. Pure.
+
+An action is displaced by the first one in the order of rules, and of their actions, that has a reason to.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from storage_filters.rules.rules import BANDWIDTH, Action, Rule
+
+RANK_MAX = 3
+_Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An action whose rule and conditions match. rank: how specific its target is, from 1 to 3. place: of the rule
+    among all, and of the action in the rule.
+    """
+
+    rule: Rule
+    action: Action
+    rank: int
+    place: _Place
+
+    @property
+    def kept(self) -> bool:
+        """Return whether nothing displaces it."""
+        return self.rule.mandatory or self.action.kind == BANDWIDTH
+
+
+class Displacing:
+    """What displaces the others. candidates: in the order of their places."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        of_kinds: dict[str, list[Candidate]] = defaultdict(list)
+        for one in candidates:
+            of_kinds[one.action.kind].append(one)
+        self._all = _first_above([one for one in candidates if one.rule.replaces_all])
+        self._mandatory = {
+            kind: next((one for one in same if one.rule.mandatory), None) for kind, same in of_kinds.items()
+        }
+        self._specific = {kind: _first_above(same) for kind, same in of_kinds.items()}
+        self._deletes: dict[tuple[str, int], list[Candidate]] = defaultdict(list)
+        for one in candidates:
+            if one.action.verb == "DELETE":
+                self._deletes[one.action.kind, one.rank].append(one)
+
+    def of(self, one: Candidate) -> tuple[Candidate, str] | None:
+        """Return what displaces an action, and the reason; None if nothing does."""
+        if one.kept:
+            return None
+        kind = one.action.kind
+        reasons = (
+            (self._all[one.rank], "replaces all of less specific targets"),
+            (self._mandatory[kind], "is mandatory"),
+            (self._specific[kind][one.rank], "is more specific"),
+            (self._deleting(one), "deletes it"),
+        )
+        found = [(other, reason) for other, reason in reasons if other is not None]
+        return min(found, key=lambda pair: pair[0].place, default=None)
+
+    def _deleting(self, one: Candidate) -> Candidate | None:
+        later = self._deletes.get((one.action.kind, one.rank), [])
+        at = bisect_right(later, one.place, key=lambda other: other.place)
+        return later[at] if at < len(later) else None
+
+
+def _first_above(candidates: Sequence[Candidate]) -> list[Candidate | None]:
+    """Return the first candidate with a higher rank than the index."""
+    return [next((one for one in candidates if one.rank > rank), None) for rank in range(RANK_MAX + 1)]

@@ -1,0 +1,81 @@
+"""The rules that the controller sent last, in a file that all workers of a proxy read.
+
+The worker that is connected to the controller writes it. It outlives restarts of the proxy, so the last rules hold
+while the controller is away. A proxy that has never heard of any has no such file, and applies none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from storage_filters.counting.rate_table import Direction
+from storage_filters.rules.documents import RuleBook, read
+
+
+class DamagedRulesError(Exception):
+    """The file makes no sense, so that nobody knows what applies."""
+
+
+def rules_file(rates_file: str) -> Path:
+    """Return the place of the file, beside that of the rates."""
+    return Path(rates_file).with_suffix(".rules")
+
+
+def operations_file(rates_file: str) -> Path:
+    """Return the place of the counters of operations, beside it."""
+    return Path(rates_file).with_suffix(".operations")
+
+
+TIMES: Direction = "get"
+BYTES: Direction = "put"
+"""Under which directions the table of a cache counts how often, and bytes."""
+
+
+def cache_file(rates_file: str) -> Path:
+    """Return the place of the counters of the cache, beside it."""
+    return Path(rates_file).with_suffix(".cache")
+
+
+class RuleFile:
+    """The file, for its writer and for readers. `warn` is told of a file that makes no sense, once for each."""
+
+    def __init__(self, path: Path, warn: Callable[[str], None] = lambda _: None) -> None:
+        self._path = path
+        self._warn = warn
+        self._version: tuple[int, int] | None = None
+        self._book: RuleBook | None = RuleBook()
+
+    def write(self, document: Any) -> None:
+        """Replace the rules; ValueError for a document that stands for none. Does nothing if it says this already."""
+        text = json.dumps(document)
+        if self._text() == text:
+            return
+        read(document)
+        beside = self._path.with_suffix(".rules-new")
+        beside.write_text(text)
+        beside.replace(self._path)
+
+    def _text(self) -> str | None:
+        try:
+            return self._path.read_text("utf-8")
+        except (OSError, ValueError):
+            return None
+
+    def book(self) -> RuleBook:
+        """Return the rules; DamagedRulesError."""
+        try:
+            status = self._path.stat()
+            version = status.st_mtime_ns, status.st_ino
+            if version != self._version:
+                self._version, self._book = version, None
+                self._book = read(json.loads(self._path.read_bytes()))
+        except FileNotFoundError:
+            self._version, self._book = None, RuleBook()
+        except (OSError, ValueError, RecursionError) as error:
+            self._warn(f"{self._path} is damaged, so no object is stored until the controller sends rules: {error}")
+        if self._book is None:
+            raise DamagedRulesError("the rules of this proxy are damaged")
+        return self._book

@@ -1,0 +1,75 @@
+"""Where the filters of an object run: at the proxy, or at the object servers. Pure.
+
+What a rule sets ON OBJECT runs after all else when an object is stored, nearest to the disk. What has to run at the
+proxy nevertheless takes with it the filters before it, so that the order stays: object servers run the longest end of
+a chain of which they can run all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from storage_filters.rules.chains import Verdict
+
+AT_OBJECT_SERVERS = "ON OBJECT"
+"""Beside the filters that a proxy has, in its reports: it has the object servers run those ON OBJECT."""
+NODE_KINDS = frozenset(("COMPRESSION", "ENCRYPTION", "NOOP"))
+"""The filters that object servers have. Modules are sent to proxies only."""
+
+
+class Moved(StrEnum):
+    """Why a filter ON OBJECT runs at the proxy."""
+
+    NO_SERVERS = "no_servers"
+    FRAGMENTS = "fragments"
+    MODULE = "module"
+    ORDER = "order"
+
+
+SENTENCES = {
+    Moved.NO_SERVERS: "not every proxy has object servers that run filters",
+    Moved.FRAGMENTS: "the object servers of this container have fragments by an erasure code, not objects",
+    Moved.MODULE: "object servers run no modules",
+    Moved.ORDER: "a filter after it runs at the proxy",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A filter of a chain, and where it runs. moved: why not where its rule says."""
+
+    verdict: Verdict
+    at_servers: bool
+    moved: Moved | None = None
+
+
+def placed(steps: Sequence[Verdict], all_moved: Moved | None) -> list[Placed]:
+    """Return where the filters run that are stored with an object, in their order at PUT. all_moved: why object
+    servers run none; None if they run what they can.
+    """
+    found: list[Placed] = []
+    barred = False
+    for step in reversed(steps):
+        if step.action.server != "OBJECT":
+            found.append(Placed(step, at_servers=False))
+            barred = True
+            continue
+        moved = all_moved or _why_not(step, barred)
+        found.append(Placed(step, moved is None, moved))
+        barred = barred or moved is not None
+    return found[::-1]
+
+
+def _why_not(step: Verdict, barred: bool) -> Moved | None:
+    if step.action.kind not in NODE_KINDS:
+        return Moved.MODULE
+    return Moved.ORDER if barred else None
+
+
+def told_place(one: Placed) -> str:
+    """Return where a filter runs, as the end of a sentence."""
+    if one.at_servers:
+        return "at the object servers, or at the proxy where they have fragments by an erasure code"
+    return "at the proxy" if one.moved is None else f"at the proxy, though ON OBJECT: {SENTENCES[one.moved]}"

@@ -1,0 +1,1 @@
+"""The filters themselves: bytes in, bytes out."""

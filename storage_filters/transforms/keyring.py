@@ -1,0 +1,109 @@
+"""Keys of tenants, from a file of JSON that is read again when it changes:
+
+    {"acme": {"current": "acme-2", "keys": {"acme-1": "<64 hexadecimal digits>", "acme-2": "..."}}}
+
+New objects are encrypted with the current key; the others open what is stored. A key is rotated by adding another and
+naming it as current. `*` is the tenant of all that have no keys of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage_filters.transforms.stream_filters import FilterAway, FilterRefused
+
+_SECRET = re.compile(r"[0-9a-fA-F]{64}")
+_NAME = re.compile(r"[\w.-]{1,64}")
+_ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key's name and its 32 bytes, which are never shown."""
+
+    name: str
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return f"Key({self.name!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    current: str
+    keys: Mapping[str, Key]
+
+
+class Keyring:
+    """The file; None for a proxy without keys. Every call may raise FilterRefused, with the name of what is missing."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._version: tuple[int, int] | None = None
+        self._tenants: Mapping[str, _Keys] = {}
+
+    def problem(self) -> str:
+        """Return why the file cannot be read; empty if it can, and for a server without keys."""
+        try:
+            self._of(_ANY)
+        except FilterAway as error:
+            return str(error)
+        return ""
+
+    def current(self, tenant: str) -> Key:
+        """Return the key with which a tenant's new objects are encrypted."""
+        keys = self._of(tenant)
+        if keys is None:
+            raise FilterRefused(f"no key encrypts objects of {tenant}: the keyring of this server names none")
+        return keys.keys[keys.current]
+
+    def any_for(self, tenant: str) -> bool:
+        """Return whether a tenant has keys; True also while that cannot be known."""
+        try:
+            return self._of(tenant) is not None
+        except FilterAway:
+            return True
+
+    def named(self, tenant: str, name: str) -> Key:
+        """Return the key of that name."""
+        keys = self._of(tenant)
+        if keys is None or name not in keys.keys:
+            raise FilterRefused(f"the keyring of this server lacks the key {name} of {tenant}")
+        return keys.keys[name]
+
+    def _of(self, tenant: str) -> _Keys | None:
+        if self._path is None:
+            return None
+        try:
+            status = self._path.stat()
+            version = status.st_mtime_ns, status.st_ino
+            if version != self._version:
+                self._tenants = _read(self._path.read_bytes())
+                self._version = version
+        except (OSError, ValueError) as error:
+            self._version = None
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            raise FilterAway(f"the keyring of this server cannot be read: {why}") from None
+        return self._tenants.get(tenant) or self._tenants.get(_ANY)
+
+
+def _read(text: bytes) -> Mapping[str, _Keys]:
+    """Return the keys of all tenants; ValueError, which never has a key in its message."""
+    try:
+        document = json.loads(text)
+        return {str(tenant): _keys(str(tenant), told["current"], told["keys"]) for tenant, told in document.items()}
+    except (TypeError, KeyError, AttributeError, RecursionError, json.JSONDecodeError) as error:
+        raise ValueError("it is no keyring") from error
+
+
+def _keys(tenant: str, current: str, told: Mapping[str, str]) -> _Keys:
+    for name, secret in told.items():
+        if not (_NAME.fullmatch(name) and _SECRET.fullmatch(secret)):
+            raise ValueError(f"key {name[:64]} of {tenant} is not 64 hexadecimal digits under a plain name")
+    if current not in told:
+        raise ValueError(f"{tenant} has no key {current}, which is to be the current one")
+    return _Keys(current, {name: Key(name, bytes.fromhex(secret)) for name, secret in told.items()})

@@ -1,0 +1,81 @@
+"""Check the fields of the header X-Zoe-View; errors are in the terms of the header."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from storage_filters.csv.selection import SelectionError
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_texts_by_name(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, value.values()))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+Check = tuple[Callable[[object], bool], str]
+_TEXT: Check = _is_text, "a text"
+_TEXTS: Check = _is_texts, "a list of texts"
+_FIELDS: Mapping[str, Check] = {
+    "container": _TEXT,
+    "prefix": _TEXT,
+    "names": _TEXTS,
+    "columns": _TEXTS,
+    "where": _TEXT,
+    "csv": (_is_object, "an object"),
+    "split_bytes": (_is_number, "a whole number"),
+    "types": (_is_texts_by_name, "an object of texts"),
+}
+_CSV: Mapping[str, Check] = {
+    "delimiter": _TEXT,
+    "quote": _TEXT,
+    "escape": _TEXT,
+    "header": (_is_truth, "true or false"),
+    "null_text": _TEXT,
+}
+
+
+def checked_fields(text: str) -> dict[str, Any]:
+    """Return the fields of a definition as JSON has them. SelectionError."""
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        raise SelectionError("not a view: the definition is not JSON") from None
+    found = _checked(fields, _FIELDS, "")
+    _checked(found.get("csv", {}), _CSV, "csv.")
+    container = found.get("container", "")
+    if not container or "/" in container:
+        raise SelectionError("not a view: container must be a name without slashes")
+    return found
+
+
+def _checked(fields: object, known: Mapping[str, Check], before: str) -> dict[str, Any]:
+    if not isinstance(fields, dict):
+        raise SelectionError("not a view: the definition must be a JSON object")
+    for name, value in fields.items():
+        if name not in known:
+            raise SelectionError(f"not a view: there is no field {before}{name:.64}; the fields are {', '.join(known)}")
+        fits, kind = known[name]
+        if not fits(value):
+            raise SelectionError(f"not a view: {before}{name} must be {kind}")
+    return fields

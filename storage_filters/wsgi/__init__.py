@@ -1,0 +1,1 @@
+"""Requests and answers as servers hand them on."""

@@ -1,0 +1,38 @@
+"""What object servers tell of their CPU time, between the pieces that they deliver."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from storage_filters.counting.cpu_frames import CpuRecord, framed, unframed
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pieces_and_cpu_time_come_as_they_were_told_in_any_chunks(seed: int) -> None:
+    draw = random.Random(seed)
+    pieces = [draw.randbytes(draw.choice([0, 1, 7, 300])) for _ in range(draw.randrange(8))]
+    record, took = CpuRecord(), 0
+    stream = b""
+    frames = framed(pieces, record.told_us)
+    for _ in range(len(pieces) + 1):
+        spent = draw.randrange(10**7)
+        took += spent
+        record.spent(spent, 0)
+        stream += next(frames)
+    assert next(frames, None) is None
+    chunks = []
+    while stream:
+        size = draw.choice([1, 5, 64, 1000])
+        chunks.append(stream[:size])
+        stream = stream[size:]
+    told: list[int] = []
+    assert b"".join(unframed(chunks, told.append)) == b"".join(pieces)
+    assert took - 1000 < sum(told) <= took
+
+
+def test_a_cut_stream_gives_what_came() -> None:
+    whole = b"".join(framed([b"abcdef"], lambda: 3))
+    assert b"".join(unframed([whole[:11]], lambda _: None)) == b"abc"
+    assert b"".join(unframed([whole[:5]], lambda _: pytest.fail("nothing is told"))) == b""
