@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from zoe_job.exported import MAY_BE_SECRET
+from zoe_job.commands.exported import MAY_BE_SECRET
 
 VARIABLES_MAX, VALUE_LENGTH_MAX = 50, 4096
 """Bounds of what a description takes over from the person who submits it."""

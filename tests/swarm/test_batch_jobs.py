@@ -7,9 +7,9 @@ from typing import Any
 from tests.support.images import provide
 from tests.support.swarm_installation import Installation
 from tests.swarm.cluster import Cluster
-from zoe_job.job_draft import job_draft, job_of
-from zoe_job.job_request import request_of
-from zoe_job.script_lines import read_lines
+from zoe_job.submission.draft import job_draft, job_of
+from zoe_job.submission.request import request_of
+from zoe_job.submission.script_lines import read_lines
 from zoe_lib.domain.executions.execution import Execution
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from zoe_cli.job_environment import VALUE_LENGTH_MAX, VARIABLES_MAX, carried
-from zoe_job.job_request import request_of
-from zoe_job.slurm_options import SBATCH, read
+from zoe_job.common.slurm_options import SBATCH, read
+from zoe_job.submission.request import request_of
 
 
 @pytest.mark.parametrize(

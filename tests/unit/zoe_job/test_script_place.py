@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_job.batch_script import _found
+from zoe_job.submission.batch_script import _found
 
 
 def test_a_script_is_found_here_or_on_path_as_sbatch_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,14 +19,14 @@ from zoe_cli.output import note, write
 from zoe_cli.text import printable
 from zoe_client.errors import Refused
 from zoe_client.vocabulary import IndexState
-from zoe_job.batch_script import Verdict, judge, listed, read_script
-from zoe_job.group_options import other_groups, read_groups
-from zoe_job.job_draft import job_draft, job_of
-from zoe_job.job_request import JobRequest, request_of
-from zoe_job.option_conflicts import whole_request
-from zoe_job.script_lines import ScriptLines, read_lines
-from zoe_job.slurm_options import SBATCH, BadOptionError
-from zoe_job.sourced_files import add_calls
+from zoe_job.common.slurm_options import SBATCH, BadOptionError
+from zoe_job.submission.batch_script import Verdict, judge, listed, read_script
+from zoe_job.submission.conflicts import whole_request
+from zoe_job.submission.draft import job_draft, job_of
+from zoe_job.submission.group_options import other_groups, read_groups
+from zoe_job.submission.request import JobRequest, request_of
+from zoe_job.submission.script_lines import ScriptLines, read_lines
+from zoe_job.submission.sourced_files import add_calls
 
 _EXAMPLES = (
     "zoe sbatch job.sh",

@@ -9,7 +9,7 @@ import typer
 
 from zoe_cli.context import options
 from zoe_client.errors import NotFound, ZoeError
-from zoe_job.sourced_files import BYTES_MAX
+from zoe_job.submission.sourced_files import BYTES_MAX
 
 
 class WorkspaceTexts:

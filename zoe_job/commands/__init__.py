@@ -1,0 +1,1 @@
+"""Commands of Slurm inside a job that ask the API."""

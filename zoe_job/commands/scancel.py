@@ -1,0 +1,125 @@
+"""Cancel the job itself, or what it and its descendants submitted: scancel."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from zoe_job.commands.api import Api, RefusedError
+from zoe_job.commands.calling import FAILED, NotHereError, is_array, job_ids, path_of, run_program
+from zoe_job.commands.lists import listed
+from zoe_job.commands.records import ENDED, SHORT
+from zoe_job.common.slurm_options import BadOptionError, Given, read
+from zoe_job.submission.call_options import SCANCEL
+
+_LONG = {"PENDING": ("PENDING",), "RUNNING": ("CONFIGURING", "RUNNING"), "SUSPENDED": ("SUSPENDED",)}
+_STATES = {**_LONG, **{SHORT[name]: states for name, states in _LONG.items()}}
+_PASSES_MAX = 20
+_KILLS = ("KILL", "SIGKILL", "9", "TERM", "SIGTERM", "15")
+
+
+def main() -> None:
+    """Cancel what the words name."""
+    run_program(scancel)
+
+
+def scancel(words: Sequence[str]) -> int:
+    """Return the exit code of one call."""
+    given, ids = _split(words)
+    options = {one.name: one for one in given}
+    if gone := SCANCEL.lacks(given):
+        raise NotHereError(f"scancel --{gone} does not exist in a job of Zoe")
+    signal = options["signal"].value if "signal" in options else None
+    if signal is not None and signal.upper() not in _KILLS:
+        raise NotHereError(f"scancel --signal={signal}: no signal can be sent to a job of Zoe")
+    wanted = [one for text in ids for one in job_ids(text)]
+    filters = {"name", "jobname", "user", "me", "state", "partition", "qos"} & options.keys()
+    if not wanted and not filters:
+        raise BadOptionError("No job identification provided")
+    api = Api()
+    return _cancel_chosen(api, options, wanted or None) if filters else _cancel(api, wanted)
+
+
+def _split(words: Sequence[str]) -> tuple[list[Given], list[str]]:
+    """Return the options and the ids, which may come in any order."""
+    given: list[Given] = []
+    ids: list[str] = []
+    rest = list(words)
+    while rest:
+        more, rest, unknown = read(rest, dict(SCANCEL.all))
+        if unknown:
+            raise BadOptionError(f"unrecognized option '{unknown[0]}'")
+        given += more
+        if rest:
+            ids.append(rest.pop(0))
+    return given, ids
+
+
+def _cancel_chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | None) -> int:
+    """Cancel what all options choose until a pass finds nothing more, since jobs may submit others meanwhile; the job
+    itself last.
+    """
+    own, code = os.environ.get("SLURM_JOB_ID", ""), 0
+    done: set[str] = set()
+    with_own = False
+    for _ in range(_PASSES_MAX):
+        found = _chosen(api, options, ids)
+        with_own = with_own or own in found
+        wanted = [one for one in found if one != own and one not in done]
+        if not wanted:
+            break
+        code = max(code, _cancel(api, wanted))
+        done.update(wanted)
+    else:
+        print("scancel: error: new jobs are submitted faster than they are cancelled", file=sys.stderr)
+        code = FAILED
+    return max(code, _cancel(api, [own])) if with_own else code
+
+
+def _chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | None) -> list[str]:
+    """Return the ids of the jobs that have not ended and that all options choose."""
+    name = options.get("name") or options.get("jobname")
+    states = _states(options["state"].value or "") if "state" in options else None
+    user = options["user"].value if "user" in options else None
+    found = [
+        job
+        for job in listed(api, ids)
+        if job.state not in ENDED
+        and (states is None or job.state in states)
+        and (name is None or job.is_named((name.value or "").split(",")))
+        and (user is None or job.user == user)
+    ]
+    return list(dict.fromkeys(job.array_id if "[" in job.id and states is None else job.id for job in found))
+
+
+def _states(text: str) -> set[str]:
+    """Return the states that `--state` chooses; BadOptionError as in Slurm."""
+    if strange := next((one for one in text.upper().split(",") if one not in _STATES), None):
+        raise BadOptionError(f"Invalid job state specified: {strange}\nValid job states are {', '.join(_LONG)}")
+    return {state for one in text.upper().split(",") for state in _STATES[one]}
+
+
+def _cancel(api: Api, ids: Sequence[str]) -> int:
+    """Cancel each; as in Slurm, one that has ended is no error."""
+    code = 0
+    for job_id in ids:
+        try:
+            api.post(_cancelling(job_id))
+        except RefusedError as error:
+            if error.code in ("already_ended", "illegal_state"):
+                continue
+            why = "Access/permission denied" if error.code == "not_of_job" else "Invalid job id specified"
+            text = f"Kill job error on job id {job_id}: {why} ({error})"
+            print(f"scancel: error: {text}", file=sys.stderr)
+            code = FAILED
+    return code
+
+
+def _cancelling(job_id: str) -> str:
+    """Return the path of a cancellation; indices of an array may not have begun, so their array is asked."""
+    array_id, _, indices = job_id.partition("_")
+    indices = indices.strip("[]").removesuffix(",...")  # of a long list, the next pass has the rest
+    if is_array(array_id) and indices and "r" not in indices:
+        return f"{path_of(array_id)}/cancel?indices={indices}"
+    return f"{path_of(job_id)}/cancel"

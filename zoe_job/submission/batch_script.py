@@ -1,0 +1,102 @@
+"""What sbatch does before it submits, on a laptop and inside a job: read the script, and say what is not understood."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zoe_job.common.slurm_options import BadOptionError
+from zoe_job.submission.request import Finding, JobRequest
+from zoe_job.submission.script_lines import ScriptLines
+
+SCRIPT_BYTES_MAX = 200_000
+# What decides when a job runs or is wanted, or for how long, is never passed over: the next job may rely on it.
+_WHEN = ("array", "begin", "deadline", "dependency", "time")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said about a script, and whether it must not be submitted, or not unless `--loose`."""
+
+    texts: list[str] = field(default_factory=list)
+    wrong: bool = False
+    refused: bool = False
+
+
+def read_script(rest: Sequence[str], request: JobRequest) -> tuple[str, str, list[str]]:
+    """Return the name of a job, its script and the script's arguments; BadOptionError."""
+    if request.wrap is not None:
+        if rest:
+            raise BadOptionError("--wrap replaces the script; give one of both")
+        return "wrap", f"#!/bin/sh\n{request.wrap}\n", []
+    name, *arguments = rest or ["-"]
+    try:
+        data = sys.stdin.buffer.read(SCRIPT_BYTES_MAX + 1) if name == "-" else _read(_found(name))
+    except OSError as error:
+        raise BadOptionError(f"Unable to open file {name}: {error.strerror}") from None
+    return "sbatch" if name == "-" else Path(name).name, _checked(data, name), arguments
+
+
+def _found(name: str) -> Path:
+    """Return where a script is: here, or else on PATH, as sbatch finds it."""
+    if "/" in name or Path(name).exists():
+        return Path(name)
+    return next((place for place in (Path(one, name) for one in os.get_exec_path()) if place.is_file()), Path(name))
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(SCRIPT_BYTES_MAX + 1)
+
+
+def _checked(data: bytes, name: str) -> str:
+    """Return the text of a script; BadOptionError says why sbatch would not take it."""
+    if len(data) > SCRIPT_BYTES_MAX:
+        raise BadOptionError(f"{name} is longer than {SCRIPT_BYTES_MAX} bytes")
+    if not data.startswith(b"#!"):
+        raise BadOptionError(f"{name} is no batch script: the first line must begin with #! and an interpreter")
+    if b"\r\n" in data:
+        raise BadOptionError(f"{name} has line breaks of DOS (\\r\\n); convert them with dos2unix")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise BadOptionError(f"{name} is not UTF-8 text") from None
+
+
+def judge(title: str, lines: ScriptLines, found: Sequence[Finding]) -> Verdict:
+    """Return what is not understood, and what has no effect, with line numbers."""
+    wrong = [(line, f"{text}: {why}") for line, text, why in lines.refused]
+    wrong += [(one.given.line, f"{_written(one)}: {one.why}") for one in found if not one.harmless]
+    without = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless and not one.partly]
+    other = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless and one.partly]
+    texts = [
+        *listed(f"{title}: not understood", wrong),
+        *listed(f"{title}: without effect", without),
+        *listed(f"{title}: other than in Slurm", other),
+    ]
+    if lines.late:
+        texts.append(f"{title}: #SBATCH lines after the first command are not read: {_numbers(lines.late)}")
+    if unread := sorted(name for name in os.environ if name.startswith("SBATCH_")):
+        texts.append(f"{title}: variables of sbatch are not read, use options: {', '.join(unread[:20])}")
+    if lines.indented:
+        texts.append(f"{title}: #SBATCH lines that do not begin with # are not read: {_numbers(lines.indented)}")
+    when = any(not one.harmless and one.given.name in _WHEN for one in found)
+    return Verdict(texts, bool(wrong), when)
+
+
+def listed(head: str, rows: Sequence[tuple[int, str]]) -> list[str]:
+    """Return a heading with a line for each row, which begins with the number of its line in the script."""
+    if not rows:
+        return []
+    return [f"{head}:", *(f"  line {line}: {text}" if line else f"  {text}" for line, text in sorted(rows))]
+
+
+def _written(one: Finding) -> str:
+    return f"--{one.given.name}" + ("" if one.given.value is None else f"={one.given.value}")
+
+
+def _numbers(lines: list[int]) -> str:
+    return ", ".join(map(str, lines[:20])) + (", ..." if len(lines) > 20 else "")

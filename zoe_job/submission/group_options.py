@@ -1,0 +1,82 @@
+"""Groups of a heterogeneous job: `#SBATCH hetjob` between lines, `:` between options of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from zoe_job.common.slurm_options import SBATCH, Given, read
+from zoe_job.submission import values as option_values
+from zoe_job.submission.conflicts import whole_request
+from zoe_job.submission.request import Finding, JobRequest
+
+# Each group has its own. What else an option says holds for the job as a whole, and is the first group's to say.
+_OF_A_GROUP = frozenset(
+    [
+        *("nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "mem", "mem-per-cpu", "mem-per-gpu"),
+        *("gres", "gpus", "gpus-per-node", "gpus-per-task", "job-name"),
+    ]
+)
+# A group takes them over from the one before it, as with sbatch 22.05.
+_INHERITED = ("mem", "job-name")
+_MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
+
+
+def read_groups(
+    words: Sequence[str], options: dict[str, tuple[str, str]]
+) -> tuple[list[Given], list[list[Given]], list[str], list[str]]:
+    """Return the options of the first group and of the others, the words after them, and options that do not exist;
+    BadOptionError.
+    """
+    given, rest, unknown = read(words, options)
+    others: list[list[Given]] = []
+    while rest[:1] == [":"]:
+        more, rest, strange = read(rest[1:], SBATCH)
+        others.append(more)
+        unknown += strange
+    for group in others:  # sbatch takes it from the last group, where it stands for the script
+        given += [one for one in group if one.name == "wrap"]
+        group[:] = [one for one in group if one.name != "wrap"]
+    return given, others, rest, unknown
+
+
+def other_groups(
+    first: JobRequest, before: Sequence[Given], lines: Sequence[list[Given]], on_line: Sequence[list[Given]]
+) -> tuple[list[JobRequest], list[Finding]]:
+    """Return what each further group asks for, and a finding for what has no effect or is not understood; `before`:
+    options of the first group.
+    """
+    requests: list[JobRequest] = []
+    found: list[Finding] = []
+    if first.array is not None and (lines or on_line):
+        found.append(Finding(Given("array", first.array), "Slurm has no arrays of heterogeneous jobs"))
+    last = list(before)
+    for of_lines, of_words in zip_longest(lines, on_line, fillvalue=()):
+        own = [*of_lines, *of_words]
+        has_memory = any(one.name in _MEMORY for one in own)
+        inherited = [one for one in last if one.name in _INHERITED and not (one.name == "mem" and has_memory)]
+        request, findings = whole_request([*inherited, *own])
+        requests.append(request)
+        found += [one for one in findings if one.given in own]
+        found += [
+            replace(wrong, given=one)
+            for one in own
+            if one.name not in _OF_A_GROUP and (wrong := _of_the_job(one, before, findings, first.time)) is not None
+        ]
+        last = [*inherited, *own]
+    return requests, found
+
+
+def _of_the_job(
+    given: Given, before: Sequence[Given], findings: Sequence[Finding], limit_s: float | None
+) -> Finding | None:
+    """Return why an option may not stand in a further group; None if it has no effect, or says what the first says."""
+    if any(one.given == given for one in findings):
+        return None
+    if any((one.name, one.value) == (given.name, given.value) for one in before):
+        return None
+    own_s = option_values.time_s(given.value or "") if given.name == "time" else None
+    if own_s is not None and limit_s is not None and own_s >= limit_s:
+        return Finding(given, "the job ends with its first group", harmless=True)
+    return Finding(given, "it holds for the whole job; give it in the first group")
