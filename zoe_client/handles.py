@@ -3,15 +3,48 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Awaitable
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from zoe_client import wire
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
 
-if TYPE_CHECKING:
-    from zoe_client.asynchronous import AsyncClient
-    from zoe_client.client import Client
+
+class Executions(Protocol):
+    """What a handle asks: `Client`."""
+
+    url: str
+
+    def execution(self, execution_id: str) -> wire.ExecutionView:
+        """Return one execution."""
+
+    def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
+        """Return the execution after its end; TimedOut."""
+
+    def cancel(self, execution_id: str) -> wire.ExecutionView:
+        """Cancel an execution."""
+
+    def logs(self, execution_id: str, service_id: str, offset: int = 0) -> wire.LogChunkView:
+        """Return a piece of a service's output."""
+
+
+class AsyncExecutions(Protocol):
+    """What a handle asks: `AsyncClient`."""
+
+    url: str
+
+    def execution(self, execution_id: str) -> Awaitable[wire.ExecutionView]:
+        """Return one execution."""
+
+    def wait(self, execution_id: str, timeout_s: float | None = None) -> Awaitable[wire.ExecutionView]:
+        """Return the execution after its end; TimedOut."""
+
+    def cancel(self, execution_id: str) -> Awaitable[wire.ExecutionView]:
+        """Cancel an execution."""
+
+    def logs(self, execution_id: str, service_id: str, offset: int = 0) -> Awaitable[wire.LogChunkView]:
+        """Return a piece of a service's output."""
 
 
 class _Shown:
@@ -60,7 +93,7 @@ class _Shown:
 class ExecutionHandle(_Shown):
     """An execution of `Client.run`."""
 
-    def __init__(self, client: Client, view: wire.ExecutionView) -> None:
+    def __init__(self, client: Executions, view: wire.ExecutionView) -> None:
         super().__init__(client.url, view)
         self._client = client
 
@@ -95,7 +128,7 @@ class ExecutionHandle(_Shown):
 class AsyncExecutionHandle(_Shown):
     """An execution of `AsyncClient.run`."""
 
-    def __init__(self, client: AsyncClient, view: wire.ExecutionView) -> None:
+    def __init__(self, client: AsyncExecutions, view: wire.ExecutionView) -> None:
         super().__init__(client.url, view)
         self._client = client
 

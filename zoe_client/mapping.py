@@ -19,15 +19,14 @@ from html import escape
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 from uuid import uuid4
 
+from zoe_client.arrays import Arrays
 from zoe_client.errors import Conflict, NotFound, TimedOut, ZoeError
+from zoe_client.files import Files
 from zoe_client.options import MapOptions
 from zoe_client.vocabulary import IndexState
-
-if TYPE_CHECKING:
-    from zoe_client.client import Client
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -39,6 +38,20 @@ _DIGEST_LENGTH = 16
 _MEMORY, _CORES = "512MiB", 1.0
 _ENDED = (IndexState.SUCCEEDED, IndexState.FAILED, IndexState.CANCELLED)
 _CALLER = Path(__file__).with_name("map_caller.py")
+
+
+class Workspace(Protocol):
+    """What a map uses: `Client`, with its arrays and files."""
+
+    url: str
+
+    @property
+    def arrays(self) -> Arrays:
+        """Arrays: one application that runs for each of many indices."""
+
+    @property
+    def files(self) -> Files:
+        """Files of the workspace."""
 
 
 class CallFailed(ZoeError):  # noqa: N818 - the name is the fact
@@ -56,7 +69,7 @@ class MapRun(Generic[_T, _R]):
     `array_id` is empty if there are no inputs.
     """
 
-    def __init__(self, client: Client, array_id: str, directory: str, count: int) -> None:
+    def __init__(self, client: Workspace, array_id: str, directory: str, count: int) -> None:
         self._client = client
         self._directory = directory
         self._count = count
@@ -184,7 +197,7 @@ class AsyncMapRun(Generic[_T, _R]):
         return [one async for one in self]
 
 
-def start_map(client: Client, function: Callable[[_T], _R], inputs: Iterable[_T], how: MapOptions) -> MapRun[_T, _R]:
+def start_map(client: Workspace, function: Callable[[_T], _R], inputs: Iterable[_T], how: MapOptions) -> MapRun[_T, _R]:
     """Put function and inputs into the workspace, and submit the array; ZoeError without cloudpickle."""
     key = how.get("key") or uuid4().hex
     if not key.replace("-", "").replace("_", "").isalnum():
