@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from storage_bridge.model import BandwidthSlo, StorageRefusedError, StorageUnavailableError
-from zoe_client.tls import verification
+from zoe_client.http.tls import verification
 
 _log = logging.getLogger(__name__)
 _NOT_FOUND = 404

@@ -7,7 +7,7 @@ plain read parses everything; with a view the store searches for records, and on
 from __future__ import annotations
 
 from storage_bridge.model import ViewSample, ViewVerdict
-from zoe_client.amounts import plain
+from zoe_client.words.amounts import plain
 
 READER_BYTES_PER_S = 60e6
 """The best speed at which one task of Spark 3.5.9 parses CSV.

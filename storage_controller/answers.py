@@ -12,7 +12,7 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from zoe_client.plain_errors import sentence
+from zoe_client.words.plain_errors import sentence
 
 _log = logging.getLogger(__name__)
 

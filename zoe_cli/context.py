@@ -16,7 +16,7 @@ from zoe_cli.output import Format
 
 if TYPE_CHECKING:
     from zoe_client.client import Client
-    from zoe_client.quick import QuickClient
+    from zoe_client.quick.quick import QuickClient
 
 DEFAULT_URL = "http://127.0.0.1:5100"
 # A command that follows an execution for hours should survive a restart of the API.
@@ -42,7 +42,7 @@ class Options:
 
     def quick(self) -> QuickClient:
         """Return the same for the calls of quick commands."""
-        from zoe_client.quick import QuickClient
+        from zoe_client.quick.quick import QuickClient
 
         return QuickClient(*self._server(), patience_s=self.patience_s)
 

@@ -117,7 +117,7 @@ def _plainly() -> Iterator[None]:
     except typer.BadParameter as refused:
         from pydantic import ValidationError
 
-        from zoe_client.plain_errors import entered
+        from zoe_client.words.plain_errors import entered
 
         if isinstance(refused.__cause__, ValidationError):
             refused.message = entered(refused.__cause__)

@@ -121,7 +121,7 @@ def _end_if_invalid(error: ValueError) -> None:
     """End with the findings of a request that cannot be built."""
     from pydantic import ValidationError
 
-    from zoe_client.plain_errors import sentences
+    from zoe_client.words.plain_errors import sentences
 
     if isinstance(error, ValidationError):
         for one in sentences(error):

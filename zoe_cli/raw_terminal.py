@@ -14,8 +14,8 @@ import tty
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from zoe_client.calls.terminals import Terminal
 from zoe_client.errors import ZoeError
-from zoe_client.terminals import Terminal
 
 _READ_BYTES = 32 * 1024
 _ESCAPE = b"~"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from zoe_client.amounts import counted, plain, size
+from zoe_client.words.amounts import counted, plain, size
 
 _KILO, _MEGA = 1e3, 1e6
 __all__ = ["clock", "counted", "duration", "rate", "size"]

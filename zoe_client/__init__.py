@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from zoe_client.asynchronous import *  # noqa: F403
     from zoe_client.client import *  # noqa: F403
     from zoe_client.errors import *  # noqa: F403
-    from zoe_client.mapping import *  # noqa: F403
+    from zoe_client.running.mapping import *  # noqa: F403
 
 __getattr__ = lazy_names(
     __name__,
     {
         "client": ("Client",),
         "asynchronous": ("AsyncClient",),
-        "mapping": ("CallFailed",),
+        "running.mapping": ("CallFailed",),
         "errors": (
             "Busy",
             "Conflict",

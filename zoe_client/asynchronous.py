@@ -11,23 +11,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from zoe_client import wire
-from zoe_client.administration import Administration
-from zoe_client.arrays import LOOK_EVERY_S, LOOK_EVERY_S_MAX, Arrays, index_pages
-from zoe_client.async_transport import AsyncTransport
-from zoe_client.awaited import awaited, threaded
-from zoe_client.calls import Calls
+from zoe_client.calls.administration import Administration
+from zoe_client.calls.arrays import LOOK_EVERY_S, LOOK_EVERY_S_MAX, Arrays, index_pages
+from zoe_client.calls.awaited import awaited, threaded
+from zoe_client.calls.calls import Calls
+from zoe_client.calls.files import Files
+from zoe_client.calls.schedules import Schedules, StoredApplications
+from zoe_client.calls.workflows import Workflows
 from zoe_client.client import STATE_AFTER, WORKFLOW_LOOK_S, Client, left_s_until, step_to_await, successor_of
 from zoe_client.errors import TimedOut
-from zoe_client.files import Files
-from zoe_client.handles import AsyncExecutionHandle
-from zoe_client.options import MapOptions, SubmitOptions
-from zoe_client.schedules import Schedules, StoredApplications
-from zoe_client.transport import path_part
+from zoe_client.http.async_transport import AsyncTransport
+from zoe_client.http.transport import path_part
+from zoe_client.running.handles import AsyncExecutionHandle
+from zoe_client.running.options import MapOptions, SubmitOptions
 from zoe_client.vocabulary import ExecutionState, IndexState, WorkspaceKind
-from zoe_client.workflows import Workflows
 
 if TYPE_CHECKING:
-    from zoe_client.mapping import AsyncMapRun
+    from zoe_client.running.mapping import AsyncMapRun
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -316,7 +316,7 @@ class AsyncClient(AsyncTransport):
         self, function: Callable[[_T], _R], inputs: Iterable[_T], **how: Unpack[MapOptions]
     ) -> AsyncMapRun[_T, _R]:
         """Call a function with each of the inputs, in services of their own; `async for` yields results in order."""
-        from zoe_client.mapping import AsyncMapRun, start_map
+        from zoe_client.running.mapping import AsyncMapRun, start_map
 
         return AsyncMapRun(await asyncio.to_thread(start_map, self._blocking, function, inputs, how))
 

@@ -9,21 +9,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from zoe_client import wire
-from zoe_client.administration import Administration
-from zoe_client.arrays import Arrays
-from zoe_client.calls import Calls
+from zoe_client.calls.administration import Administration
+from zoe_client.calls.arrays import Arrays
+from zoe_client.calls.calls import Calls
+from zoe_client.calls.files import Files
+from zoe_client.calls.schedules import Schedules, StoredApplications
+from zoe_client.calls.workflows import Workflows
 from zoe_client.errors import TimedOut
-from zoe_client.files import Files
-from zoe_client.handles import ExecutionHandle
-from zoe_client.options import MapOptions, SubmitOptions
-from zoe_client.schedules import Schedules, StoredApplications
-from zoe_client.transport import path_part
+from zoe_client.http.transport import path_part
+from zoe_client.running.handles import ExecutionHandle
+from zoe_client.running.options import MapOptions, SubmitOptions
 from zoe_client.vocabulary import ExecutionState
-from zoe_client.workflows import Workflows
 
 if TYPE_CHECKING:
-    from zoe_client.mapping import MapRun
-    from zoe_client.terminals import Terminal
+    from zoe_client.calls.terminals import Terminal
+    from zoe_client.running.mapping import MapRun
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -119,7 +119,7 @@ class Client(Calls):
 
     def terminal(self, execution_id: str, service_id: str, opening: wire.TerminalOpening) -> Terminal:
         """Run a command in a service; the caller reads its outputs and closes it."""
-        from zoe_client.terminals import Terminal  # few clients need its library
+        from zoe_client.calls.terminals import Terminal  # few clients need its library
 
         path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/terminal"
         return Terminal(self.url, self._token, path, opening)
@@ -152,7 +152,7 @@ class Client(Calls):
         The function travels with what it refers to (cloudpickle, which must be installed here), and runs with the same
         Python as this one, or fails.
         """
-        from zoe_client.mapping import start_map
+        from zoe_client.running.mapping import start_map
 
         return start_map(self, function, inputs, how)
 

@@ -99,8 +99,8 @@ def not_found(sentence: str) -> NotFound:
 
 def bad_name(pattern: str) -> Refused:
     """Return the error for a name that is to be given and cannot be, with the rule that this expression is."""
-    from zoe_client.pattern_words import words_of
     from zoe_client.wire import Diagnostic, Problem
+    from zoe_client.words.pattern_words import words_of
 
     wrong = Diagnostic(pointer="/path/name", code="string_pattern_mismatch", message=f"must be {words_of(pattern)}")
     problem = Problem(title="The request is not valid", status=422, code="invalid_request", errors=[wrong])

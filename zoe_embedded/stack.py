@@ -24,7 +24,7 @@ from pydantic import SecretStr
 
 from zoe_api.http.serving.listening import CANNOT_LISTEN
 from zoe_api.people.sign_in.passwords import hashed
-from zoe_client.tls import verification
+from zoe_client.http.tls import verification
 from zoe_embedded.home import Account, Home, make_directory
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.processes.children import end_left, end_with_parent

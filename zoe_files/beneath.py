@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from zoe_client.file_paths import joined_path
+from zoe_client.words.file_paths import joined_path
 from zoe_files.refusal import FileRefused, told, wrong_kind
 
 _OPENAT2 = 437  # on every architecture

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 
-from zoe_client.file_paths import joined_path
+from zoe_client.words.file_paths import joined_path
 from zoe_files.beneath import Parts, Root, move
 from zoe_files.listing import UPLOADS
 from zoe_files.refusal import FileRefused, told, wrong_kind

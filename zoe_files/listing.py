@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from typing import TypedDict
 
-from zoe_client.file_paths import joined_path, path_text
+from zoe_client.words.file_paths import joined_path, path_text
 from zoe_files.beneath import Parts, Root
 from zoe_files.refusal import told
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TypedDict
 
-from zoe_client.file_paths import joined_path
+from zoe_client.words.file_paths import joined_path
 from zoe_files.beneath import Parts, Root
 from zoe_files.refusal import FileRefused
 

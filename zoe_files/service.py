@@ -16,7 +16,7 @@ from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from zoe_client.file_paths import InvalidPath, path_parts
+from zoe_client.words.file_paths import InvalidPath, path_parts
 from zoe_files.beneath import Parts, Root
 from zoe_files.changes import delete, make_directory, rename
 from zoe_files.contents import tag_of, wanted
@@ -118,7 +118,7 @@ class FileServer(ThreadingMixIn, TCPServer):
 
 
 class FileRequest(BaseHTTPRequestHandler):
-    """One request. Paths are in the query, as `zoe_client.file_paths` writes them."""
+    """One request. Paths are in the query, as `zoe_client.words.file_paths` writes them."""
 
     server: FileServer
     protocol_version = "HTTP/1.1"

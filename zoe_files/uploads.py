@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from zoe_client.file_paths import InvalidPath, joined_path, path_parts
+from zoe_client.words.file_paths import InvalidPath, joined_path, path_parts
 from zoe_files.beneath import Parts, Root
 from zoe_files.changes import check_changeable
 from zoe_files.refusal import FileRefused, told, wrong_kind

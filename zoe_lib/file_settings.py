@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsError, TomlConfigSettingsSource
 
-from zoe_client.plain_errors import sentences
+from zoe_client.words.plain_errors import sentences
 
 _FIELD = re.compile(r'field "([^"]+)"')
 _WRONG = 2

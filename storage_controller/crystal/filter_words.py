@@ -20,7 +20,7 @@ from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.uploading import RESERVED
 from storage_controller.rules.words import FilterWord
 from storage_filters.rules.rules import BANDWIDTH, Action, Rule, Target, TargetKind
-from zoe_client.plain_errors import sentences
+from zoe_client.words.plain_errors import sentences
 
 PATH = "/registry/filters"
 _ATTRIBUTES_BYTES_MAX = 16 * 1024

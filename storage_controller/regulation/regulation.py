@@ -39,7 +39,7 @@ from storage_filters.rules.documents import written
 from storage_filters.rules.placing import AT_OBJECT_SERVERS
 from storage_filters.rules.rules import CACHING
 from storage_filters.transforms.modules.files import WANTED_MAX
-from zoe_client.amounts import counted
+from zoe_client.words.amounts import counted
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)

@@ -14,8 +14,6 @@ from tests.support.api import Api
 from tests.support.documents import job
 from tests.support.scripted import HEAD, ScriptedServer, answer, chunk
 from zoe_client import AsyncClient, Client, NotFound, Refused, TimedOut, Unreachable
-from zoe_client.administration import Administration
-from zoe_client.arrays import Arrays
 from zoe_client.asynchronous import (
     AsyncAdministration,
     AsyncArrays,
@@ -24,10 +22,12 @@ from zoe_client.asynchronous import (
     AsyncStoredApplications,
     AsyncWorkflows,
 )
-from zoe_client.files import Files
-from zoe_client.schedules import Schedules, StoredApplications
+from zoe_client.calls.administration import Administration
+from zoe_client.calls.arrays import Arrays
+from zoe_client.calls.files import Files
+from zoe_client.calls.schedules import Schedules, StoredApplications
+from zoe_client.calls.workflows import Workflows
 from zoe_client.vocabulary import ExecutionState
-from zoe_client.workflows import Workflows
 from zoe_master.backends.simulated import ServiceBehaviour
 
 # What one of two clients has, and why.

@@ -14,8 +14,8 @@ from tests.support.master import TickingMaster
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_client import Client, wire
-from zoe_client.times import BadTime
 from zoe_client.vocabulary import DeadlineCause, DeadlineOutlook, DeadlineStatus, ExecutionState
+from zoe_client.words.times import BadTime
 from zoe_master.backends.simulated import ServiceBehaviour
 
 LONG = job(size={"run_time_s": 4000})

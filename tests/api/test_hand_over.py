@@ -15,7 +15,7 @@ from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
 from zoe_api.people import handing_over
 from zoe_client import Client
-from zoe_client.sse import parse_events
+from zoe_client.http.sse import parse_events
 from zoe_client.wire import AuditEntryView, HandOverView
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.events import OwnerChanged

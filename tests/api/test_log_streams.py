@@ -18,7 +18,7 @@ from tests.support.api import Api
 from tests.support.documents import document, job, part
 from tests.support.people import make_token
 from tests.support.waiting import until
-from zoe_client.sse import ServerEvent, parse_events
+from zoe_client.http.sse import ServerEvent, parse_events
 from zoe_client.wire import ExecutionView
 from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.backends.simulated import ServiceBehaviour

@@ -13,7 +13,7 @@ from tests.support.documents import job
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.master import NODES
 from tests.support.people import make_token
-from zoe_client.sse import parse_events
+from zoe_client.http.sse import parse_events
 from zoe_lib.domain.cluster.cluster import NodeHold
 
 OTHER, STRANGER, NOTE = "hidden-tenant", "hidden-user", "hidden-note"

@@ -20,7 +20,7 @@ from zoe_api.apps import access, sockets
 from zoe_api.http.request_context import PREFIX
 from zoe_api.services import looks
 from zoe_client import NotAllowed, NotFound
-from zoe_client.sse import parse_events
+from zoe_client.http.sse import parse_events
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.execution import ExecutionState
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.scripted import ScriptedServer, answer
 from zoe_client import Conflict, NotFound, Unreachable, ZoeError
-from zoe_client.quick import QuickClient
+from zoe_client.quick.quick import QuickClient
 
 EMPTY: dict[str, Any] = {"executions": [], "next_cursor": None, "searched_to_s": None}
 PAGE = answer("200 OK", json.dumps(EMPTY).encode())

@@ -24,7 +24,7 @@ from zoe_api.access.views import event_view
 from zoe_api.executions import events
 from zoe_api.http import metrics
 from zoe_api.services import journal_news, stream
-from zoe_client.sse import ServerEvent, parse_events
+from zoe_client.http.sse import ServerEvent, parse_events
 from zoe_client.wire import EventView
 from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.store.people import Principal, Session

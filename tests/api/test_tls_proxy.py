@@ -24,7 +24,7 @@ from tests.support.opened import Opened
 from tests.support.serving import Served
 from tests.support.upstream import application
 from tests.support.waiting import until
-from zoe_client.sockets import ThreadSocket
+from zoe_client.http.sockets import ThreadSocket
 
 CONFIGURATION = Path(__file__).resolve().parents[2] / "deploy" / "nginx" / "zoe.conf"
 NAME, APPS = "zoe.test", "apps.zoe.test"

@@ -20,7 +20,7 @@ from tests.support.stack import zoe as process
 from tests.support.waiting import until
 from zoe_cli.exits import Exit, exit_of
 from zoe_client import Client, NotAllowed, NotFound
-from zoe_client.terminals import TerminalEnded
+from zoe_client.calls.terminals import TerminalEnded
 from zoe_client.vocabulary import ShareLevel
 from zoe_client.wire import AuditEntryView, TerminalOpening
 from zoe_embedded.stack import Stack

@@ -15,9 +15,9 @@ import pytest
 
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import ADMIN, Server
-from zoe_client import names
-from zoe_client.pattern_words import WORDS
 from zoe_client.wire.people import NAME_PATTERN
+from zoe_client.words import names
+from zoe_client.words.pattern_words import WORDS
 
 ODD = (
     *("a/b", "/", "..", "a b", " a", "a.b", "x" * 300, "n\u00e4me", "a\u202eb", "a\u200bb", "a\u0085b", "a\tb"),

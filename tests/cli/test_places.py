@@ -8,7 +8,7 @@ from typing import cast
 from tests.support.applications import execution
 from zoe_api.access.wire_forms import stored_places
 from zoe_cli.commands.words.places import places_words
-from zoe_client import plain
+from zoe_client.quick import plain
 from zoe_lib.domain.executions.execution import Execution, Service, ServiceState
 from zoe_lib.domain.values.locality import NODES_TOLD_MAX, InputObjects, InputPlaces, Places, places_of
 from zoe_lib.domain.values.storage import StorageObject, located

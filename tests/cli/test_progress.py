@@ -13,7 +13,7 @@ from tests.support.ending import cancel_all
 from tests.support.waiting import until
 from zoe_cli.commands.words.progress_words import progress_words
 from zoe_client import Client, InvalidDescription
-from zoe_client.handles import ExecutionHandle
+from zoe_client.running.handles import ExecutionHandle
 from zoe_embedded.stack import Stack
 from zoe_lib.descriptions import parse, to_document
 from zoe_lib.domain.values.progress import ProgressProbe

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Zoe
 from tests.cli.server import Server
 from zoe_client.errors import Refused
-from zoe_client.quick import QuickClient
+from zoe_client.quick.quick import QuickClient
 from zoe_client.wire import Diagnostic, Problem
 
 SCRIPT = """\

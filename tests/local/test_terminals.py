@@ -14,7 +14,7 @@ import pytest
 
 from tests.local.support import IS_ROOT, LocalWorld, shell, start_of
 from tests.support.terminals import Talk, all_closed, keep_open
-from zoe_client import frames
+from zoe_client.calls import frames
 from zoe_lib.domain.executions.execution import ServiceId
 from zoe_master.backends.base import BackendError, ObservedState, TerminalRequest
 from zoe_master.backends.local.supervisor import processes

@@ -19,7 +19,7 @@ from tests.support.applications import GIB, application, execution
 from tests.support.limits import Quota, set_quota
 from tests.support.same_as_before import digest
 from tests.support.snapshots import random_snapshot, varied
-from zoe_client.amounts import counted
+from zoe_client.words.amounts import counted
 from zoe_lib.domain.cluster.policy import Policy, with_limits
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.limits import EVERY, Amounts, LimitSubject

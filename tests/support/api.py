@@ -21,7 +21,7 @@ from zoe_api.http.serving.guarded import guarded
 from zoe_api.main import create_app
 from zoe_api.services.leader_endpoint import LeaderEndpoint
 from zoe_client import Client
-from zoe_client.tls import verification
+from zoe_client.http.tls import verification
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys

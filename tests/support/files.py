@@ -10,7 +10,7 @@ from zoe_master.backends.base import Endpoint
 
 
 class FileProgram(httpx.Client):
-    """A client of one; paths are texts as `zoe_client.file_paths` writes them."""
+    """A client of one; paths are texts as `zoe_client.words.file_paths` writes them."""
 
     def __init__(self, endpoint: Endpoint, root: str = "workspace") -> None:
         base, headers = f"http://{endpoint.host}:{endpoint.port}/{root}", {"Authorization": f"Bearer {endpoint.secret}"}

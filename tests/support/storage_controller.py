@@ -36,7 +36,7 @@ from storage_controller.traffic.traffic import Traffic
 from tests.support import serving
 from tests.support.controller_reports import GivenReports
 from tests.support.manual_clock import ManualClock
-from zoe_client.tls import verification
+from zoe_client.http.tls import verification
 from zoe_lib.strict_http import StrictHttp
 
 MB = 10**6

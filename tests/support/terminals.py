@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from zoe_client import frames
+from zoe_client.calls import frames
 from zoe_master.backends.base import Endpoint
 
 _open: list[socket.socket] = []

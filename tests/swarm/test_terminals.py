@@ -21,7 +21,7 @@ from tests.support.terminals import Talk, all_closed
 from tests.support.waiting import until
 from tests.swarm.cluster import Cluster
 from zoe_cli.commands.inside import ssh_keys, ssh_server
-from zoe_client import frames
+from zoe_client.calls import frames
 from zoe_lib.domain.executions.execution import ServiceId
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import BackendError, ObservedState, TerminalRequest

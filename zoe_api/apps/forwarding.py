@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from zoe_api.apps.headers import Headers, is_sound, to_application, to_browser
 from zoe_api.apps.targets import Target
-from zoe_client.tls import verification
+from zoe_client.http.tls import verification
 
 # Answers may take forever; connecting may not.
 _TIMEOUT = httpx.Timeout(None, connect=5.0).as_dict()

@@ -28,7 +28,6 @@ from zoe_api.services.dependencies import (
 )
 from zoe_api.services.master_status import MasterStatus
 from zoe_api.services.plugins import plugins_of, policy_problems
-from zoe_client.plain_errors import sentence
 from zoe_client.wire import (
     Diagnostic,
     DryRunView,
@@ -40,6 +39,7 @@ from zoe_client.wire import (
     ReplayView,
     StatusView,
 )
+from zoe_client.words.plain_errors import sentence
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.cluster.cluster import gateway_reservation
 from zoe_lib.domain.cluster.policy import Policy, without_ended_holds

@@ -14,7 +14,6 @@ from zoe_api.executions.submitting import IdempotencyKey
 from zoe_api.http.problems.problems import as_problems, from_description
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import ServicesDep
-from zoe_client.names import NAME
 from zoe_client.wire import (
     DispatchRequest,
     RunView,
@@ -24,6 +23,7 @@ from zoe_client.wire import (
     StoredApplicationView,
     SubmitRequest,
 )
+from zoe_client.words.names import NAME
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.schedules.run_times import RunTimes, with_times

@@ -23,9 +23,9 @@ from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import Services, ServicesDep
-from zoe_client.file_paths import path_parts
 from zoe_client.vocabulary import STORE_ROOT, WorkspaceKind
 from zoe_client.wire import DirectoryRequest, FileList, RenameRequest
+from zoe_client.words.file_paths import path_parts
 from zoe_lib.store.people import Principal
 
 router = api_router("/files/{root}", tag="files")

@@ -16,9 +16,9 @@ from zoe_api.services.objects.account import SwiftLogin
 from zoe_api.services.objects.source import StoreFiles
 from zoe_api.services.objects.upload_state import UploadState
 from zoe_api.services.objects.uploads import UploadBounds
-from zoe_client.file_paths import InvalidPath, path_parts
 from zoe_client.vocabulary import STORE_ROOT
 from zoe_client.wire import FileList
+from zoe_client.words.file_paths import InvalidPath, path_parts
 from zoe_lib.sealing import CannotOpen, Seal
 from zoe_lib.store.people import Principal
 
@@ -26,7 +26,7 @@ _S3 = "s3a"
 
 
 class FileSource(Protocol):
-    """The operations on files. Paths are texts of `zoe_client.file_paths`; each raises ApiProblem."""
+    """The operations on files. Paths are texts of `zoe_client.words.file_paths`; each raises ApiProblem."""
 
     async def list(self, path: str, after: str, limit: int) -> FileList:
         """Return what a path leads to and what is in it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zoe_client.times import in_full
 from zoe_client.vocabulary import OfferKind
+from zoe_client.words.times import in_full
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.executions.execution import Execution, ExecutionState
 from zoe_lib.domain.values.finish_times import FinishTerms

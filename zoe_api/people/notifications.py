@@ -15,9 +15,9 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import ServicesDep
-from zoe_client.names import NAME
 from zoe_client.vocabulary import NotificationKind
 from zoe_client.wire import TargetList, TargetRequest, TargetView
+from zoe_client.words.names import NAME
 from zoe_lib.config import Settings
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.executions.notifications import MAIL_SCHEME, TargetRefused, is_mail, mail_address, web_address

@@ -12,8 +12,8 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import ServicesDep
-from zoe_client.names import NAME
 from zoe_client.wire import SecretList, SecretRequest, SecretView
+from zoe_client.words.names import NAME
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.sealing import Seal
 from zoe_lib.store.errors import TooManySecrets

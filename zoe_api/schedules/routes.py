@@ -20,7 +20,6 @@ from zoe_api.http.routing import api_router
 from zoe_api.schedules.times import refused_times, wrong_ahead, wrong_times
 from zoe_api.schedules.views import facts, next_times, run_views, schedule_view
 from zoe_api.services.dependencies import Services, ServicesDep, checking
-from zoe_client.names import NAME
 from zoe_client.wire import (
     BackfillRequest,
     BackfillView,
@@ -31,6 +30,7 @@ from zoe_client.wire import (
     ScheduleRequest,
     ScheduleView,
 )
+from zoe_client.words.names import NAME
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.values.frozen import changed

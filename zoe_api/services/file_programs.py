@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem, from_master
-from zoe_client.tls import verification
+from zoe_client.http.tls import verification
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.store.people import Principal
 

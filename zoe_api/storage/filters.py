@@ -9,8 +9,8 @@ from fastapi import Path, Query, Request, Response
 from zoe_api.access.access import Admin, Reader, Submitter, check
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import MasterDep, ask
-from zoe_client.names import FILTER_NAME
 from zoe_client.wire import StorageFilterList, StorageFilterRequest, StorageFilterView
+from zoe_client.words.names import FILTER_NAME
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.people import Principal
 

@@ -9,8 +9,8 @@ from fastapi import Path, Request, Response
 from zoe_api.access.access import Admin
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import MasterDep, ask
-from zoe_client.names import METRIC_NAME
 from zoe_client.wire import StorageMetricList, StorageMetricRequest, StorageMetricView
+from zoe_client.words.names import METRIC_NAME
 
 router = api_router("/storage/metrics", tag="storage")
 _KIND = "storage_rules"

@@ -10,7 +10,6 @@ from zoe_api.access.access import Admin, Reader, check
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import MasterDep, ask
-from zoe_client.names import FILTER_NAME
 from zoe_client.wire import (
     StorageRuleList,
     StorageRuleMove,
@@ -21,6 +20,7 @@ from zoe_client.wire import (
     StorageWhyView,
 )
 from zoe_client.wire.storage_rules import ObjectPart
+from zoe_client.words.names import FILTER_NAME
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.people import Principal
 

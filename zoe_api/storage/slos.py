@@ -9,8 +9,8 @@ from fastapi import Path, Request, Response
 from zoe_api.access.access import Admin
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import AccountsDep, MasterDep, ask
-from zoe_client.names import TENANT_AT_THE_STORE
 from zoe_client.wire import StorageSloList, StorageSloRequest, StorageSloView
+from zoe_client.words.names import TENANT_AT_THE_STORE
 
 router = api_router("/storage/slos", tag="storage")
 _KIND = "storage_rules"

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from zoe_client import frames
+from zoe_client.calls import frames
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _CONNECT_S = 5.0

@@ -21,8 +21,8 @@ from zoe_api.http.problems.problems import ApiProblem, from_master, problem_resp
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import Services
 from zoe_api.terminals import bridge
-from zoe_client.plain_errors import sentences
 from zoe_client.wire import TerminalOpening
+from zoe_client.words.plain_errors import sentences
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.sharing import ShareLevel

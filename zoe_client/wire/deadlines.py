@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from zoe_client.times import TEXT_MAX, BadTime, read_time
 from zoe_client.vocabulary import DeadlineCause, DeadlineOutlook, DeadlineStatus
 from zoe_client.wire.base import Wire
+from zoe_client.words.times import TEXT_MAX, BadTime, read_time
 
 DEADLINE = (
     "Time by which it should have ended, instead of `deadline_s`: `+3h`, `+1d2h`, `08:00 Europe/Paris` (the next one), "

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from zoe_client.names import NAME
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy, RunKind, ScheduleOutcome
 from zoe_client.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
 from zoe_client.wire.deadlines import (
@@ -19,6 +18,7 @@ from zoe_client.wire.deadlines import (
     check_one_deadline,
 )
 from zoe_client.wire.executions import AFTER_LENGTH_MAX, AFTER_PATTERN, DEPENDENCIES_MAX
+from zoe_client.words.names import NAME
 
 JITTER_S_MAX = 86400.0
 AHEAD_S_MAX = 7 * 86400.0

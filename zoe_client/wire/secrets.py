@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, StringConstraints, field_validator
 
-from zoe_client.names import NAME
 from zoe_client.vocabulary import SECRET_BYTES_MAX
 from zoe_client.wire.base import Wire
+from zoe_client.words.names import NAME
 
 SecretName = Annotated[str, StringConstraints(pattern=NAME)]
 

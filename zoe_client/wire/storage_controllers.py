@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from zoe_client.names import METRIC_NAME
 from zoe_client.wire.base import Wire
+from zoe_client.words.names import METRIC_NAME
 
 PROGRAM_MAX, EXPRESSION_MAX = 64 * 1024, 4096
 ControllerMode = Literal["on", "dry", "off"]

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from zoe_client.names import FILTER_NAME
 from zoe_client.wire.base import Wire
+from zoe_client.words.names import FILTER_NAME
 
 MODULE_BYTES_MAX = 2**20
 _ENCODED_MAX = (MODULE_BYTES_MAX + 3) * 4 // 3

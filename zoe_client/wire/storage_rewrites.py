@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from zoe_client.names import TENANT_AT_THE_STORE
 from zoe_client.wire.base import Numbers, Wire
+from zoe_client.words.names import TENANT_AT_THE_STORE
 
 RATE_MIN, _RATE_MAX = 100_000, 10**11
 

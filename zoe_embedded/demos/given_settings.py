@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from zoe_client.plain_errors import sentences
+from zoe_client.words.plain_errors import sentences
 from zoe_lib.config import Settings
 
 CHOSEN = frozenset(

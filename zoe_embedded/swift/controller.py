@@ -17,7 +17,7 @@ import tomli_w
 import zmq
 
 from storage_bridge.model import BandwidthSlo
-from zoe_client.tls import verification
+from zoe_client.http.tls import verification
 from zoe_embedded.home import Account, write_private
 from zoe_embedded.processes.children import end_with_parent
 from zoe_embedded.processes.log_files import log_to

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, index_of, pointer
 from zoe_client.documents.reading import mapping
-from zoe_client.plain_errors import sentences
+from zoe_client.words.plain_errors import sentences
 from zoe_lib.descriptions.bounds import FRAMEWORKS_MAX, GIB, KIB, MIB
 from zoe_lib.descriptions.expressions import ExpressionError, substitute
 from zoe_lib.descriptions.frameworks import Framework, parameter_values

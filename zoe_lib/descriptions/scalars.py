@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from zoe_client.documents.quantities import RATE_PATTERN, SIZE_PATTERN, bytes_of, bytes_per_s_of
-from zoe_client.times import TEXT_MAX, read_time
+from zoe_client.words.times import TEXT_MAX, read_time
 from zoe_lib.column_types import NAMES, type_of
 from zoe_lib.descriptions import bounds
 from zoe_lib.domain.applications.requirements import requirement

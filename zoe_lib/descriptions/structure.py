@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from zoe_client.documents.diagnostics import DIAGNOSTICS_MAX, Code, Diagnostic, did_you_mean, pointer
-from zoe_client.plain_errors import sentence
+from zoe_client.words.plain_errors import sentence
 from zoe_lib.descriptions.model import Model
 from zoe_lib.descriptions.schema import keys_at
 

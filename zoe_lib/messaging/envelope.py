@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from zoe_client.plain_errors import sentences
+from zoe_client.words.plain_errors import sentences
 
 M = TypeVar("M", bound=BaseModel)
 VERSION: Literal[1] = 1

@@ -9,7 +9,7 @@ from typing import Any
 
 from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, did_you_mean, duplicates, pointer
 from zoe_client.documents.reading import objects
-from zoe_client.times import zone_of
+from zoe_client.words.times import zone_of
 from zoe_lib.domain.executions.metering import Meter, MeteredUse
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.pricing.expressions import ExpressionError, amount_of, check_amount, check_condition, check_percent, holds

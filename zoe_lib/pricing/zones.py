@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, tzinfo
 
-from zoe_client.times import zone_of
+from zoe_client.words.times import zone_of
 from zoe_lib.domain.executions.metering import microseconds
 from zoe_lib.domain.values.frozen import value
 

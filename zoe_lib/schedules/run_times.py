@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from zoe_client.times import zone_of
+from zoe_client.words.times import zone_of
 from zoe_lib.domain.values.frozen import value
 
 SCHEDULED, PREVIOUS = "ZOE_SCHEDULED", "ZOE_PREVIOUS"

@@ -11,7 +11,7 @@ from itertools import islice
 
 from cronsim import CronSim, CronSimError
 
-from zoe_client.times import zone_of
+from zoe_client.words.times import zone_of
 from zoe_lib.domain.values.frozen import value
 
 EXPRESSION_MAX = 200

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_client.amounts import counted
+from zoe_client.words.amounts import counted
 
 
 class StoreError(Exception):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC
 
-from zoe_client.times import BadTime, GivenTime, in_full, read_deadline
 from zoe_client.wire import Diagnostic
+from zoe_client.words.times import BadTime, GivenTime, in_full, read_deadline
 from zoe_lib.domain.applications.application import Application, ApplicationKind
 from zoe_lib.domain.values.finish_times import INDICES_PROMISED_MAX
 from zoe_lib.submission.refusal import SubmissionRefused

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from zoe_client.promises import asking
 from zoe_client.vocabulary import RunKind
 from zoe_client.wire import Diagnostic
+from zoe_client.words.promises import asking
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.applications.application import Application

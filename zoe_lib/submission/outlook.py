@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zoe_client.times import GivenTime, in_full
 from zoe_client.vocabulary import DeadlineOutlook
 from zoe_client.wire import DeadlineOutlookView
+from zoe_client.words.times import GivenTime, in_full
 from zoe_lib.domain.applications.application import Application
 
 _LIMIT, _UNKNOWN = "time_limit", "unknown"

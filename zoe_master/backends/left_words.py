@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from zoe_client.amounts import counted, size
+from zoe_client.words.amounts import counted, size
 
 
 def left_words(left: dict[str, Any] | None) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from zoe_client.tls import trust_of_this_machine
+from zoe_client.http.tls import trust_of_this_machine
 from zoe_master.backends.base import PortAddress
 
 TIMEOUT_S = 3.0

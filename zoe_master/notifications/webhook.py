@@ -9,7 +9,7 @@ from ipaddress import ip_address
 
 import httpx
 
-from zoe_client.tls import trust_of_this_machine
+from zoe_client.http.tls import trust_of_this_machine
 from zoe_lib.domain.executions.notifications import (
     Address,
     Network,

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo
-from zoe_client.plain_errors import sentences
+from zoe_client.words.plain_errors import sentences
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import ExecutionId

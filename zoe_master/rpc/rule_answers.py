@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from storage_bridge.model import StorageRefusedError, StorageUnavailableError
 from storage_bridge.rules import RuleClient
-from zoe_client.plain_errors import sentences
+from zoe_client.words.plain_errors import sentences
 from zoe_lib.messaging.server import Refusal
 from zoe_lib.messaging.slow_lane import Left
 from zoe_master.scheduler.placement.budget import never

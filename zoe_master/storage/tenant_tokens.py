@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import httpx
 
 from storage_bridge.model import UNREADABLE, View
-from zoe_client.tls import verification
+from zoe_client.http.tls import verification
 from zoe_lib.domain.values.storage import Credential
 from zoe_lib.swift_sign_in import NotSignedIn, sign_in_request, signed_in
 

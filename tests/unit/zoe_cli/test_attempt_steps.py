@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from zoe_cli.commands.watching.attempt_steps import steps
-from zoe_client.plain import Execution
+from zoe_client.quick.plain import Execution
 from zoe_client.wire import EventView
 
 

@@ -7,7 +7,7 @@ import typer
 
 from zoe_cli.commands.words import dates
 from zoe_cli.commands.words.dates import asked_deadline, duration, since
-from zoe_client.times import read_deadline
+from zoe_client.words.times import read_deadline
 
 
 def test_durations() -> None:

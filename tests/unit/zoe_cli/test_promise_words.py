@@ -13,9 +13,9 @@ from zoe_cli.commands.watching.promising import put_in
 from zoe_cli.commands.watching.workflow_promises import promise_lines_of, whole_wish
 from zoe_cli.commands.words.deadline_words import deadline_cell
 from zoe_cli.commands.words.promise_words import promise_event_words, promise_lines
-from zoe_client.times import in_full
 from zoe_client.vocabulary import OfferKind
 from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowTermsView
+from zoe_client.words.times import in_full
 
 TERMS: dict[str, Any] = {
     "finish_s": 1200.0,

@@ -12,9 +12,9 @@ import pytest
 from zoe_cli.commands.watching import quick_follow
 from zoe_cli.commands.watching.quick_follow import follow_quickly
 from zoe_client.errors import Unreachable
-from zoe_client.plain import Execution
-from zoe_client.quick import QuickClient
-from zoe_client.sse import ServerEvent
+from zoe_client.http.sse import ServerEvent
+from zoe_client.quick.plain import Execution
+from zoe_client.quick.quick import QuickClient
 
 
 def execution(state: str = "running", attempts: int = 1) -> Execution:

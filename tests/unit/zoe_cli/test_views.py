@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from zoe_cli.commands.words.views import left_words
-from zoe_client.plain import Execution
+from zoe_client.quick.plain import Execution
 
 
 def test_what_services_left_behind_is_named_by_service_and_servers_of_before_name_nothing() -> None:

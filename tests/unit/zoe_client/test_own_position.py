@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from zoe_client.errors import Refused
-from zoe_client.transport import Transport
+from zoe_client.http.transport import Transport
 
 WANTED = "Zoe-No-Older-Than"
 

@@ -16,8 +16,8 @@ from starlette.types import Receive, Scope, Send
 
 from zoe_api.http.problems.codes import PROBLEMS, Code
 from zoe_api.http.problems.refusals import note_refused
-from zoe_client.plain_errors import sentence
 from zoe_client.wire import Diagnostic, Problem
+from zoe_client.words.plain_errors import sentence
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable

@@ -12,7 +12,7 @@ from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.objects.account import COPY_TIMEOUT_S, Account, Path, StoreRequest, can_be_sent
 from zoe_api.services.objects.listing import MARKER_TYPE, entry_of, names_below, prefix_of
 from zoe_api.services.objects.name_claims import NameClaims, claimed
-from zoe_client.file_paths import joined_path
+from zoe_client.words.file_paths import joined_path
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _NOT_FOUND = 404

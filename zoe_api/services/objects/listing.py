@@ -11,8 +11,8 @@ from urllib.parse import unquote
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.objects.account import Account, Path, StoreRequest
-from zoe_client.file_paths import path_text
 from zoe_client.wire import FileEntry, FileList
+from zoe_client.words.file_paths import path_text
 
 # Containers that Zoe makes for itself; nobody wrote what is in them.
 HIDDEN = ("zoe-uploads", "zoe-segments", "zoe-view-")

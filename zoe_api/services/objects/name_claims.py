@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.objects.account import COPY_TIMEOUT_S, Account, Path
-from zoe_client.file_paths import joined_path
+from zoe_client.words.file_paths import joined_path
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.errors import ConcurrentUpdate
 

@@ -16,8 +16,8 @@ from zoe_api.services.objects.listing import HIDDEN, listed
 from zoe_api.services.objects.name_claims import NameClaims
 from zoe_api.services.objects.upload_state import UploadState
 from zoe_api.services.objects.uploads import StoredUpload, StoredUploads, UploadBounds, UploadMemory
-from zoe_client.file_paths import InvalidPath, path_parts
 from zoe_client.wire import FileList
+from zoe_client.words.file_paths import InvalidPath, path_parts
 
 _CHANGED = 412
 _KEPT = ("content-length", "content-range", "last-modified")

@@ -23,7 +23,7 @@ from starlette.requests import ClientDisconnect
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.objects.account import COPY_TIMEOUT_S, Account, Path, StoreRequest
-from zoe_client.file_paths import joined_path, path_parts
+from zoe_client.words.file_paths import joined_path, path_parts
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 EXPIRES_S = 86_400

@@ -13,8 +13,8 @@ from zoe_cli.output import emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
-from zoe_client.amounts import size
 from zoe_client.wire import SecretView
+from zoe_client.words.amounts import size
 
 app = typer.Typer(help="Secrets that services get as files or variables.", no_args_is_help=True)
 

@@ -16,9 +16,9 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
+from zoe_client.calls.machines import MachineSignIn, NobodyAllowed, machine_name
 from zoe_client.contexts import Context, contexts_file, read_contexts, write_contexts
-from zoe_client.machines import MachineSignIn, NobodyAllowed, machine_name
-from zoe_client.proxies import on_this_machine
+from zoe_client.http.proxies import on_this_machine
 from zoe_client.vocabulary import Scope
 from zoe_client.wire import MachineRequest
 

@@ -11,8 +11,8 @@ from zoe_cli.context import options
 from zoe_cli.output import emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_client.amounts import money
 from zoe_client.wire import BudgetChange
+from zoe_client.words.amounts import money
 
 app = typer.Typer(help="Budgets: what tenants and users may spend in a month.", no_args_is_help=True)
 Tenant = Annotated[str, typer.Option(metavar="TENANT", help="Tenant of the budget.")]

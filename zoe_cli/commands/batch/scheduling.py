@@ -31,8 +31,8 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration
 from zoe_client.errors import Refused
-from zoe_client.times import zone_of
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy
+from zoe_client.words.times import zone_of
 
 if TYPE_CHECKING:
     from zoe_client.documents.yaml_document import LocatedDocument

@@ -15,8 +15,8 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.documents.load import load_json
-from zoe_client.plain_errors import sentences
 from zoe_client.wire import DryRunView, PluginView, PolicyView
+from zoe_client.words.plain_errors import sentences
 
 app = typer.Typer(help="The policy: how the queue is ordered and services are placed.", no_args_is_help=True)
 

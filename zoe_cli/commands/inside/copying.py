@@ -18,11 +18,11 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import note, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
+from zoe_client.calls.files import Files, Progress, local_name, no_progress, remote_name
 from zoe_client.errors import NotAllowed, NotFound, Refused
-from zoe_client.file_paths import InvalidPath, path_parts
-from zoe_client.files import Files, Progress, local_name, no_progress, remote_name
 from zoe_client.vocabulary import WorkspaceKind
 from zoe_client.wire import FileEntry
+from zoe_client.words.file_paths import InvalidPath, path_parts
 
 _EXAMPLES = (
     "zoe cp data.csv :",

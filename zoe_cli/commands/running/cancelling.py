@@ -17,7 +17,7 @@ from zoe_cli.output import Format, emit, note, report
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_client.errors import Conflict, NotFound, Refused
-from zoe_client.quick import QuickClient
+from zoe_client.quick.quick import QuickClient
 from zoe_client.vocabulary import ACTIVE_STATES, ExecutionState, IndexState
 
 _PAGE = 500

@@ -19,8 +19,8 @@ from zoe_cli.exits import exit_of
 from zoe_cli.output import Format, emit, note, report
 from zoe_cli.registry import add
 from zoe_client.errors import NotFound, Refused
-from zoe_client.plain import Array, Execution
-from zoe_client.quick import QuickClient
+from zoe_client.quick.plain import Array, Execution
+from zoe_client.quick.quick import QuickClient
 
 _NONE = "none"
 MEMBER = re.compile(r"(a[0-9a-z]+)_(\d{1,9})")

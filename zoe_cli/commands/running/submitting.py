@@ -19,7 +19,7 @@ from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import emit, emit_data, note
 from zoe_client.errors import InvalidDescription, NeverFits, NotAllowed, ZoeError
-from zoe_client.plain import Execution
+from zoe_client.quick.plain import Execution
 from zoe_client.vocabulary import DeadlineOutlook, DependencyKind
 
 if TYPE_CHECKING:

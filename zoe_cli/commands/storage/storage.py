@@ -23,7 +23,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, rate
 from zoe_client import Client
-from zoe_client.plain import Execution
+from zoe_client.quick.plain import Execution
 from zoe_client.vocabulary import Mark
 from zoe_client.wire import BandwidthView, StorageView
 

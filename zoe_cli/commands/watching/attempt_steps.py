@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from zoe_cli.rows import Rows
-from zoe_client.plain import Execution
+from zoe_client.quick.plain import Execution
 from zoe_client.vocabulary import Mark
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
 from zoe_client.errors import Refused, TimedOut, ZoeError
-from zoe_client.plain import Array, Execution
+from zoe_client.quick.plain import Array, Execution
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, IndexState
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
 from zoe_client.errors import NotFound, ZoeError
-from zoe_client.plain import Array, Execution, Page, Service, Summary
-from zoe_client.quick import QuickClient
+from zoe_client.quick.plain import Array, Execution, Page, Service, Summary
+from zoe_client.quick.quick import QuickClient
 from zoe_client.vocabulary import TERMINAL_STATES, DeadlineStatus, ExecutionState, ServiceState
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from zoe_cli.output import Format, emit_data, note, show_output, write
 from zoe_cli.registry import add
 from zoe_client import Client
 from zoe_client.errors import NotFound
-from zoe_client.plain import Execution
+from zoe_client.quick.plain import Execution
 from zoe_client.wire import ExecutionView, ServiceView
 
 _EXAMPLES = (

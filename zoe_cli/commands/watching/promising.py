@@ -10,11 +10,11 @@ import typer
 
 from zoe_cli.commands.words.promise_words import promise_lines
 from zoe_cli.output import note
-from zoe_client.plain import Conditions, Execution
+from zoe_client.quick.plain import Conditions, Execution
 from zoe_client.vocabulary import TERMINAL_STATES
 
 if TYPE_CHECKING:
-    from zoe_client.quick import QuickClient
+    from zoe_client.quick.quick import QuickClient
 
 FinishBy = Annotated[
     str | None,

@@ -17,8 +17,8 @@ from zoe_cli.commands.words.views import slower_ways
 from zoe_cli.context import on_terminal
 from zoe_cli.output import note, show_output
 from zoe_client.errors import Unreachable
-from zoe_client.plain import Execution, Service
-from zoe_client.quick import QuickClient
+from zoe_client.quick.plain import Execution, Service
+from zoe_client.quick.quick import QuickClient
 from zoe_client.vocabulary import TERMINAL_STATES
 
 _PAUSE_S, _LOOKS = 0.02, 25

@@ -17,7 +17,7 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
-from zoe_client.plain import Deadline, InputPlaces
+from zoe_client.quick.plain import Deadline, InputPlaces
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ReasonCode, WaitCause
 from zoe_client.wire import Eta, Explanation
 

@@ -16,8 +16,8 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note, write
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
-from zoe_client.times import in_full
 from zoe_client.vocabulary import DeadlineStatus
+from zoe_client.words.times import in_full
 
 if TYPE_CHECKING:
     from zoe_client import Client

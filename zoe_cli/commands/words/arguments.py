@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from zoe_cli.commands.words.completion import execution_ids
-from zoe_client.names import TENANT_AT_THE_STORE
+from zoe_client.words.names import TENANT_AT_THE_STORE
 
 _TENANT_MAX = 256
 

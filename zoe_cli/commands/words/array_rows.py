@@ -11,7 +11,7 @@ from zoe_cli.commands.words.deadline_words import array_deadline_cell
 from zoe_cli.commands.words.views import rows_of
 from zoe_cli.rows import Rows
 from zoe_cli.units import duration
-from zoe_client.plain import Array, Summary
+from zoe_client.quick.plain import Array, Summary
 
 if TYPE_CHECKING:
     from zoe_client.wire import ArraySummary

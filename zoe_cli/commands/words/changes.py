@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from zoe_cli.units import size
-from zoe_client.amounts import cores, counted
 from zoe_client.wire import ChangeView
+from zoe_client.words.amounts import cores, counted
 
 
 def change_words(change: ChangeView) -> str:

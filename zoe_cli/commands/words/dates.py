@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import typer
 
 from zoe_cli.output import note
-from zoe_client.times import USE, BadTime, read_date, read_deadline, read_time, sent_deadline, span_s
 from zoe_client.vocabulary import SECONDS_MAX
+from zoe_client.words.times import USE, BadTime, read_date, read_deadline, read_time, sent_deadline, span_s
 
 _DIGITS_MAX = 18
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from zoe_cli.units import duration
-from zoe_client.plain import Array, Deadline, Summary
-from zoe_client.times import in_full
+from zoe_client.quick.plain import Array, Deadline, Summary
 from zoe_client.vocabulary import TERMINAL_STATES, DeadlineCause, DeadlineStatus, ExecutionState
+from zoe_client.words.times import in_full
 
 CAUSES = {
     DeadlineCause.NOT_BEGUN: "its array began it after the deadline",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import typer
 
-from zoe_client.file_paths import InvalidPath, joined_path, path_parts
 from zoe_client.vocabulary import STORE_ROOT, WorkspaceKind
+from zoe_client.words.file_paths import InvalidPath, joined_path, path_parts
 
 FORMS = (
     "`:PATH` (your workspace), `shared:PATH` (the tenant's), `swift2d://CONTAINER.SERVICE/PATH` or "

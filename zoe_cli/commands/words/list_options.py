@@ -11,7 +11,7 @@ import typer
 
 from zoe_cli.commands.words.views import run_s
 from zoe_cli.text import printable
-from zoe_client.plain import Summary
+from zoe_client.quick.plain import Summary
 
 _SORTS: dict[str, Callable[[Summary, float], Any]] = {
     "id": lambda e, _: e["id"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_cli.units import counted, size
-from zoe_client.plain import Held, InputPlaces
+from zoe_client.quick.plain import Held, InputPlaces
 
 _NODES_MAX = 3
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_cli.units import duration
-from zoe_client.plain import Progress, Summary
+from zoe_client.quick.plain import Progress, Summary
 
 
 def progress_cell(execution: Summary) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from zoe_cli.units import duration, rate
-from zoe_client.plain import Execution
-from zoe_client.times import in_full
+from zoe_client.quick.plain import Execution
 from zoe_client.vocabulary import TERMINAL_STATES, OfferKind, PromiseRisk
+from zoe_client.words.times import in_full
 
 IN_WHAT = {
     OfferKind.EARLIEST: "the earliest end that sure",

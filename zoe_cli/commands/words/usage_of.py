@@ -10,7 +10,7 @@ from typing import Any
 
 from zoe_cli.rows import Rows
 from zoe_cli.units import size
-from zoe_client.plain import Execution, Service, Usage
+from zoe_client.quick.plain import Execution, Service, Usage
 from zoe_client.vocabulary import ServiceState
 
 _OVER = (ServiceState.ENDED, ServiceState.LOST)

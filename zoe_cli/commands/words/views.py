@@ -12,7 +12,7 @@ from zoe_cli.commands.words.promise_words import promise_lines
 from zoe_cli.output import note
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration, size
-from zoe_client.plain import Execution, Service, Summary
+from zoe_client.quick.plain import Execution, Service, Summary
 from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, Mark
 
 

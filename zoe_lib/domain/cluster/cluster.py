@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
-from zoe_client.amounts import cores, counted, size
+from zoe_client.words.amounts import cores, counted, size
 from zoe_lib.domain.applications.application import Application, Component
 from zoe_lib.domain.applications.exact_packing import PlacementShortage, StepBudget
 from zoe_lib.domain.applications.packing import pack_somehow

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from zoe_client.amounts import cores, counted, size
+from zoe_client.words.amounts import cores, counted, size
 from zoe_lib.domain.applications.application import Application, Component, Volume
 from zoe_lib.domain.applications.images import full_name, image_matches, is_reference, spellings
 from zoe_lib.domain.applications.paths import is_below, plain_path

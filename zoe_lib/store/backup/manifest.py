@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from zoe_client.plain_errors import sentences
+from zoe_client.words.plain_errors import sentences
 from zoe_lib.store.errors import StoreError
 from zoe_lib.store.postgres import migrate
 

@@ -9,7 +9,7 @@ import select
 import socket
 import time
 
-from zoe_client import frames
+from zoe_client.calls import frames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

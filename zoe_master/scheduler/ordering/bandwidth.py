@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from zoe_client.amounts import plain
+from zoe_client.words.amounts import plain
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
 from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required

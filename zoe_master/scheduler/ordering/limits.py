@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from zoe_client.amounts import cores, size
+from zoe_client.words.amounts import cores, size
 from zoe_lib.domain.cluster.policy import Policy, limits_of
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.limits import Limit, LimitSubject, reserved

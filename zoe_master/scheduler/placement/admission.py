@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from zoe_client.amounts import cores, size
+from zoe_client.words.amounts import cores, size
 from zoe_lib.domain.cluster.cluster import Node, fits_when_empty
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution, Service

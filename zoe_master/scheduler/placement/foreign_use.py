@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from zoe_client.amounts import cores, size
+from zoe_client.words.amounts import cores, size
 from zoe_lib.domain.cluster.cluster import Node, lacks_labels
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.placement.request import Request

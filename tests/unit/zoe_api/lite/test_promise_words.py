@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from tests.support.applications import execution
 from zoe_api.lite.promise_words import offer_sentences, promise_sentence
-from zoe_client.times import in_full
 from zoe_client.vocabulary import OfferKind, PromiseRisk
+from zoe_client.words.times import in_full
 from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.domain.values.finish_times import FinishTerms, Offer, Promise, PromiseNotice, PromiseOffers
 

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import pytest
 
-from zoe_client.times import read_time
 from zoe_client.vocabulary import NotificationKind, ReasonCode
+from zoe_client.words.times import read_time
 from zoe_job.commands.records import _REASONS
 from zoe_job.submission.start_times import at_s, begin_fields, deadline_fields
 from zoe_job.submission.values import begin, mail

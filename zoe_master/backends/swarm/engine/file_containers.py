@@ -50,7 +50,8 @@ sys.path.append({_ARCHIVE!r})
 from zoe_files.main import main
 sys.exit(main())
 """
-_PARTS = ("zoe_files/*.py", "zoe_client/__init__.py", "zoe_client/lazy_names.py", "zoe_client/file_paths.py")
+_CLIENT_PARTS = ("__init__", "lazy_names", "words/__init__", "words/file_paths")
+_PARTS = ("zoe_files/*.py", *(f"zoe_client/{name}.py" for name in _CLIENT_PARTS))
 # The file cache counts, but the kernel takes it back.
 _MEMORY_BYTES = 128 * 2**20
 _PROCESSES_MAX = 64

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from zoe_client.amounts import counted
+from zoe_client.words.amounts import counted
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.values.resources import NOTHING
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts

@@ -1,4 +1,4 @@
-/** The messages of a terminal: one byte that names the kind, then the content (see zoe_client/frames.py). */
+/** The messages of a terminal: one byte that names the kind, then the content (see zoe_client/calls/frames.py). */
 
 export const INPUT = 0x69;
 export const SIZE = 0x77;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_client.times import zone_of
+from zoe_client.words.times import zone_of
 
 
 @pytest.mark.parametrize("name", ["localtime", "posixrules", "Factory", "right/Europe/Paris", "posix/Europe/Paris"])

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from zoe_client.errors import Unreachable, ZoeError, checked_part
-from zoe_client.plain import Array, ArrayPage, Execution, ExecutionUseList, Page, UsageList, fits
-from zoe_client.proxies import proxy_for
-from zoe_client.tls import trust_of_this_machine
+from zoe_client.http.proxies import proxy_for
+from zoe_client.http.tls import trust_of_this_machine
+from zoe_client.quick.plain import Array, ArrayPage, Execution, ExecutionUseList, Page, UsageList, fits
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from zoe_client.client import Client
-    from zoe_client.sse import ServerEvent
+    from zoe_client.http.sse import ServerEvent
 
 Answer = TypeVar("Answer")
 _TIMEOUT_S = 10.0
@@ -152,7 +152,7 @@ class QuickClient:
         """Yield the events of a stream up to the server's `end`, and None for each comment that keeps it open; Refused,
         or Unreachable if it breaks before.
         """
-        from zoe_client.sse import parse_events
+        from zoe_client.http.sse import parse_events
 
         connection = self._connect(_SILENCE_S)
         try:
@@ -174,7 +174,7 @@ class QuickClient:
         return {"Authorization": f"Bearer {self._token}"} if self._token else {}
 
     def _problem(self, content: bytes, status: int) -> ZoeError:
-        from zoe_client.problems import problem_in
+        from zoe_client.http.problems import problem_in
 
         return problem_in(content, status, self._parts.hostname or "")
 

@@ -6,7 +6,7 @@ import ssl
 
 import pytest
 
-from zoe_client.tls import verification
+from zoe_client.http.tls import verification
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:5100", "HTTP://zoe.example.org"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zoe_client.times import BadTime, in_full, read_date, read_deadline, read_time, span_s, zone_of
+from zoe_client.words.times import BadTime, in_full, read_date, read_deadline, read_time, span_s, zone_of
 
 NOW_S = datetime(2026, 11, 25, 20, 0, tzinfo=UTC).timestamp()
 # Zones whose clocks change by an hour, by half an hour, and in the other half of the year.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from zoe_client import wire
-from zoe_client.names import FILTER_NAME, METRIC_NAME, TENANT_AT_THE_STORE
-from zoe_client.transport import Transport, new_name, path_part
+from zoe_client.http.transport import Transport, new_name, path_part
+from zoe_client.words.names import FILTER_NAME, METRIC_NAME, TENANT_AT_THE_STORE
 
 
 class StorageCalls(Transport):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from zoe_client import wire
-from zoe_client.transport import Transport, path_part
+from zoe_client.http.transport import Transport, path_part
 from zoe_client.vocabulary import Role
 
 

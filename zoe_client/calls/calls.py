@@ -8,12 +8,12 @@ from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
-from zoe_client.names import NAME
-from zoe_client.promises import asking, finish_time
-from zoe_client.storage_calls import StorageCalls
-from zoe_client.times import sent_deadline
-from zoe_client.transport import new_name, path_part
+from zoe_client.calls.storage_calls import StorageCalls
+from zoe_client.http.transport import new_name, path_part
 from zoe_client.vocabulary import DeadlineStatus, ExecutionState, ShareLevel
+from zoe_client.words.names import NAME
+from zoe_client.words.promises import asking, finish_time
+from zoe_client.words.times import sent_deadline
 
 # Longer than servers let a replay take.
 _REPLAY_TIMEOUT_S = 3600.0

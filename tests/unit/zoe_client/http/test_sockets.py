@@ -14,8 +14,8 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from zoe_client import sockets
-from zoe_client.sockets import ThreadSocket
+from zoe_client.http import sockets
+from zoe_client.http.sockets import ThreadSocket
 
 MESSAGES = [number.to_bytes(4, "big") * 250 for number in range(50)]
 USED_BY: set[int] = set()

@@ -8,9 +8,9 @@ from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
-from zoe_client.promises import as_text
-from zoe_client.times import sent_deadline
-from zoe_client.transport import Transport, path_part
+from zoe_client.http.transport import Transport, path_part
+from zoe_client.words.promises import as_text
+from zoe_client.words.times import sent_deadline
 
 # A thousand steps are cancelled one after the other, each in a transaction of its own.
 _CANCEL_TIMEOUT_S = 120.0

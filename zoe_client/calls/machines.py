@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from zoe_client import wire
 from zoe_client.errors import NotFound, ZoeError
-from zoe_client.transport import Transport
+from zoe_client.http.transport import Transport
 
 _NAME_MAX = 63
 _OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9._@+-]+")

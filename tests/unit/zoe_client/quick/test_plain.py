@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from zoe_client import plain, wire
+from zoe_client import wire
+from zoe_client.quick import plain
 
 PAIRS: list[tuple[Any, type[BaseModel]]] = [
     (plain.Reason, wire.ReasonView),

@@ -12,11 +12,11 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from zoe_client.errors import Refused, Unreachable, ZoeError, bad_name, checked_part, is_part
-from zoe_client.problems import problem_of, unreachable
-from zoe_client.proxies import proxy_for
-from zoe_client.sse import ServerEvent
-from zoe_client.streams import ResumedStream
-from zoe_client.tls import trust_of_this_machine
+from zoe_client.http.problems import problem_of, unreachable
+from zoe_client.http.proxies import proxy_for
+from zoe_client.http.sse import ServerEvent
+from zoe_client.http.streams import ResumedStream
+from zoe_client.http.tls import trust_of_this_machine
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -200,7 +200,7 @@ def model_of(model: type[Model], content: bytes, url: str) -> Model:
     try:
         return model.model_validate_json(content)
     except ValidationError as error:
-        from zoe_client.plain_errors import sentences
+        from zoe_client.words.plain_errors import sentences
 
         found = "; ".join(islice(sentences(error), _SENTENCES_MAX))
         raise ZoeError(f"the server at {url} sent an answer that this client cannot read: {found}") from None

@@ -14,12 +14,12 @@ from typing import BinaryIO
 import httpx
 
 from zoe_client import wire
+from zoe_client.calls.unfinished import UnfinishedTransfers
 from zoe_client.errors import Busy, Conflict, NotFound, Refused, Unreachable, ZoeError
-from zoe_client.file_paths import NAME_BYTES_MAX, path_parts, path_text
-from zoe_client.problems import problem_of, unreachable
-from zoe_client.transport import Transport
-from zoe_client.unfinished import UnfinishedTransfers
+from zoe_client.http.problems import problem_of, unreachable
+from zoe_client.http.transport import Transport
 from zoe_client.vocabulary import WorkspaceKind
+from zoe_client.words.file_paths import NAME_BYTES_MAX, path_parts, path_text
 
 Progress = Callable[[int, int], None]
 """Called with the bytes that are there so far, and all of them."""
@@ -41,7 +41,7 @@ def no_progress(_done: int, _total: int) -> None:
 class Files:
     """Files of your workspace, of the tenant's shared one, and of its accounts in the object store.
 
-    Paths are texts (see `zoe_client.file_paths`). `root`: a `WorkspaceKind`, or `store:SERVICE`, where a path begins
+    Paths are texts (see `words/file_paths.py`). `root`: a `WorkspaceKind`, or `store:SERVICE`, where a path begins
     with the container.
 
     A transfer that makes no progress for `patience_s` ends with Unreachable; the next call goes on."""

@@ -15,9 +15,9 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from storage_controller.settings import ControllerSettings
 from zoe_client import wire
-from zoe_client.plain_errors import sentences
 from zoe_client.wire.base import Numbers, Wire
 from zoe_client.wire.policy import PolicyView
+from zoe_client.words.plain_errors import sentences
 from zoe_lib.config import Settings
 from zoe_lib.descriptions import DescriptionError, parse
 

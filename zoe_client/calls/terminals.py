@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
-from zoe_client import frames
+from zoe_client.calls import frames
 from zoe_client.errors import AccessEnded, Unreachable, ZoeError
-from zoe_client.problems import problem_in
-from zoe_client.proxies import proxy_for
-from zoe_client.sockets import ThreadSocket
-from zoe_client.tls import trust_of_this_machine
+from zoe_client.http.problems import problem_in
+from zoe_client.http.proxies import proxy_for
+from zoe_client.http.sockets import ThreadSocket
+from zoe_client.http.tls import trust_of_this_machine
 from zoe_client.wire import TerminalOpening
 
 _OPEN_S = 15.0

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 import httpx
 
 from zoe_client.errors import TimedOut, Unreachable
-from zoe_client.problems import problem_of, unreachable
-from zoe_client.sse import EventLines, ServerEvent, parse_events
+from zoe_client.http.problems import problem_of, unreachable
+from zoe_client.http.sse import EventLines, ServerEvent, parse_events
 
 _PAUSE_S_MIN = 0.05
 _PAUSE_S_MAX = 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_client.proxies import proxy_for
+from zoe_client.http.proxies import proxy_for
 
 
 @pytest.fixture(autouse=True)

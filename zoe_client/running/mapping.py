@@ -22,10 +22,10 @@ from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 from uuid import uuid4
 
-from zoe_client.arrays import Arrays
+from zoe_client.calls.arrays import Arrays
+from zoe_client.calls.files import Files
 from zoe_client.errors import Conflict, NotFound, TimedOut, ZoeError
-from zoe_client.files import Files
-from zoe_client.options import MapOptions
+from zoe_client.running.options import MapOptions
 from zoe_client.vocabulary import IndexState
 
 _T = TypeVar("_T")

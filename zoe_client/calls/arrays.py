@@ -9,13 +9,13 @@ from uuid import uuid4
 
 from zoe_client import wire
 from zoe_client.errors import TimedOut
-from zoe_client.promises import asking, finish_time
-from zoe_client.times import sent_deadline
-from zoe_client.transport import path_part
+from zoe_client.http.transport import path_part
 from zoe_client.vocabulary import IndexState
+from zoe_client.words.promises import asking, finish_time
+from zoe_client.words.times import sent_deadline
 
 if TYPE_CHECKING:
-    from zoe_client.transport import Transport
+    from zoe_client.http.transport import Transport
 
 LOOK_EVERY_S, LOOK_EVERY_S_MAX = 0.1, 2.0
 _PAGE = 500

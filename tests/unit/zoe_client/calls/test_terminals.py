@@ -8,7 +8,7 @@ import ssl
 import pytest
 
 from zoe_client import Unreachable
-from zoe_client.terminals import Terminal, _why
+from zoe_client.calls.terminals import Terminal, _why
 from zoe_client.wire import TerminalOpening
 
 REFUSED = "[Errno 111] Connect call failed ('{}', 1)"

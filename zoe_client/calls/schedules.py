@@ -7,8 +7,8 @@ from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
-from zoe_client.names import NAME
-from zoe_client.transport import Transport, new_name, path_part
+from zoe_client.http.transport import Transport, new_name, path_part
+from zoe_client.words.names import NAME
 
 
 class StoredApplications:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from zoe_client.pattern_words import words_of
+from zoe_client.words.pattern_words import words_of
 
 _SHOWN_MAX = 64
 ERRORS_MAX = 100

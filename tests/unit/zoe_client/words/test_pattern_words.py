@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
-from tests.unit.zoe_client.test_plain_errors import MODELS
-from zoe_client.pattern_words import WORDS
-from zoe_client.plain_errors import sentences
+from tests.unit.zoe_client.words.test_plain_errors import MODELS
 from zoe_client.wire import StorageRuleMove
+from zoe_client.words.pattern_words import WORDS
+from zoe_client.words.plain_errors import sentences
 
 
 def patterns(schema: Any) -> Iterator[str]:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from zoe_client.amounts import cores, counted, plain, size
+from zoe_client.words.amounts import cores, counted, plain, size
 
 GIB = 2**30
 

@@ -1,4 +1,4 @@
-"""Requests of the SDK that are awaited: as `zoe_client.transport`, over asyncio."""
+"""Requests of the SDK that are awaited: as `zoe_client.http.transport`, over asyncio."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Self
 import httpx
 from pydantic import BaseModel
 
-from zoe_client.problems import problem_of, unreachable
-from zoe_client.sse import ServerEvent
-from zoe_client.streams import AsyncResumedStream
-from zoe_client.transport import Model, OwnPosition, given, http_options, model_of, retries
+from zoe_client.http.problems import problem_of, unreachable
+from zoe_client.http.sse import ServerEvent
+from zoe_client.http.streams import AsyncResumedStream
+from zoe_client.http.transport import Model, OwnPosition, given, http_options, model_of, retries
 
 
 class AsyncTransport:

@@ -1,0 +1,1 @@
+"""Calls of the API, by subject; each makes one request."""

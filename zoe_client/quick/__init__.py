@@ -1,0 +1,1 @@
+"""The calls of quick commands, over the standard library's HTTP client."""
