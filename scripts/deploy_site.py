@@ -12,10 +12,10 @@ from pathlib import Path
 import zmq
 
 from zoe_embedded.home import write_private
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.sealing import KEY_FILE as CREDENTIALS_KEY
 from zoe_lib.sealing import new_key
+from zoe_lib.tokens.api_tokens import TokenText
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "deploy" / "zoe.toml.example"
 STORAGE_EXAMPLE = EXAMPLE.with_name("zoe-storage.toml.example")

@@ -18,11 +18,11 @@ from storage_controller.composition import Secrets, composed
 from storage_controller.database.lead import Lead
 from storage_controller.database.ledger import Ledger
 from storage_controller.settings import ControllerSettings
-from zoe_lib.file_settings import read_settings
+from zoe_lib.http.strict_http import StrictHttp
+from zoe_lib.logs.telemetry import Few
+from zoe_lib.settings.file_settings import read_settings
 from zoe_lib.store.postgres.revision import TablesTooOld, check_tables, read_revision
 from zoe_lib.store.sql.connection.database import with_driver
-from zoe_lib.strict_http import StrictHttp
-from zoe_lib.telemetry import Few
 
 _TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from pydantic_settings import SettingsConfigDict
 
 from storage_controller.dialects import SpokenDialect
-from zoe_lib.file_settings import FileSettings
 from zoe_lib.settings.database_url import DEFAULT_URL, DatabaseUrl
+from zoe_lib.settings.file_settings import FileSettings
 
 CORES_LEAST = 0.01
 """Of a tenant's filters and views: with less, one piece would wait for longer than clients do."""

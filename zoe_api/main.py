@@ -68,19 +68,19 @@ from zoe_api.storage import rules as storage_rules
 from zoe_api.storage import slos as storage_slos
 from zoe_api.terminals import routes as terminals
 from zoe_api.workflows import routes as workflows
-from zoe_lib.config import Settings
-from zoe_lib.few_lines import FewLines
-from zoe_lib.file_settings import read_settings
+from zoe_lib.http.strict_http import StrictHttp
+from zoe_lib.logs.few_lines import FewLines
+from zoe_lib.logs.telemetry import configure_logging
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import CannotMakeKeys, ensure_keys
 from zoe_lib.plugins import installed
+from zoe_lib.settings.config import Settings
+from zoe_lib.settings.file_settings import read_settings
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.postgres.revision import TablesTooOld, check_tables
 from zoe_lib.store.postgres.store import PostgresStore
-from zoe_lib.strict_http import StrictHttp
-from zoe_lib.telemetry import configure_logging
 
 _TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
 # Made once for all applications of a process: FastAPI works out their parameters, which takes longer than a request.

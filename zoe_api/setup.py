@@ -9,11 +9,10 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from zoe_lib.api_tokens import TokenText, add_admin_token, anybody_administers
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.config import Settings
-from zoe_lib.file_settings import read_settings
 from zoe_lib.sealing import KEY_FILE
+from zoe_lib.settings.config import Settings
+from zoe_lib.settings.file_settings import read_settings
 from zoe_lib.store.backup.backup import back_up
 from zoe_lib.store.backup.manifest import Manifest
 from zoe_lib.store.backup.restore import restore
@@ -22,6 +21,7 @@ from zoe_lib.store.errors import StoreError, StoreUnavailable
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.postgres.migrate import upgrade
 from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.tokens.api_tokens import TokenText, add_admin_token, anybody_administers
 
 _NOTE = "first admin"
 

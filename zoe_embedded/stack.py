@@ -33,12 +33,12 @@ from zoe_embedded.processes.services import stop_all_services
 from zoe_embedded.runtimes.interpreters import SPARK, PythonMissingError, python_names
 from zoe_embedded.runtimes.mpi import present_mpi
 from zoe_embedded.runtimes.runtime import Runtime, ensure_runtime
-from zoe_lib.api_tokens import FIRST_TENANT, FIRST_USER, TokenText, add_admin_token
-from zoe_lib.config import Settings
 from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.postgres.migrate import upgrade
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.sql.accounts.system_ids import IdKind
+from zoe_lib.tokens.api_tokens import FIRST_TENANT, FIRST_USER, TokenText, add_admin_token
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.directories import ComponentUser
 from zoe_master.backends.local.workspaces import workspaces

@@ -19,12 +19,13 @@ from storage_bridge.http import ControllerSettings
 from storage_bridge.model import S3, BandwidthSlo
 from storage_bridge.rules import RuleClient
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.config import Settings
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.values.storage import Credential
-from zoe_lib.file_settings import read_settings
+from zoe_lib.logs.telemetry import configure_logging
 from zoe_lib.messaging.keys import CannotMakeKeys, ensure_keys
 from zoe_lib.sealing import CannotOpen, Seal, derived_key
+from zoe_lib.settings.config import Settings
+from zoe_lib.settings.file_settings import read_settings
 from zoe_lib.store.errors import NotLeader, StoreUnavailable
 from zoe_lib.store.people import NotificationTarget
 from zoe_lib.store.postgres.accounts import AccountStore
@@ -32,7 +33,6 @@ from zoe_lib.store.postgres.revision import TablesTooOld, check_tables
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import StoreLimits, UsageSample
 from zoe_lib.submission.place import LeaderPlace
-from zoe_lib.telemetry import configure_logging
 from zoe_master.backends.base import Backend, BackendError, BackendUnavailable, WholeUsageBackend
 from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.background import metrics

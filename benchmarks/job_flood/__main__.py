@@ -17,9 +17,9 @@ import psutil
 from benchmarks.support import machine, percentile, temporary_home
 from zoe_client import Client
 from zoe_embedded.stack import LOGS, Stack
-from zoe_lib.api_tokens import FIRST_TENANT, TokenText
 from zoe_lib.store.people import Token, User
 from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.tokens.api_tokens import FIRST_TENANT, TokenText
 
 FLOODER = "eve"
 _PAUSE_S = 0.25

@@ -18,11 +18,11 @@ from benchmarks.slurm_scripts.stand_ins import HANDLE, HANDLE_TEXT, SYSTEM_PATH
 from zoe_client import Client, Conflict
 from zoe_client.vocabulary import IndexState
 from zoe_embedded.stack import Stack
-from zoe_lib.api_tokens import ALL_SCOPES, FIRST_TENANT, TokenText
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.people import Token
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.sql.accounts.system_ids import IdKind
+from zoe_lib.tokens.api_tokens import ALL_SCOPES, FIRST_TENANT, TokenText
 from zoe_master.backends.local.directories import ComponentUser
 from zoe_master.backends.local.workspaces import workspaces
 

@@ -1,4 +1,4 @@
-"""Generate docs/reference/settings.md from `zoe_lib.config`."""
+"""Generate docs/reference/settings.md from `zoe_lib.settings.config`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from scripts.reference.tables import page, table
-from zoe_lib.config import Settings
 from zoe_lib.settings.backend import ImageSettings, NodeSettings
+from zoe_lib.settings.config import Settings
+from zoe_lib.settings.sign_in_settings import LdapSettings, OidcSettings, RoleRule
 from zoe_lib.settings.storage import StorageServiceSettings
-from zoe_lib.sign_in_settings import LdapSettings, OidcSettings, RoleRule
 
 HEAD = ("setting", "type", "default", "meaning")
 INTRODUCTION = """\
@@ -44,7 +44,7 @@ def settings_page() -> str:
     """Return the page."""
     return page(
         "Settings",
-        "`zoe_lib/config.py` and `zoe_lib/settings/`",
+        "`zoe_lib/settings/`",
         INTRODUCTION,
         "## Basic settings\n",
         "What most installations set.\n",

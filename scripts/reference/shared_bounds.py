@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from scripts.reference.tables import page, table
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 SETTING = "setting:"
 
@@ -103,13 +103,13 @@ STRANGERS: tuple[SharedBound, ...] = (
     SharedBound(
         "lines in the log of an API process, and of Zoe's filters in a process of a proxy",
         "{0} a second of a network",
-        ("zoe_lib.few_lines:LINES_OF_CLIENT_A_SECOND_MAX",),
+        ("zoe_lib.logs.few_lines:LINES_OF_CLIENT_A_SECOND_MAX",),
         "anyone",
         "no one; the next line of the network counts those that were not written",
         "a second later",
         (),
         (
-            "tests/unit/zoe_lib/test_few_lines.py::test_a_client_has_so_many_lines_a_second_and_the_next_one_tells_the_others",
+            "tests/unit/zoe_lib/logs/test_few_lines.py::test_a_client_has_so_many_lines_a_second_and_the_next_one_tells_the_others",
         ),
     ),
 )

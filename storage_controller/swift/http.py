@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from storage_controller.answers import Refused
-from zoe_lib.swift_sign_in import NotSignedIn, sign_in_request, signed_in
+from zoe_lib.http.swift_sign_in import NotSignedIn, sign_in_request, signed_in
 
 UNAUTHORIZED = 401
 TIMEOUT_S = 30.0
@@ -19,7 +19,7 @@ TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class SwiftAdmin:
-    """How the controller signs in to Swift (`zoe_lib.swift_sign_in.py`), and how tenants' accounts are named."""
+    """How the controller signs in to Swift (`zoe_lib.http.swift_sign_in.py`), and how tenants' accounts are named."""
 
     auth_url: str
     user: str

@@ -14,7 +14,7 @@ from storage_filters.csv.parser import Value, values_of, written
 from storage_filters.csv.quotes import Bytes, Mask, Positions
 from storage_filters.csv.readings import is_word, possible
 from storage_filters.csv.selection import Selection
-from zoe_lib.predicate import And, Comparison, IsNull, Not, Or, Predicate, columns
+from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Or, Predicate, columns
 
 _NEWLINE, _BLANK = 10, 32
 _REPLACED = "\ufffd"

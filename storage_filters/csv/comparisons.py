@@ -26,8 +26,8 @@ from storage_filters.csv.readings import (
     like_day,
     like_number,
 )
-from zoe_lib.column_types import ColumnType, day_of_time
-from zoe_lib.predicate import Comparison, Operator
+from zoe_lib.pushdown.column_types import ColumnType, day_of_time
+from zoe_lib.pushdown.predicate import Comparison, Operator
 
 Orders: TypeAlias = NDArray[np.int8]
 # Single precision as in `readings`, and a margin, so that what is decided here is decided there.

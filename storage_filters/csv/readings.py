@@ -14,8 +14,8 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final
 
 from storage_filters.csv.parser import Value
-from zoe_lib.column_types import ColumnType, date_of, day_of_time
-from zoe_lib.predicate import And, Comparison, IsNull, Not, Operator, Or, Predicate
+from zoe_lib.pushdown.column_types import ColumnType, date_of, day_of_time
+from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Operator, Or, Predicate
 
 Types = Mapping[str, ColumnType]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from zoe_lib.column_types import ColumnType, type_of
-from zoe_lib.predicate import Predicate, PredicateError, columns, parse
+from zoe_lib.pushdown.column_types import ColumnType, type_of
+from zoe_lib.pushdown.predicate import Predicate, PredicateError, columns, parse
 
 COLUMNS_MAX = 4096
 HEADER_BYTES_MAX = 128 * 1024

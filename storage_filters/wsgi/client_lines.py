@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zoe_lib.few_lines import FewLines
+from zoe_lib.logs.few_lines import FewLines
 
 _FEW = FewLines()
 

@@ -25,7 +25,7 @@ from zoe_api.http.attempts import brake
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.people.sign_in.directory_watch import ASK_EVERY_S, DirectoryWatch
 from zoe_api.people.sign_in.ldap import Ldap
-from zoe_lib.sign_in_settings import LdapSettings, RoleRule
+from zoe_lib.settings.sign_in_settings import LdapSettings, RoleRule
 from zoe_lib.store.people import User
 
 # ldap3 leaves sockets to the garbage collector when a connection fails half way.

@@ -27,7 +27,7 @@ from zoe_api.services.key_rotation import rotate_credentials_key
 from zoe_client import Client, NotAllowed, NotFound, Refused
 from zoe_client.vocabulary import IndexState, NotificationKind
 from zoe_client.wire import ScheduleRequest, TargetRequest, TargetView
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 from zoe_lib.submission.place import LeaderPlace
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.background.schedule_thread import look

@@ -36,7 +36,7 @@ from zoe_lib.domain.executions.execution import Cause, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Bounds
-from zoe_lib.sign_in_settings import LdapSettings, OidcSettings
+from zoe_lib.settings.sign_in_settings import LdapSettings, OidcSettings
 from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable, Unstorable
 from zoe_lib.store.people import Share, SignInAttempt
 from zoe_lib.store.sql.accounts import signing_in

@@ -20,7 +20,7 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.people.sign_in import passwords
 from zoe_api.people.sign_in.oidc import Oidc
-from zoe_lib.sign_in_settings import OidcSettings
+from zoe_lib.settings.sign_in_settings import OidcSettings
 from zoe_lib.store.people import SignInAttempt
 from zoe_lib.store.sql.accounts.waiting import WaitingBounds
 from zoe_lib.submission.ids import hash_of

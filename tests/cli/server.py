@@ -10,15 +10,15 @@ from typing import Any
 
 from tests.support.serving import Served
 from zoe_api.main import create_app
-from zoe_lib.api_tokens import TokenText
-from zoe_lib.config import Settings
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.people import Token
 from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.tokens.api_tokens import TokenText
 
 ADMIN, READER, OTHER = "zoe_admin_secret", "zoe_reader_secret", "zoe_other_secret"
 GIB = 2**30

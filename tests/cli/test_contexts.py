@@ -16,10 +16,10 @@ from sqlalchemy import select
 from tests.cli.conftest import Zoe
 from tests.cli.server import ADMIN, READER, Server
 from tests.support.waiting import until
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.people import MachineSignIn, Session, Token
 from zoe_lib.store.tables.accounts import machine_sign_ins
+from zoe_lib.tokens.api_tokens import TokenText
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.people.sign_in.identity import Identity
 from zoe_api.people.sign_in.ldap import Ldap
 from zoe_api.people.sign_in.ldap_clients.base import ANSWERS_BYTES_MAX
-from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.settings.sign_in_settings import LdapSettings
 
 # ldap3 leaves sockets to the garbage collector when a connection fails half way.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")

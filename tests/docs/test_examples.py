@@ -10,8 +10,8 @@ from pathlib import Path
 from tests.docs.documents import DOCS, ROOT, blocks
 from tests.support.stack import environment
 from zoe_embedded.stack import Stack
-from zoe_lib.config import Settings
 from zoe_lib.sealing import KEY_FILE
+from zoe_lib.settings.config import Settings
 
 TIMEOUT_S = 300
 OPERATIONS = DOCS / "operations.md"

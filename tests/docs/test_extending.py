@@ -25,7 +25,7 @@ COPIED = ("zoe_*", "storage_*", "tests", "scripts", "docs", "app_descriptions", 
 CHECKS = (
     "tests/docs/test_reference.py",
     "tests/docs/test_kept_interfaces.py",
-    "tests/unit/zoe_lib/test_config.py",
+    "tests/unit/zoe_lib/settings/test_config.py",
     "tests/unit/zoe_lib/domain/lifecycle/test_lifecycle.py",
 )
 NEW_TEST = "tests/unit/zoe_master/test_main.py"

@@ -20,11 +20,11 @@ from scripts.reference.cli import commands
 from zoe_api.http.problems.codes import PROBLEMS
 from zoe_cli.exits import Exit
 from zoe_cli.main import app
-from zoe_lib.config import Settings
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.events import EVENT_TYPES
 from zoe_lib.domain.executions.execution import Cause, ExecutionState, Mark, ServiceState
 from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.settings.config import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = Path(__file__).with_name("kept_interfaces.json")

@@ -16,12 +16,12 @@ from tests.support.histories import history, legal_events
 from zoe_cli.exits import Exit
 from zoe_cli.main import app
 from zoe_client.wire import PolicyView
-from zoe_lib.config import Settings
 from zoe_lib.domain.executions.events import EVENT_TYPES, ServiceEvent
 from zoe_lib.domain.executions.execution import Cause, ExecutionState, Mark, ServiceState
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.settings.backend import ImageSettings, NodeSettings
+from zoe_lib.settings.config import Settings
 
 REFERENCE = DOCS / "reference"
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.postgres import PostgresServer
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.postgres.migrate import up_to_date
 from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.tokens.api_tokens import TokenText
 
 SETUP = Path(sys.executable).with_name("zoe-setup")
 

@@ -35,7 +35,7 @@ from tests.support.whole_storage import TOKEN, keyring, whole_storage
 from tests.swarm.cluster import Cluster
 from zoe_api.main import bare_app
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.few_lines import FewLines
+from zoe_lib.logs.few_lines import FewLines
 
 LARGE = bytes(3 << 20)
 _RENEW_EVERY = 500

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from tests.support.serving import Served
 from zoe_api.http.hosts import HostDoor, is_any
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 CHECKS = int(os.environ.get("ZOE_PROPERTY_CHECKS", "300"))
 SETTINGS = Settings(public_url="https://zoe.example.org:8443", allowed_hosts=["other.example"], api_host="0.0.0.0")

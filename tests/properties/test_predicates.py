@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tests.support.checks import of_checks
-from zoe_lib.predicate import PredicateError, parse
+from zoe_lib.pushdown.predicate import PredicateError, parse
 
 TEXTS = of_checks(20, 500_000)
 WORDS = [

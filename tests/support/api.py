@@ -22,11 +22,11 @@ from zoe_api.main import create_app
 from zoe_api.services.leader_endpoint import LeaderEndpoint
 from zoe_client import Client
 from zoe_client.http.tls import verification
-from zoe_lib.config import Settings
+from zoe_lib.http.strict_http import StrictHttp
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.postgres.store import PostgresStore
-from zoe_lib.strict_http import StrictHttp
 
 MASTER_TIMEOUT_S = 0.3
 """While no master runs: nothing answers, and tests wait for that."""

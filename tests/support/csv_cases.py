@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from zoe_lib.column_types import type_of
+from zoe_lib.pushdown.column_types import type_of
 
 NAMES = ("a", "b", "c")
 SIGNS = ("=", "!=", "<", "<=", ">", ">=")

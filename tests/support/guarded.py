@@ -13,7 +13,7 @@ from tests.support.manual_clock import ManualClock
 from tests.support.serving import Served
 from zoe_api.http.serving.connections import Bounds, Connections
 from zoe_api.http.serving.guarded import guarded
-from zoe_lib.strict_http import StrictHttp
+from zoe_lib.http.strict_http import StrictHttp
 
 HEAD_S, BODY_S, RATE, WRITE_S = 10, 20, 100, 40
 BOUNDS = Bounds(

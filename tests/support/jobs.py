@@ -12,7 +12,7 @@ from tests.support.documents import job as described
 from tests.support.people import SECRETS
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause, ExecutionState
-from zoe_lib.job_tokens import JobToken, JobTokens
+from zoe_lib.tokens.job_tokens import JobToken, JobTokens
 
 BODY = {"application": described()}
 

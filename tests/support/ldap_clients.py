@@ -12,7 +12,7 @@ from zoe_api.people.sign_in.ldap_clients.ldap3_client import Ldap3Client
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.locked_programs import ensure_program
 from zoe_embedded.runtimes.runtime import CLONE
-from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.settings.sign_in_settings import LdapSettings
 
 Make = Callable[[LdapSettings], LdapClient]
 

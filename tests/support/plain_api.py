@@ -19,7 +19,6 @@ from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.looks import Looks
 from zoe_client.wire import Problem
 from zoe_lib.clock import SYSTEM_CLOCK
-from zoe_lib.config import Settings
 from zoe_lib.domain.applications.roles import Role
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.events import Event
@@ -29,6 +28,7 @@ from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Places
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import Line
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.errors import NotFound, StoreUnavailable
 from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.people import AuditEntry, Membership, Principal, Session, Tenant, Token, User

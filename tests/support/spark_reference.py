@@ -14,7 +14,7 @@ from storage_filters.csv.stream import first_byte, selected
 from storage_filters.wsgi.delivery import packed
 from tests.support.csv_cases import NAMES, random_predicate, random_text, random_types
 from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
-from zoe_lib.predicate import columns, parse
+from zoe_lib.pushdown.predicate import columns, parse
 from zoe_master.storage.input_document import told_input
 
 PROGRAM = """

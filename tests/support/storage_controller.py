@@ -37,7 +37,7 @@ from tests.support import serving
 from tests.support.controller_reports import GivenReports
 from tests.support.manual_clock import ManualClock
 from zoe_client.http.tls import verification
-from zoe_lib.strict_http import StrictHttp
+from zoe_lib.http.strict_http import StrictHttp
 
 MB = 10**6
 PATIENCE_S = 60.0

@@ -21,11 +21,11 @@ from tests.support.swarm_installation import TENANT, Installation, needs_time
 from tests.swarm.cluster import Cluster
 from tests.swarm.test_master_faults import sleepers
 from zoe_api.main import create_app
-from zoe_lib.config import Settings
 from zoe_lib.domain.executions.execution import Execution, ExecutionState
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.messaging.server import Server
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_master.rpc.handlers import RpcHandlers
 

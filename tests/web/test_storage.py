@@ -29,8 +29,8 @@ from zoe_client.wire import CredentialRequest
 from zoe_embedded.stack import Stack
 from zoe_embedded.swift.configuration import REGION
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.api_tokens import FIRST_TENANT
 from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.tokens.api_tokens import FIRST_TENANT
 
 SAMPLED_S = 0.2
 OWNER = "zoe"

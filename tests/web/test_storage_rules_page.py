@@ -26,8 +26,8 @@ from tests.support.web import Visitor
 from tests.web.test_everyone import PICTURES, wrong
 from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.api_tokens import FIRST_TENANT
 from zoe_lib.domain.applications.roles import Role
+from zoe_lib.tokens.api_tokens import FIRST_TENANT
 
 PASSWORD = "a password for tests"
 

@@ -19,13 +19,13 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import in_a_thread
 from zoe_api.services.job_calls import check_route, known_by_job_token
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.roles import SCOPES, Scope
-from zoe_lib.job_tokens import is_job_token
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry, Principal
 from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.tokens.api_tokens import TokenText
+from zoe_lib.tokens.job_tokens import is_job_token
 
 _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")
 NoOlderThan = Annotated[

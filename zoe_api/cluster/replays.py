@@ -15,7 +15,7 @@ from typing import Any
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_client.wire import ReplayRequest
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 _REFUSED, _OUT_OF_MEMORY = 3, 4
 _SHORTER = "replay a shorter period"

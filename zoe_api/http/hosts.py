@@ -17,8 +17,8 @@ from zoe_api.http.addresses import host_name, parts_of
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import problem, refuse_unread
 from zoe_api.http.problems.refusals import note_refused
-from zoe_lib.config import Settings
 from zoe_lib.settings.api import ANY_HOST
+from zoe_lib.settings.config import Settings
 
 _SHOWN_MAX = 200
 

@@ -11,10 +11,10 @@ from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import AccountsDep, Services, ServicesDep
 from zoe_client.wire import PrincipalView, TokenList, TokenRequest, TokenView
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal, Token
+from zoe_lib.tokens.api_tokens import TokenText
 
 router = api_router(tag="people")
 

@@ -17,7 +17,6 @@ from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import AccountsDep, ClockDep, Services, ServicesDep
 from zoe_client.wire import MachineAnswer, MachineAsked, MachineDecision, MachineRequest, MachineSecret, MachineView
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.roles import Role
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyWaiting
@@ -25,6 +24,7 @@ from zoe_lib.store.people import MachineSignIn, Principal, Token
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.sql.accounts.waiting import WaitingBounds
 from zoe_lib.submission.ids import hash_of
+from zoe_lib.tokens.api_tokens import TokenText
 
 router = api_router("/session", tag="session")
 

@@ -18,10 +18,10 @@ from zoe_api.services.dependencies import ServicesDep
 from zoe_client.vocabulary import NotificationKind
 from zoe_client.wire import TargetList, TargetRequest, TargetView
 from zoe_client.words.names import NAME
-from zoe_lib.config import Settings
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.executions.notifications import MAIL_SCHEME, TargetRefused, is_mail, mail_address, web_address
 from zoe_lib.sealing import Seal
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.errors import TooManyTargets
 from zoe_lib.store.people import NotificationTarget, Principal
 

@@ -24,15 +24,15 @@ from zoe_api.services.output_reads import OutputReads
 from zoe_api.services.positions import Positions
 from zoe_api.services.stream_places import StreamPlaces
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.config import Settings
-from zoe_lib.job_tokens import JobTokens
 from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.refusal import Refusal
 from zoe_lib.messaging.slow_lane import Bounds, Places
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.submission.spending import Spending
+from zoe_lib.tokens.job_tokens import JobTokens
 
 _CHECK = "check"
 _CHECKS = Bounds(in_all_max=16, of_asker_max=4, busy="check_busy")

@@ -8,9 +8,9 @@ from collections import OrderedDict
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem, problem
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.job_tokens import JobTokens
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.tokens.job_tokens import JobTokens
 
 ROUTES = frozenset(
     {

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from zoe_api.http.problems.problems import ApiProblem, problem_response, refuse_unread
 from zoe_api.services.job_calls import CallRates
-from zoe_lib.job_tokens import JobTokens, is_job_token
+from zoe_lib.tokens.job_tokens import JobTokens, is_job_token
 
 _BEARER = "bearer "
 _SHORT_BYTES = 65_536

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.config import Settings
-from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.keys import replace_keys
 from zoe_lib.sealing import CannotOpen, Seal, add_key, drop_older_keys
+from zoe_lib.settings.config import Settings
+from zoe_lib.settings.file_settings import read_settings
 from zoe_lib.store.errors import StoreError
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.postgres.store import PostgresStore

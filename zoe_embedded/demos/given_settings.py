@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
 from zoe_client.words.plain_errors import sentences
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 CHOSEN = frozenset(
     {

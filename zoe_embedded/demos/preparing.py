@@ -11,8 +11,8 @@ from zoe_embedded.demos.given_settings import GivenSettingsError, given_settings
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.needs import NeedsError, check
 from zoe_embedded.runtimes.runtime import CLONE
-from zoe_lib.config import Settings
-from zoe_lib.file_settings import misspelt
+from zoe_lib.settings.config import Settings
+from zoe_lib.settings.file_settings import misspelt
 
 _OF_LOGS = ("log_file_bytes_max", "log_files_max")
 

@@ -18,7 +18,7 @@ from zoe_embedded.processes.signals import end_by_keyboard_interrupt
 from zoe_embedded.runtimes.needs import MEMCACHED
 from zoe_embedded.stack import Stack
 from zoe_embedded.swift.site import Site
-from zoe_lib.api_tokens import FIRST_USER
+from zoe_lib.tokens.api_tokens import FIRST_USER
 
 STOPPED = (
     "Stopped. With the next `make serve`, queued executions keep their places, and those that ran begin again from the "

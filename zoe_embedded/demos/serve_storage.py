@@ -19,7 +19,7 @@ from zoe_embedded.demos.storage import RATE
 from zoe_embedded.home import Home, make_directory, write_private
 from zoe_embedded.swift.configuration import S3_REGION
 from zoe_embedded.swift.site import SERVICE, Site, storage_site
-from zoe_lib.api_tokens import FIRST_TENANT
+from zoe_lib.tokens.api_tokens import FIRST_TENANT
 
 
 @contextmanager

@@ -39,8 +39,8 @@ from zoe_embedded.stack import StackError
 from zoe_embedded.swift.behind import BEHIND
 from zoe_embedded.swift.site import SERVICE, Site, storage_site
 from zoe_embedded.swift.store import StoreError
-from zoe_lib.api_tokens import FIRST_TENANT
 from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.tokens.api_tokens import FIRST_TENANT
 
 RATE = 20_000_000
 """Bytes per second that the demo's store can promise: the speed of a laptop's network, not of its memory."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from zoe_embedded.processes import rotating
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.factory import local_backend
 from zoe_master.waker import TickWaker

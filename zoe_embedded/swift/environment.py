@@ -18,7 +18,7 @@ _FILTERS = {
     "storage_filters": (".",),
     "storage_gateway": (".",),
     "storage_bridge": ("__init__.py", "model.py"),
-    "zoe_lib": ("__init__.py", "predicate.py", "column_types.py", "few_lines.py", "clock.py"),
+    "zoe_lib": ("__init__.py", "clock.py", "logs/__init__.py", "logs/few_lines.py", "pushdown"),
 }
 
 

@@ -21,8 +21,8 @@ from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUs
 from zoe_embedded.swift.controller import CONFIG_VARIABLE, ControllerSite
 from zoe_embedded.swift.store import ObjectStore
 from zoe_embedded.swift.store_socket import StoreSocket
-from zoe_lib.api_tokens import FIRST_TENANT
 from zoe_lib.store.postgres.migrate import upgrade
+from zoe_lib.tokens.api_tokens import FIRST_TENANT
 
 SERVICE = "zoe"
 """The service's name in URIs: `swift2d://container.zoe/prefix`."""

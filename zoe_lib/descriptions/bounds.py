@@ -1,7 +1,7 @@
 """Bounds of a description: generous for people, tight enough that no document costs much. See Linux where named."""
 
-from zoe_lib import predicate
 from zoe_lib.domain.values import resources
+from zoe_lib.pushdown import predicate
 
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 

@@ -11,7 +11,7 @@ from zoe_lib.descriptions import model
 from zoe_lib.descriptions.catalogue_files import frameworks as catalogue_frameworks
 from zoe_lib.descriptions.expansion import Expansion, expand_frameworks
 from zoe_lib.descriptions.frameworks import Framework
-from zoe_lib.descriptions.rules import check_rules
+from zoe_lib.descriptions.rules.whole import check_rules
 from zoe_lib.descriptions.shape import check_shape
 from zoe_lib.descriptions.structure import read_model
 from zoe_lib.descriptions.to_domain import application_of

@@ -11,10 +11,10 @@ from pydantic_core import PydanticCustomError
 
 from zoe_client.documents.quantities import RATE_PATTERN, SIZE_PATTERN, bytes_of, bytes_per_s_of
 from zoe_client.words.times import TEXT_MAX, read_time
-from zoe_lib.column_types import NAMES, type_of
 from zoe_lib.descriptions import bounds
 from zoe_lib.domain.applications.requirements import requirement
 from zoe_lib.domain.applications.sources import directory, git_ref, git_url
+from zoe_lib.pushdown.column_types import NAMES, type_of
 
 
 def _check(pattern: str, message: str) -> AfterValidator:

@@ -1,1 +1,1 @@
-"""The parts of the settings, by what they configure; `zoe_lib.config` puts them together."""
+"""The parts of the settings, by what they configure; `zoe_lib.settings.config` puts them together."""

@@ -8,8 +8,8 @@ from typing import Self
 
 from pydantic import Field, field_validator, model_validator
 
-from zoe_lib.file_settings import FileSettings
-from zoe_lib.sign_in_settings import LdapSettings, OidcSettings, RoleRule
+from zoe_lib.settings.file_settings import FileSettings
+from zoe_lib.settings.sign_in_settings import LdapSettings, OidcSettings, RoleRule
 
 ANY_HOST = "*"
 _PATH_PATTERN = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from zoe_lib.file_settings import FileSettings
 from zoe_lib.plugins import BACKENDS, PluginKind, usable_names
+from zoe_lib.settings.file_settings import FileSettings
 
 
 class NodeSettings(BaseModel):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from zoe_lib.file_settings import FileSettings
 from zoe_lib.settings.database_url import DEFAULT_URL, DatabaseUrl
+from zoe_lib.settings.file_settings import FileSettings
 
 
 class CommonSettings(FileSettings):

@@ -7,7 +7,7 @@ import re
 
 from pydantic import Field, field_validator
 
-from zoe_lib.file_settings import FileSettings
+from zoe_lib.settings.file_settings import FileSettings
 
 _PORT = r"(\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])"
 _ENDPOINT = re.compile(rf"ipc://.+|tcp://(\[[0-9a-fA-F:.%]+\]|[^\s:/]+):{_PORT}")

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from zoe_lib.file_settings import FileSettings
+from zoe_lib.settings.file_settings import FileSettings
 
 
 class NotificationSettings(FileSettings):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from zoe_lib.file_settings import FileSettings
+from zoe_lib.settings.file_settings import FileSettings
 
 
 class StorageServiceSettings(BaseModel):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from zoe_lib.file_settings import FileSettings
+from zoe_lib.settings.file_settings import FileSettings
 
 Ulimit = Literal["core", "data", "fsize", "memlock", "nofile", "nproc", "stack"]
 

@@ -11,7 +11,6 @@ from typing import Any
 from zoe_client import wire
 from zoe_client.documents.diagnostics import pointer
 from zoe_client.vocabulary import PRIORITY_MAX
-from zoe_lib.config import Settings
 from zoe_lib.descriptions import DescriptionError, Diagnostic, located, parse
 from zoe_lib.domain.applications.application import Application, Component
 from zoe_lib.domain.applications.secrets import TenantSecrets, wanted_secrets
@@ -29,6 +28,7 @@ from zoe_lib.domain.executions.promises import (
     wished,
 )
 from zoe_lib.domain.values.storage import Guarantee, StoreAccess
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.sql.installation.installation import TermsVersions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.submission.spending import Spending
 

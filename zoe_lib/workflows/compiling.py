@@ -16,7 +16,7 @@ from zoe_client.documents.diagnostics import (
 )
 from zoe_client.documents.reading import mapping, objects, text
 from zoe_lib.descriptions import parse
-from zoe_lib.descriptions.rules import check_one_deadline
+from zoe_lib.descriptions.rules.whole import check_one_deadline
 from zoe_lib.descriptions.shape import check_shape
 from zoe_lib.descriptions.structure import read_model
 from zoe_lib.workflows import model

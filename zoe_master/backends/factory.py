@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_master.backends.base import Backend, BackendError, BackendUnavailable
 from zoe_master.backends.file_task import file_limits

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 # What users of a tenant make in the shared workspace is for its group; what belongs to one user of all is not.
 UMASK_OF_ITS_OWN, UMASK_OF_ALL = 0o002, 0o022

@@ -8,9 +8,9 @@ from pathlib import Path
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.applications.secrets import how_to_set, no_secrets
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.job_tokens import JobToken, JobTokens
 from zoe_lib.sealing import CannotOpen, Seal
 from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.tokens.job_tokens import JobToken, JobTokens
 from zoe_master.backends.base import ServiceSecrets, ServiceToken
 
 _NOTHING = ServiceSecrets()

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from storage_bridge import zoe_spark
-from zoe_lib.column_types import type_of
 from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
-from zoe_lib.predicate import Predicate, PredicateError, columns, parse
-from zoe_lib.spark_sql import expression
+from zoe_lib.pushdown.column_types import type_of
+from zoe_lib.pushdown.predicate import Predicate, PredicateError, columns, parse
+from zoe_lib.pushdown.spark_sql import expression
 from zoe_master.backends.base import INPUTS_FILE
 
 MODULE = "zoe_spark.py"

@@ -10,7 +10,7 @@ import httpx
 from storage_bridge.model import UNREADABLE, View
 from zoe_client.http.tls import verification
 from zoe_lib.domain.values.storage import Credential
-from zoe_lib.swift_sign_in import NotSignedIn, sign_in_request, signed_in
+from zoe_lib.http.swift_sign_in import NotSignedIn, sign_in_request, signed_in
 
 NO_CREDENTIAL = "its tenant has no stored credential for the service of the source"
 OTHER_ACCOUNT = (

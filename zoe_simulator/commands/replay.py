@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from zoe_lib.config import Settings
 from zoe_lib.domain.cluster.cluster import Node
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_simulator.commands.arguments import positive
 from zoe_simulator.history_replay.answer import answer

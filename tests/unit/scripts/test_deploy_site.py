@@ -12,8 +12,8 @@ import pytest
 from scripts import deploy_site
 from scripts.deploy_site import KEY_FILES, TLS_FILES, Site, SiteError
 from storage_controller.settings import ControllerSettings
-from zoe_lib.api_tokens import TokenText
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
+from zoe_lib.tokens.api_tokens import TokenText
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.plugins import install
-from zoe_lib.config import Settings
 from zoe_lib.domain.cluster.policy import FILTERS, WEIGHERS
 from zoe_lib.plugins import BACKENDS, OWN_DISTRIBUTION, PluginKind, installed, usable_names
+from zoe_lib.settings.config import Settings
 
 
 @pytest.fixture

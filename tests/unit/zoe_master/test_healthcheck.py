@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import generate_latest
 
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 from zoe_master.background import metrics
 from zoe_master.healthcheck import problem_in, settings_in
 

@@ -17,8 +17,8 @@ from typing import Any
 import structlog
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.config import Settings
-from zoe_lib.few_lines import client_of
+from zoe_lib.logs.few_lines import client_of
+from zoe_lib.settings.config import Settings
 
 log = structlog.get_logger(__name__)
 

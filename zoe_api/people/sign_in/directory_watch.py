@@ -15,7 +15,7 @@ import structlog
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.people.sign_in.identity import Identity, take_over
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable, Unstorable
 from zoe_lib.store.people import AuditEntry, User
 from zoe_lib.store.postgres.accounts import AccountStore

@@ -14,7 +14,7 @@ from zoe_api.http.problems.problems import ApiProblem
 from zoe_client.wire.people import NAME_PATTERN
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.roles import Role
-from zoe_lib.sign_in_settings import RoleRule
+from zoe_lib.settings.sign_in_settings import RoleRule
 from zoe_lib.store.errors import ConcurrentUpdate, Unstorable
 from zoe_lib.store.people import AuditEntry, User
 from zoe_lib.store.postgres.accounts import AccountStore

@@ -11,7 +11,7 @@ from zoe_api.people.sign_in.ldap_clients.base import SIZE_LIMIT_EXCEEDED, Direct
 from zoe_api.people.sign_in.ldap_clients.chosen import client_of
 from zoe_api.people.sign_in.provider_errors import provider_unavailable
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.settings.sign_in_settings import LdapSettings
 
 # Result codes by which directories refuse a user's bind (RFC 4511, appendix A): a locked or expired account (19, 53),
 # no such entry (32), an entry without a password (48), a wrong password (49), no right (50). All count as a wrong

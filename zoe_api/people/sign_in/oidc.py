@@ -22,7 +22,7 @@ from zoe_api.people.sign_in.identity import Identity
 from zoe_api.people.sign_in.oidc_answers import Answer, check_issuer
 from zoe_api.people.sign_in.provider_errors import provider_unavailable
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.sign_in_settings import OidcSettings
+from zoe_lib.settings.sign_in_settings import OidcSettings
 
 # Signatures with a key that only the provider has; `none`, and signatures with the client's own secret, prove nothing.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from zoe_api.people.sign_in.oidc_answers import callback_path
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 log = structlog.get_logger(__name__)
 

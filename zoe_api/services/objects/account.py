@@ -12,7 +12,7 @@ import httpx
 
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_lib.swift_sign_in import ANSWER_BYTES_MAX, NotSignedIn, SignedIn, sign_in_request, signed_in
+from zoe_lib.http.swift_sign_in import ANSWER_BYTES_MAX, NotSignedIn, SignedIn, sign_in_request, signed_in
 
 Path = tuple[bytes, ...]
 """Names from the account downwards: the container, then those that `/` separates in the name of an object."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zoe_lib.config import Settings
 from zoe_lib.domain.values.resources import Resources
+from zoe_lib.settings.config import Settings
 from zoe_master.backends.file_task import file_limits
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
 from zoe_master.backends.swarm.settings import EnvironmentSettings, SourceSettings

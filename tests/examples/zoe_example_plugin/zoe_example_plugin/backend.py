@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from zoe_lib.clock import SYSTEM_CLOCK
-from zoe_lib.config import Settings
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.values.resources import Resources
+from zoe_lib.settings.config import Settings
 from zoe_master.backends.base import Backend, BackendError, ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend
 from zoe_master.waker import TickWaker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from storage_filters.wsgi.client_lines import ClientLines
 from tests.support.manual_clock import ManualClock
-from zoe_lib.few_lines import FewLines
+from zoe_lib.logs.few_lines import FewLines
 
 
 class Log:

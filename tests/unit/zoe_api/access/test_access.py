@@ -12,10 +12,10 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 from tests.support.plain_api import REQUEST_ID, TENANT, USER, Accounts, person, refusal, request, run, services
 from zoe_api.access import access
 from zoe_api.http.problems.codes import Code
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.people import Principal, Session, Token
 from zoe_lib.submission.ids import hash_of
+from zoe_lib.tokens.api_tokens import TokenText
 
 TEXT = TokenText("0011", "secret")
 COOKIE = "a" * 43

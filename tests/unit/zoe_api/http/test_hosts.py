@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.plain_api import run
 from zoe_api.http.hosts import HostDoor, is_any, names_of
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 
 def asked(hosts: list[str], kind: str = "http", **settings: Any) -> tuple[bool, int | None, dict[str, Any]]:

@@ -11,10 +11,10 @@ from tests.support.plain_api import PEER, TENANT, USER, admin, person, refusal, 
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import accounts as people
 from zoe_client.wire import TokenRequest
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal, Token
+from zoe_lib.tokens.api_tokens import TokenText
 
 
 def there(expires_at_s: float | None = None) -> Any:

@@ -13,12 +13,12 @@ from zoe_api.http.attempts.brake import Braked
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import machines
 from zoe_client.wire import MachineDecision, MachineRequest, MachineSecret
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyWaiting
 from zoe_lib.store.people import MachineSignIn, Token
 from zoe_lib.store.sql.accounts.waiting import WaitingBounds
 from zoe_lib.submission.ids import hash_of
+from zoe_lib.tokens.api_tokens import TokenText
 
 BROWSER = person(session_id="s")
 

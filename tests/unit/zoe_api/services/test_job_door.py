@@ -16,7 +16,7 @@ from tests.support.manual_clock import ManualClock
 from zoe_api.services import job_door
 from zoe_api.services.job_calls import CallRates
 from zoe_api.services.job_door import JobDoor
-from zoe_lib.job_tokens import JobToken, JobTokens
+from zoe_lib.tokens.job_tokens import JobToken, JobTokens
 
 
 async def ask(app: JobDoor, authorization: str, content: bytes = b"") -> httpx.Response:

@@ -13,12 +13,12 @@ from tests.support.plain_api import PEER, TENANT, USER, after, refusal, request,
 from tests.support.scheduling import started
 from zoe_api.http.problems.codes import Code
 from zoe_api.terminals import routes as terminals
-from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.store.people import Session, Token
 from zoe_lib.submission.ids import hash_of
+from zoe_lib.tokens.api_tokens import TokenText
 
 ONE = started(after(execution(1), ev.Submitted(at_s=1.0), ev.Queued(at_s=1.0)), "n1", "n1", "n1", "n1")
 SERVICE = ONE.services[0].id

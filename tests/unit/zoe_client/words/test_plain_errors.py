@@ -18,8 +18,8 @@ from zoe_client import wire
 from zoe_client.wire.base import Numbers, Wire
 from zoe_client.wire.policy import PolicyView
 from zoe_client.words.plain_errors import sentences
-from zoe_lib.config import Settings
 from zoe_lib.descriptions import DescriptionError, parse
+from zoe_lib.settings.config import Settings
 
 RAW = re.compile(
     r"should|valid |Value error|Input|Assertion|unable to|parsing|instance of|Field required|Extra inputs|permitted"

@@ -29,7 +29,7 @@ from zoe_embedded.processes.log_files import log_to
 from zoe_embedded.processes.rotating import RotatingFile
 from zoe_embedded.stack import Stack
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 BYTES_MAX, FILES_MAX = 20_000, 3
 LINES = 5_000

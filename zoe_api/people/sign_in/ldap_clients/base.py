@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.settings.sign_in_settings import LdapSettings
 
 ANSWERS_BYTES_MAX = 16 << 20
 """The most that one connection reads: 20,000 groups whose names and DNs take 800 bytes each."""

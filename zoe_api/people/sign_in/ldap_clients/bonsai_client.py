@@ -23,7 +23,7 @@ from zoe_api.people.sign_in.ldap_clients.base import (
     searcher,
 )
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.settings.sign_in_settings import LdapSettings
 
 _PROGRAM = Path(__file__).with_name("bonsai_program.py")
 

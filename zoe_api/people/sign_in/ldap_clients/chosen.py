@@ -8,8 +8,8 @@ import structlog
 
 from zoe_api.people.sign_in.ldap_clients.base import LdapClient
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.config import Settings
-from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.settings.config import Settings
+from zoe_lib.settings.sign_in_settings import LdapSettings
 
 log = structlog.get_logger(__name__)
 

@@ -22,7 +22,7 @@ from zoe_api.people.sign_in.ldap_clients.base import (
     text_of,
 )
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.settings.sign_in_settings import LdapSettings
 
 # What ldap3 raises when it decodes an answer that is not LDAP, or is incomplete.
 _MALFORMED = (LookupError, ValueError, TypeError, AttributeError, AssertionError, RecursionError)

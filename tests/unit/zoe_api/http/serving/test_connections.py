@@ -9,8 +9,8 @@ import pytest
 from tests.support.manual_clock import ManualClock
 from zoe_api.http.serving import connections
 from zoe_api.http.serving.connections import AcceptTrouble, Bounds, Connections, Exchange
-from zoe_lib.config import Settings
-from zoe_lib.few_lines import client_of
+from zoe_lib.logs.few_lines import client_of
+from zoe_lib.settings.config import Settings
 
 
 class Quiet(Connections):

@@ -9,7 +9,7 @@ import pytest
 from tests.support.plain_api import REQUEST_ID, refusal, request
 from zoe_api.http.problems.codes import Code
 from zoe_api.people.sign_in.identity import Identity, admit, roles_of
-from zoe_lib.sign_in_settings import RoleRule
+from zoe_lib.settings.sign_in_settings import RoleRule
 from zoe_lib.store.errors import ConcurrentUpdate, Unstorable
 from zoe_lib.store.people import User
 

@@ -15,7 +15,7 @@ from zoe_api.people.sign_in.ldap import Ldap, _binds, alike
 from zoe_api.people.sign_in.ldap_clients.base import DirectoryFailed, Entry
 from zoe_api.people.sign_in.ldap_clients.bonsai_client import BonsaiClient
 from zoe_api.people.sign_in.ldap_clients.chosen import ClientMissing, client_of, clients
-from zoe_lib.sign_in_settings import LdapSettings
+from zoe_lib.settings.sign_in_settings import LdapSettings
 
 SETTINGS = LdapSettings(url="ldaps://dir.example", base="dc=example", filter="(uid={user})", group_base="ou=groups")
 

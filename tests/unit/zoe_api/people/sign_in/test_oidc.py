@@ -15,7 +15,7 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.people.sign_in import oidc
 from zoe_api.people.sign_in.oidc import Oidc
 from zoe_api.people.sign_in.oidc_answers import Answer
-from zoe_lib.sign_in_settings import OidcSettings
+from zoe_lib.settings.sign_in_settings import OidcSettings
 
 ISSUER = "https://sso.example"
 SETTINGS = OidcSettings(issuer=ISSUER, client_id="zoe")

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from zoe_api.http.request_context import PREFIX
 from zoe_api.people.sign_in.oidc_answers import CALLBACK, callback_path
 from zoe_api.people.sign_in.redirect_uris import log_redirect_uris, redirect_uris
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 
 def settings(*names: str, **more: Any) -> Settings:

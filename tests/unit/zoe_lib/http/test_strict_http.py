@@ -11,7 +11,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from tests.support.framing import CASES, is_refused, request
-from zoe_lib.strict_http import UNREAD_BYTES_MAX, StrictHttp
+from zoe_lib.http.strict_http import UNREAD_BYTES_MAX, StrictHttp
 
 
 class Line(asyncio.Transport):

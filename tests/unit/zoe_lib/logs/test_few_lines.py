@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.manual_clock import ManualClock
-from zoe_lib import few_lines
-from zoe_lib.few_lines import FewLines, client_of
+from zoe_lib.logs import few_lines
+from zoe_lib.logs.few_lines import FewLines, client_of
 
 
 def test_a_client_has_so_many_lines_a_second_and_the_next_one_tells_the_others() -> None:

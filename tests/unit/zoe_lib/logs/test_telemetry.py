@@ -11,7 +11,7 @@ import pytest
 
 PROGRAM = """
 import logging, structlog, types
-from zoe_lib.telemetry import configure_logging
+from zoe_lib.logs.telemetry import configure_logging
 configure_logging("FORM", "info", "test")
 for number in range(2000):
     structlog.get_logger().info("something", number=number, text="x" * 100)
@@ -52,7 +52,7 @@ for second in range(3):
 OF_CLIENT = """
 import structlog, types
 from zoe_lib import telemetry
-from zoe_lib.few_lines import FewLines
+from zoe_lib.logs.few_lines import FewLines
 now_s = [1000.0]
 clock = types.SimpleNamespace(now_s=lambda: now_s[0])
 telemetry.configure_logging("json", "info", "test", None, FewLines(5, clock))

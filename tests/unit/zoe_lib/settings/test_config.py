@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from scripts.reference.settings import settings_page
-from zoe_lib.config import Settings
+from zoe_lib.settings.config import Settings
 
 
 def test_basic_settings_exist_and_are_about_a_dozen() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from zoe_lib.api_tokens import TokenText
-from zoe_lib.job_tokens import PREFIX, JobToken, JobTokens, is_job_token
 from zoe_lib.sealing import add_key, drop_older_keys
+from zoe_lib.tokens.api_tokens import TokenText
+from zoe_lib.tokens.job_tokens import PREFIX, JobToken, JobTokens, is_job_token
 
 TOKEN = JobToken("x1", 1, "red", "ada")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_lib.column_types import ColumnType, date_of, day_of_time, mismatches, type_of
-from zoe_lib.predicate import parse
-from zoe_lib.spark_sql import expression
+from zoe_lib.pushdown.column_types import ColumnType, date_of, day_of_time, mismatches, type_of
+from zoe_lib.pushdown.predicate import parse
+from zoe_lib.pushdown.spark_sql import expression
 
 
 @pytest.mark.parametrize(

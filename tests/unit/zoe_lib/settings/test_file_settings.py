@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from storage_controller.settings import ControllerSettings
-from zoe_lib.config import Settings
-from zoe_lib.file_settings import FileSettings, misspelt, read_settings
+from zoe_lib.settings.config import Settings
+from zoe_lib.settings.file_settings import FileSettings, misspelt, read_settings
 
 
 def said(kind: type[FileSettings], capsys: pytest.CaptureFixture[str]) -> str:

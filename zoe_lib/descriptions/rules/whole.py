@@ -11,9 +11,9 @@ from typing import Any
 from zoe_client.documents.diagnostics import Code, Diagnostic, duplicates, pointer
 from zoe_client.documents.reading import mapping, number, objects, text
 from zoe_lib.descriptions import bounds
-from zoe_lib.descriptions.rules_component import check_component
-from zoe_lib.descriptions.rules_storage import check_storage
-from zoe_lib.descriptions.rules_templates import check_templates
+from zoe_lib.descriptions.rules.component import check_component
+from zoe_lib.descriptions.rules.storage import check_storage
+from zoe_lib.descriptions.rules.templates import check_templates
 from zoe_lib.domain.applications.templates import SELF
 
 _PLACE = pointer("components")

@@ -7,9 +7,9 @@ from typing import Any
 
 from zoe_client.documents.diagnostics import Code, Diagnostic, duplicates, pointer
 from zoe_client.documents.reading import objects, text
-from zoe_lib.column_types import ColumnType, mismatches, type_of
 from zoe_lib.descriptions import bounds
-from zoe_lib.predicate import PredicateError, parse
+from zoe_lib.pushdown.column_types import ColumnType, mismatches, type_of
+from zoe_lib.pushdown.predicate import PredicateError, parse
 
 _WHERE = "for example: city = 'Nice' and kwh > 90; see docs/storage.md"
 

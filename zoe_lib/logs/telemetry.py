@@ -13,7 +13,7 @@ import structlog
 from structlog.typing import Processor
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.few_lines import FewLines
+from zoe_lib.logs.few_lines import FewLines
 
 _QUIET = ("debug", "info")
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from zoe_lib.swift_sign_in import NotSignedIn, SignedIn, sign_in_request, signed_in
+from zoe_lib.http.swift_sign_in import NotSignedIn, SignedIn, sign_in_request, signed_in
 
 OWN, KEYSTONE = "http://swift:8080/auth/v1.0", "https://keystone:5000/v3"
 URL = "http://swift:8080/v1/AUTH_1"

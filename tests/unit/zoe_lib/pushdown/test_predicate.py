@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_lib.predicate import And, Comparison, IsNull, Not, Or, PredicateError, columns, parse
+from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Or, PredicateError, columns, parse
 
 
 @pytest.mark.parametrize(

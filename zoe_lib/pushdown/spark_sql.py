@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from zoe_lib.column_types import ColumnType
-from zoe_lib.predicate import And, Comparison, IsNull, Not, Or, Predicate
+from zoe_lib.pushdown.column_types import ColumnType
+from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Or, Predicate
 
 _STRING = ColumnType("string")
 

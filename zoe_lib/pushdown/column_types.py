@@ -14,7 +14,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal
 
-from zoe_lib.predicate import And, Comparison, IsNull, Not, Or, Predicate
+from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Or, Predicate
 
 Kind = Literal["string", "boolean", "byte", "short", "int", "long", "float", "double", "decimal", "date", "timestamp"]
 NAMES = "string, boolean, byte, short, int, long, float, double, decimal(p,s), date or timestamp"

@@ -1,0 +1,1 @@
+"""What a description has to fulfil beyond the types of its fields."""

@@ -1,0 +1,1 @@
+"""How servers of Zoe read requests, and how Zoe signs in to Swift."""

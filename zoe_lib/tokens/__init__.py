@@ -1,0 +1,1 @@
+"""Tokens of people and of jobs."""
