@@ -21,7 +21,7 @@ PACKAGES = (
     "zoe_simulator",
 )
 CARVED = (
-    *("storage_bridge", "storage_controller", "storage_filters"),
+    *("storage_bridge", "storage_controller", "storage_filters", "storage_gateway"),
     *("zoe_api", "zoe_cli", "zoe_embedded", "zoe_files", "zoe_job", "zoe_lib", "zoe_master.scheduler"),
 )
 """What stays within the bounds, with all below it; what is here stays here."""

@@ -39,7 +39,7 @@ _FACTORIES = {
     "zoe_bandwidth": "storage_filters.bandwidth.middleware",
     "zoe_executions": "storage_filters.execution_auth.middleware",
     "zoe_views": "storage_filters.views.middleware",
-    "zoe_quotas": "storage_gateway.quotas",
+    "zoe_quotas": "storage_gateway.quotas.middleware",
 }
 _ACTS = ("storage_filters", "storage_gateway", "swift.common.middleware", "swift.proxy", "swift.common.constraints")
 _RULES = "storage_filters.s3_signed.signatures"

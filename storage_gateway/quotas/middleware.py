@@ -35,11 +35,11 @@ from swift.common.utils import cache_from_env, get_logger
 from swift.common.wsgi import make_pre_authed_request
 from swift.proxy.controllers.base import get_account_info, get_container_info
 
-from storage_gateway import key_quotas
 from storage_gateway.content_types import KEY
 from storage_gateway.exchange import COUNTS
-from storage_gateway.quota_ledger import NOTHING, Amount, Count, Ledger, is_stale
-from storage_gateway.quota_uploads import Metered, Upload
+from storage_gateway.quotas import of_keys as key_quotas
+from storage_gateway.quotas.ledger import NOTHING, Amount, Count, Ledger, is_stale
+from storage_gateway.quotas.uploads import Metered, Upload
 
 _PAGES_MAX = 1000
 

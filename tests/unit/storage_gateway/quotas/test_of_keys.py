@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from storage_gateway import key_quotas
 from storage_gateway.content_types import KEY, listing_from_store, to_store
+from storage_gateway.quotas import of_keys as key_quotas
 
 
 def kept(headers: dict[str, str]) -> dict[str, str]:
