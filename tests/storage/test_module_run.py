@@ -112,7 +112,7 @@ _GREEN = """
 import eventlet, sys
 eventlet.monkey_patch(all=False, socket=True, select=True, thread=True)  # as Swift's servers do
 sys.path.insert(0, sys.argv[1])
-from storage_filters import module_run
+from storage_filters.transforms.modules import run as module_run
 from storage_filters.transforms.modules.engine import compiled
 module_run.FUEL_A_CALL = 10**12
 one = module_run.ModuleRun(compiled(sys.stdin.buffer.read()), "forward", {})

@@ -89,9 +89,9 @@ AWAY = """
 import logging, os, sys, time
 from pathlib import Path
 import eventlet
-from storage_filters import controller_connection as connection
-from storage_filters import content_samples, cpu_budget, limits, rate_table
-from storage_filters import request_counters, transfer_counters, use_counters
+from storage_filters.bandwidth import content_samples, limits
+from storage_filters.bandwidth import controller_connection as connection
+from storage_filters.counting import cpu_budget, rate_table, request_counters, transfer_counters, use_counters
 connection._SILENCE_S, connection.REPORT_INTERVAL_S = 0.2, 0.02
 listener = eventlet.listen(("127.0.0.1", 0))
 attempts = []

@@ -36,7 +36,7 @@ def test_a_full_disk_costs_logs_and_nothing_else(form: str) -> None:
 
 FLOOD = """
 import logging, structlog, types
-from zoe_lib import telemetry
+from zoe_lib.logs import telemetry
 now_s = [1000.0]
 telemetry.Few.__init__.__defaults__ = (types.SimpleNamespace(now_s=lambda: now_s[0]),)
 telemetry.configure_logging("json", "info", "test", 5)
@@ -51,7 +51,7 @@ for second in range(3):
 
 OF_CLIENT = """
 import structlog, types
-from zoe_lib import telemetry
+from zoe_lib.logs import telemetry
 from zoe_lib.logs.few_lines import FewLines
 now_s = [1000.0]
 clock = types.SimpleNamespace(now_s=lambda: now_s[0])
