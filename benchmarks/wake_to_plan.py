@@ -23,9 +23,9 @@ from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.postgres.migrate import upgrade
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend
-from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import TickRecorder
+from zoe_master.state.crash_points import CrashPoint
 
 CASES = ((100, 1000), (1000, 10_000))
 RUNS = 5

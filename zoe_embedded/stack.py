@@ -39,9 +39,9 @@ from zoe_lib.store.postgres.migrate import upgrade
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.sql.accounts.system_ids import IdKind
 from zoe_lib.tokens.api_tokens import FIRST_TENANT, FIRST_USER, TokenText, add_admin_token
-from zoe_master.backends.failures import CannotStartError
-from zoe_master.backends.local.directories import ComponentUser
-from zoe_master.backends.local.workspaces import workspaces
+from zoe_master.backends.local.files.directories import ComponentUser
+from zoe_master.backends.local.files.workspaces import workspaces
+from zoe_master.backends.services.failures import CannotStartError
 
 PREFERRED_PORT = 5100
 _PASSWORD_BYTES = 12

@@ -51,10 +51,9 @@ from zoe_master.background.retention import ExecutionRetention, removal_interval
 from zoe_master.background.run_times_thread import RunTimesThread
 from zoe_master.background.scaling_thread import ScalingThread
 from zoe_master.background.schedule_thread import ScheduleThread
-from zoe_master.crash_points import Hit, crash_point_of
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
-from zoe_master.loop.promise_decisions import PromiseDecisions
+from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick_recorder import TickRecorder
@@ -66,6 +65,7 @@ from zoe_master.plugins import PluginRefused, Plugins, load_plugins
 from zoe_master.rpc.handlers import RpcHandlers
 from zoe_master.rpc.rule_answers import RuleAnswers
 from zoe_master.rpc.server import RpcServer
+from zoe_master.state.crash_points import Hit, crash_point_of
 from zoe_master.state.promise_prices import StoredPrices
 from zoe_master.storage.reconciler import ThreadedReconciler
 from zoe_master.storage.report import keep

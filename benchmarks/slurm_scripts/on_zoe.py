@@ -23,8 +23,8 @@ from zoe_lib.store.people import Token
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.sql.accounts.system_ids import IdKind
 from zoe_lib.tokens.api_tokens import ALL_SCOPES, FIRST_TENANT, TokenText
-from zoe_master.backends.local.directories import ComponentUser
-from zoe_master.backends.local.workspaces import workspaces
+from zoe_master.backends.local.files.directories import ComponentUser
+from zoe_master.backends.local.files.workspaces import workspaces
 
 _CLONE = Path(__file__).resolve().parents[2]
 _LIBRARIES = os.pathsep.join((sysconfig.get_paths()["purelib"], str(_CLONE)))

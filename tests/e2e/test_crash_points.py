@@ -11,7 +11,7 @@ from tests.support.installation import Installation, Program
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_lib.domain.executions.execution import ExecutionState
-from zoe_master.crash_points import CrashPoint
+from zoe_master.state.crash_points import CrashPoint
 
 # Without a storage controller there is nothing to synchronise or to decide; with one: tests/storage.
 NEVER_REACHED = {step for step in CrashPoint if step.startswith(("storage_", "slo_", "view_", "inputs_"))}

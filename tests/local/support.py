@@ -19,8 +19,8 @@ from zoe_lib.domain.executions.execution import ServiceId
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import Observation, ObservedState, PeerService, ServiceStart, SystemUser
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime
-from zoe_master.backends.local.cgroups import find_parent
-from zoe_master.backends.local.hints import hint_name
+from zoe_master.backends.local.machine.cgroups import find_parent
+from zoe_master.backends.local.machine.hints import hint_name
 from zoe_master.backends.local.supervisor import processes
 from zoe_master.waker import TickWaker
 

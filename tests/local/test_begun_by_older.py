@@ -17,7 +17,7 @@ from typing import Any
 from tests.local.support import IS_ROOT, LocalWorld, component_python, server, shell, start_of, wait_until
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState, PortAddress
-from zoe_master.backends.local.hints import hint_name
+from zoe_master.backends.local.machine.hints import hint_name
 from zoe_master.backends.local.supervisor import files
 
 SUPERVISOR = Path(__file__).with_name("supervisor_0.1.0.zip")

@@ -22,8 +22,8 @@ from tests.local.wheels import make_wheel, wheelhouse
 from tests.support.waiting import until
 from zoe_lib.domain.applications.application import Component, ComponentSecret
 from zoe_lib.domain.executions.execution import Cause
-from zoe_master.backends import environment_build as build
 from zoe_master.backends.base import ObservedState, ServiceSecrets
+from zoe_master.backends.environments import build
 from zoe_master.backends.local.environments import environments
 from zoe_master.backends.local.supervisor import processes
 

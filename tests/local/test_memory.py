@@ -8,7 +8,7 @@ from tests.local.support import MIB, LocalWorld, needs_cgroups, python, start_of
 from zoe_lib.domain.executions.execution import Cause
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.local.specification import specify
+from zoe_master.backends.local.services.specification import specify
 from zoe_master.backends.local.supervisor import files
 
 LIMITED = {"reservation": Resources(500, 64 * MIB)}

@@ -13,7 +13,7 @@ import pytest
 from tests.local.support import MIB, LocalWorld, python, shell
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.local import outputs
+from zoe_master.backends.local.services import outputs
 
 LINE_BYTES = 12  # what %011d and a newline make
 ENDLESS = """

@@ -20,9 +20,9 @@ import pytest
 from tests.local.support import DEADLINE_S, LocalWorld, server, shell, start_of, wait_until
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.local.launch import launch
-from zoe_master.backends.local.records import new_record
-from zoe_master.backends.local.specification import specify
+from zoe_master.backends.local.services.launch import launch
+from zoe_master.backends.local.services.records import new_record
+from zoe_master.backends.local.services.specification import specify
 from zoe_master.backends.local.supervisor import files, processes
 
 REPOSITORY = Path(__file__).parents[2]

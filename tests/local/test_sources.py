@@ -185,6 +185,6 @@ def test_sources_and_a_secret_of_the_component_do_not_meet(place: Place) -> None
 
 
 def test_an_image_without_git_is_refused_in_words(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zoe_master.backends.local.specification.SYSTEM_PATH", ("/nowhere",))
+    monkeypatch.setattr("zoe_master.backends.local.services.specification.SYSTEM_PATH", ("/nowhere",))
     ended = place.run()
     assert ended.message == "component c has sources, but its image has no git"

@@ -11,9 +11,9 @@ import pytest
 from tests.local.support import LocalWorld, shell, start_of
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import BackendError, ObservedState
-from zoe_master.backends.kept_logs import BYTES_MIN
-from zoe_master.backends.local import launch
+from zoe_master.backends.local.services import launch
 from zoe_master.backends.local.supervisor import files
+from zoe_master.backends.services.kept_logs import BYTES_MIN
 
 
 def test_a_supervisor_that_cannot_begin_is_a_failed_start(world: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +24,7 @@ def test_a_supervisor_that_cannot_begin_is_a_failed_start(world: LocalWorld, mon
 
 
 def test_an_interpreter_that_is_gone_is_a_failed_start(world: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zoe_master.backends.local.launch.sys.executable", "/no/python")
+    monkeypatch.setattr("zoe_master.backends.local.services.launch.sys.executable", "/no/python")
     found = world.ended(world.start(shell("true")))
     assert found.cause is Cause.START_FAILED
     assert "cannot start its supervisor" in found.message

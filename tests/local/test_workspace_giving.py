@@ -15,9 +15,9 @@ import pytest
 
 from tests.local.support import ANN, BOB, IS_ROOT, LocalWorld, needs_root, shell, start_of
 from tests.support.files import FileProgram
-from zoe_master.backends import workspace_program
 from zoe_master.backends.base import MovedWorkspace, MoveState, ObservedState, SystemUser, WorkspaceMove
-from zoe_master.backends.workspace_moves import WorkspaceMoves
+from zoe_master.backends.workspaces import program as workspace_program
+from zoe_master.backends.workspaces.moves import WorkspaceMoves
 
 CAROL = SystemUser(450_003, 450_009)
 MOVE = WorkspaceMove("tenant", "ann", "bob", ANN, BOB)
@@ -173,7 +173,7 @@ def owned_tree(path: Path) -> None:
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, os.path.dirname(sys.argv[1]))
-import workspace_program as program
+import program
 left = int(sys.argv[2])
 del sys.argv[1:3]
 def counted(step):

@@ -11,7 +11,7 @@ from zoe_client.vocabulary import DeadlineCause, ExecutionState
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.values.conditions import Conditions
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_master.crash_points import CrashPoint
+from zoe_master.state.crash_points import CrashPoint
 
 JOB = application(component("job", 1, 1, cores=8), expected_run_s=100.0)
 

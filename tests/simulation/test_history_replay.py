@@ -25,9 +25,9 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.documents.codec import encode
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import TickRecorder
+from zoe_master.state.crash_points import CrashPoint
 from zoe_simulator.history_replay.outcome import Decision, decisions
 from zoe_simulator.history_replay.recording import Recording, ReplayRefused, read_recording, to_event
 from zoe_simulator.history_replay.rerun import Change, Rerun

@@ -36,9 +36,9 @@ from zoe_master.backends.simulated import (
     ServiceBehaviour,
     SimulatedBackend,
 )
-from zoe_master.crash_points import CrashPoint
 from zoe_master.loop import observer
 from zoe_master.loop.observer import news
+from zoe_master.state.crash_points import CrashPoint
 
 
 def test_a_batch_application_runs_to_its_end() -> None:

@@ -11,7 +11,7 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import ExecutionQuery
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_master.crash_points import CrashPoint
+from zoe_master.state.crash_points import CrashPoint
 from zoe_master.state.state_cache import StateCache
 
 

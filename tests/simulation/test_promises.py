@@ -26,7 +26,7 @@ from zoe_lib.domain.values.progress import ExecutionProgress, ProgressReading
 from zoe_lib.pricing.price_list import PriceList
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_master.loop.promise_decisions import PromiseDecisions
+from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.loop.tick import Tick
 from zoe_master.state.promise_prices import StoredPrices
 

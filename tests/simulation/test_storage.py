@@ -19,7 +19,7 @@ from zoe_lib.domain.executions.promises import refused, required, wished
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_master.crash_points import CrashPoint
+from zoe_master.state.crash_points import CrashPoint
 
 MB = 1_000_000
 CAPACITY = Capacity(100 * MB, {"disk": 100 * MB})

@@ -12,7 +12,7 @@ from tests.simulation.world import World, node
 from tests.support.limited_controller import SAYS, Limited
 from zoe_lib.domain.executions.execution import ExecutionState, Mark
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_master.crash_points import CrashPoint
+from zoe_master.state.crash_points import CrashPoint
 from zoe_simulator.invariants.journal import Journal
 
 TO_OTHERS = "the store cannot guarantee that much at present"

@@ -20,8 +20,8 @@ from zoe_lib.store.documents.codec import decode
 from zoe_lib.store.values import JournalEntry
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
+from zoe_master.state.crash_points import CrashPoint
 from zoe_master.storage.spark_config import Place, SparkConfig
 
 MB = 10**6

@@ -26,7 +26,7 @@ from zoe_lib.domain.values.storage import (
 from zoe_lib.store.values import JournalEntry
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_master.crash_points import CrashPoint
+from zoe_master.state.crash_points import CrashPoint
 from zoe_master.storage.view_reconciler import InputViews
 
 WANTED = Pushdown(("id", "kwh"), "city = 'Nice'")

@@ -23,9 +23,9 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
-from zoe_master.crash_points import CrashPoint, Hit, never_crash
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick
+from zoe_master.state.crash_points import CrashPoint, Hit, never_crash
 from zoe_master.storage.reconciler import InlineReconciler, StorageReconciler
 from zoe_master.waker import TickWaker
 

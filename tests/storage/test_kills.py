@@ -29,7 +29,7 @@ from zoe_embedded.processes.ports import HeldPorts
 from zoe_lib.domain.applications.templates import escape
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import ExecutionState
-from zoe_master.crash_points import CrashPoint
+from zoe_master.state.crash_points import CrashPoint
 
 MB = 10**6
 # So little that views pay, however busy the machine is.

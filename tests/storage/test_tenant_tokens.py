@@ -10,7 +10,7 @@ from tests.storage.test_views import meters
 from tests.support.object_store import logged_in
 from tests.support.whole_storage import Whole
 from zoe_lib.domain.values.storage import Credential
-from zoe_master.crash_points import never_crash
+from zoe_master.state.crash_points import never_crash
 from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, OTHER_ACCOUNT, TenantTokens
 from zoe_master.storage.view_reconciler import ViewReconciler
 

@@ -18,8 +18,8 @@ from zoe_lib.store.memory.state import State
 from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import StoreLimits
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
-from zoe_master.crash_points import CrashPoint, never_crash
 from zoe_master.loop.master import Master
+from zoe_master.state.crash_points import CrashPoint, never_crash
 from zoe_master.waker import TickWaker
 
 _NO_MEMBER = Member("", -1)

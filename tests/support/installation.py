@@ -24,7 +24,7 @@ from zoe_client import Client
 from zoe_embedded.processes.services import stop_all_services
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.postgres.store import PostgresStore
-from zoe_master.backends.local.hints import hint_name
+from zoe_master.backends.local.machine.hints import hint_name
 from zoe_master.backends.local.supervisor import processes
 
 REPOSITORY = Path(__file__).parents[2]

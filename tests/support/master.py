@@ -20,7 +20,7 @@ from zoe_master.background import metrics
 from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.promise_thread import PromiseThread
 from zoe_master.loop.master import Master
-from zoe_master.loop.promise_decisions import PromiseDecisions
+from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick_recorder import TickRecorder
 from zoe_master.rpc.handlers import RpcHandlers

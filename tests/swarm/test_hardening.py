@@ -16,7 +16,7 @@ from tests.swarm.cluster import Cluster
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.swarm.engine import engine_events
 from zoe_master.backends.swarm.engine import probe_containers as probing
-from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.naming import labels
 
 ULIMITS = {"nofile": 4096, "core": 0}
 

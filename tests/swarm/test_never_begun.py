@@ -20,7 +20,7 @@ from zoe_master.backends.swarm.services.records import Record, ServiceGroup
 from zoe_master.backends.swarm.services.service_driver import ServiceDriver
 from zoe_master.backends.swarm.services.service_files import ServiceFiles
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
-from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.naming import labels
 from zoe_master.waker import TickWaker
 
 SERVICE = "e.c.0.1"

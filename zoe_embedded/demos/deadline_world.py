@@ -17,8 +17,8 @@ from zoe_embedded.home import Home
 from zoe_embedded.swift.configuration import StoreUser
 from zoe_embedded.swift.site import Site
 from zoe_embedded.swift.store import StoreError
-from zoe_master.backends.local.cgroups import find_parent
-from zoe_master.backends.local.hints import hint_name
+from zoe_master.backends.local.machine.cgroups import find_parent
+from zoe_master.backends.local.machine.hints import hint_name
 
 NODE_CORES, NODE_MEMORY = 3.0, 8 << 30
 """What may be reserved: more than the job, since promises hold at most four fifths of it."""

@@ -15,7 +15,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreError
 from zoe_lib.store.values import Leader
-from zoe_master.crash_points import CrashPoint, Hit
+from zoe_master.state.crash_points import CrashPoint, Hit
 
 log = structlog.get_logger(__name__)
 

@@ -12,7 +12,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_lib.domain.values.progress import ExecutionProgress
 from zoe_master.loop.master import Master
-from zoe_master.loop.promise_decisions import PromiseDecisions
+from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.state.cpu_budget import PROMISES_S, CpuBudget
 from zoe_master.waker import TickWaker
 

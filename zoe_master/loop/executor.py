@@ -32,11 +32,11 @@ from zoe_master.backends.base import (
     ServiceStart,
     ServiceStorage,
 )
-from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.loop.port_secrets import PortSecrets
 from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.scheduler.ordering.snapshot import Plan
+from zoe_master.state.crash_points import CrashPoint, Hit
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 from zoe_master.storage.input_places import Told

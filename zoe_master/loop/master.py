@@ -24,7 +24,6 @@ from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotLeader
 from zoe_master.backends.base import Backend
-from zoe_master.crash_points import Hit, never_crash
 from zoe_master.loop.arrays import ArrayObserver
 from zoe_master.loop.conditions import ConditionObserver
 from zoe_master.loop.culling import ExecutionCulling, LastUses
@@ -32,8 +31,8 @@ from zoe_master.loop.executor import PlanExecutor
 from zoe_master.loop.image_gate import ImageGate
 from zoe_master.loop.observer import ServiceObserver
 from zoe_master.loop.port_secrets import PortSecrets
-from zoe_master.loop.promise_answers import PromiseAnswers
-from zoe_master.loop.promise_decisions import PromiseDecision
+from zoe_master.loop.promises.answers import PromiseAnswers
+from zoe_master.loop.promises.decisions import PromiseDecision
 from zoe_master.loop.reason_writer import ReasonWriter
 from zoe_master.loop.retry_limit import RetryLimit
 from zoe_master.loop.secret_values import ExecutionSecrets
@@ -42,6 +41,7 @@ from zoe_master.loop.tick import Tick
 from zoe_master.loop.tick_recorder import Inputs, TickInputs, TickRecorder, without_own
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.state.crash_points import Hit, never_crash
 from zoe_master.state.state_cache import CHANGES_PER_SET, StateCache
 from zoe_master.state.tick_context import TickContext
 from zoe_master.storage.grants import GuaranteeGrants

@@ -10,8 +10,8 @@ from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState
 from zoe_lib.domain.lifecycle.consequences import settle
 from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import Backend, Observation, ObservedState
-from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.loop.change_tracker import ChangeTracker
+from zoe_master.state.crash_points import CrashPoint, Hit
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 

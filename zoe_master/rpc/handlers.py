@@ -21,7 +21,7 @@ from zoe_lib.messaging.slow_lane import Lane, Left
 from zoe_lib.store.documents.codec import decode, encode
 from zoe_master.backends.base import Backend, BackendError, TerminalRequest, WorkspaceMove
 from zoe_master.loop.master import Master
-from zoe_master.loop.promise_decisions import PromiseDecisions
+from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.plugins import Plugins

@@ -26,8 +26,8 @@ from zoe_lib.domain.executions.promises import (
     view_schemes,
     wished,
 )
-from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.scheduler.ordering.snapshot import Plan
+from zoe_master.state.crash_points import CrashPoint, Hit
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 from zoe_master.storage.execution_credentials import ExecutionCredentials

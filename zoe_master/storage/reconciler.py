@@ -15,7 +15,7 @@ from storage_bridge.base import StorageController
 from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_lib.domain.executions.promises import BandwidthGuarantee
 from zoe_lib.domain.values.storage import Located
-from zoe_master.crash_points import Hit, never_crash
+from zoe_master.state.crash_points import Hit, never_crash
 from zoe_master.storage.input_places import PlaceFinder, Told
 from zoe_master.storage.reconcile_thread import ReconcileThread, Reconciliation
 from zoe_master.storage.report import BandwidthReport

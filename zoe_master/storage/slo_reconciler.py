@@ -26,7 +26,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_lib.domain.executions.promises import BandwidthGuarantee, BandwidthSupply, Rates, StoreCapacity, by_tenant
 from zoe_lib.domain.values.storage import Located
-from zoe_master.crash_points import CrashPoint, Hit
+from zoe_master.state.crash_points import CrashPoint, Hit
 from zoe_master.storage.execution_credentials import CredentialReconciler, ExecutionCredentials
 from zoe_master.storage.report import BandwidthReport, report, store_capacity
 

@@ -13,7 +13,7 @@ from zoe_lib.domain.executions.events import StorageTransferred
 from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution
 from zoe_lib.domain.values.transfers import StoreTransfers
 from zoe_lib.store.values import ExecutionChange
-from zoe_master.crash_points import CrashPoint, Hit
+from zoe_master.state.crash_points import CrashPoint, Hit
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 

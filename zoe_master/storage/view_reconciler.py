@@ -14,7 +14,7 @@ from zoe_lib.domain.executions.execution import Execution, Mark
 from zoe_lib.domain.executions.promises import pushed_down, why_no_view
 from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_lib.pushdown.predicate import PredicateError, columns, parse
-from zoe_master.crash_points import CrashPoint, Hit
+from zoe_master.state.crash_points import CrashPoint, Hit
 from zoe_master.storage.tenant_tokens import NoAccessError, NoAnswerError, SignIn, nobody
 
 log = structlog.get_logger(__name__)

@@ -22,8 +22,8 @@ from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, Exec
 from zoe_lib.store.errors import NotLeader, StoreUnavailable
 from zoe_master.backends.base import BackendError, ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedClock
-from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
+from zoe_master.state.crash_points import CrashPoint
 from zoe_master.state.state_cache import CHANGES_PER_SET
 from zoe_master.waker import TickWaker
 from zoe_simulator.faults.kinds import Fault, Occurrence

@@ -21,7 +21,7 @@ from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.simulated import SimulatedBackend, SimulatedClock
 from zoe_master.backends.simulated.backend import FINAL_STATES
 from zoe_master.loop.master import Master
-from zoe_master.loop.promise_decisions import PromiseDecisions
+from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.promise_prices import StoredPrices

@@ -30,25 +30,25 @@ from zoe_master.backends.base import (
     WorkspaceMove,
     nobody_left,
 )
-from zoe_master.backends.local import directories
 from zoe_master.backends.local.environments.sweep import EnvironmentSweeper
 from zoe_master.backends.local.file_processes import FileProcesses
-from zoe_master.backends.local.hints import SupervisorHints
-from zoe_master.backends.local.images import NO_RUNTIME, image_status, runtime_patterns
-from zoe_master.backends.local.layout import StatePaths
-from zoe_master.backends.local.machine import default_node, machine_hosts, nodes_now, read_machine_memory
-from zoe_master.backends.local.outputs import KeptOutputs, read_output
-from zoe_master.backends.local.progress_files import file_end
-from zoe_master.backends.local.records import Record, RecordStage, new_record
+from zoe_master.backends.local.files import directories
+from zoe_master.backends.local.files.progress_files import file_end
+from zoe_master.backends.local.files.volumes import allowed_bases
+from zoe_master.backends.local.files.workspace_giving import give_workspace
+from zoe_master.backends.local.machine.hints import SupervisorHints
+from zoe_master.backends.local.machine.images import NO_RUNTIME, image_status, runtime_patterns
+from zoe_master.backends.local.machine.machine import default_node, machine_hosts, nodes_now, read_machine_memory
+from zoe_master.backends.local.services.layout import StatePaths
+from zoe_master.backends.local.services.outputs import KeptOutputs, read_output
+from zoe_master.backends.local.services.records import Record, RecordStage, new_record
+from zoe_master.backends.local.services.specification import HOST
+from zoe_master.backends.local.services.worker import ServiceWorker
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.sources.sources import why_no_sources
-from zoe_master.backends.local.specification import HOST
 from zoe_master.backends.local.terminals import terminal_order
-from zoe_master.backends.local.volumes import allowed_bases
-from zoe_master.backends.local.worker import ServiceWorker
-from zoe_master.backends.local.workspace_giving import give_workspace
 from zoe_master.backends.terminal.sessions import TerminalRequests
-from zoe_master.backends.workspace_moves import WorkspaceMoves, waiting_for
+from zoe_master.backends.workspaces.moves import WorkspaceMoves, waiting_for
 from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)

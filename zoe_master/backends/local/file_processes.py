@@ -24,14 +24,14 @@ import structlog
 from zoe_files import HOME
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import BackendError, Endpoint, SystemUser
-from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.file_task import UMASK_OF_ALL, UMASK_OF_ITS_OWN, task_of
-from zoe_master.backends.local import directories
-from zoe_master.backends.local.launch import reap
+from zoe_master.backends.local.files import directories
+from zoe_master.backends.local.files.users import ComponentUsers
+from zoe_master.backends.local.files.workspaces import workspaces
+from zoe_master.backends.local.services.launch import reap
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.supervisor import files, processes
-from zoe_master.backends.local.users import ComponentUsers
-from zoe_master.backends.local.workspaces import workspaces
+from zoe_master.backends.services.failures import CannotStartError
 
 log = structlog.get_logger(__name__)
 

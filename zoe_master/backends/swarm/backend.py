@@ -37,12 +37,12 @@ from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.exposure import NodeExposure
-from zoe_master.backends.swarm.engine.file_containers import FileContainers, WorkspaceUser
-from zoe_master.backends.swarm.engine.left_files import left_in
-from zoe_master.backends.swarm.engine.path_checks import PathChecks
+from zoe_master.backends.swarm.engine.files.file_containers import FileContainers, WorkspaceUser
+from zoe_master.backends.swarm.engine.files.left_files import left_in
+from zoe_master.backends.swarm.engine.files.path_checks import PathChecks
+from zoe_master.backends.swarm.engine.files.volume_owners import VolumeOwners
+from zoe_master.backends.swarm.engine.files.workspace_giving import WorkspaceGiving
 from zoe_master.backends.swarm.engine.pulls import ImagePulls
-from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
-from zoe_master.backends.swarm.engine.workspace_giving import WorkspaceGiving
 from zoe_master.backends.swarm.errors import UNREACHABLE, words_of
 from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
@@ -61,10 +61,10 @@ from zoe_master.backends.swarm.services.terminals import end_left_terminals, ter
 from zoe_master.backends.swarm.services.usage_sampling import UsageSampling
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.environments import with_time_to_build
-from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
-from zoe_master.backends.swarm.spec.gateway_spec import SECRET_HEADER, TARGET_HEADER
+from zoe_master.backends.swarm.spec.gateways.secrets import GatewaySecrets
+from zoe_master.backends.swarm.spec.gateways.specification import SECRET_HEADER, TARGET_HEADER
 from zoe_master.backends.terminal.sessions import TerminalRequests
-from zoe_master.backends.workspace_moves import WorkspaceMoves, waiting_for
+from zoe_master.backends.workspaces.moves import WorkspaceMoves, waiting_for
 from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)

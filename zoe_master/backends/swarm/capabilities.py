@@ -11,7 +11,7 @@ from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.pulls import ImagePulls
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.engine_limits import DOCKER
-from zoe_master.backends.swarm.spec.mounts import mount_points
+from zoe_master.backends.swarm.spec.mounts.mounts import mount_points
 
 IMAGES_MAX = 1000
 """More allowed images than this are not listed one by one: each change writes the list into the database."""

@@ -12,7 +12,7 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import Leader
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
-from zoe_master.crash_points import CrashPoint
+from zoe_master.state.crash_points import CrashPoint
 
 LEASE_S, RENEWED_EACH_S = 5.0, 1.0
 

@@ -13,8 +13,8 @@ from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, again, membe
 from zoe_lib.domain.values.conditions import Conditions, Dependency
 from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import ArrayChange
-from zoe_master.crash_points import CrashPoint
 from zoe_master.state.arrays import WINDOW_MAX
+from zoe_master.state.crash_points import CrashPoint
 
 
 def test_a_long_array_keeps_the_queue_short() -> None:

@@ -21,8 +21,8 @@ from zoe_lib.domain.executions.arrays import ArrayEventKind, again, cancel, list
 from zoe_lib.domain.executions.limits import EVERY, Limits
 from zoe_lib.domain.values.conditions import Conditions, Dependency
 from zoe_lib.store.values import ArrayChange
-from zoe_master.crash_points import CrashPoint
 from zoe_master.state.arrays import MADE_MAX, WINDOW_MAX
+from zoe_master.state.crash_points import CrashPoint
 
 SCALARS = st.one_of(
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20),

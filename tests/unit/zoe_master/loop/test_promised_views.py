@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.zoe_master.loop.test_promise_decisions import MB, NODES, reader, terms
+from tests.unit.zoe_master.loop.promises.test_decisions import MB, NODES, reader, terms
 from zoe_client.vocabulary import PromiseRisk
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.cluster.policy import Policy
@@ -14,7 +14,7 @@ from zoe_lib.domain.values.frozen import changed
 from zoe_lib.domain.values.storage import InputRead, Pushdown, StorageDemand, StorageObject
 from zoe_lib.pricing.price_list import PriceList, Row
 from zoe_lib.run_times.values import RunSample, RunSetting
-from zoe_master.loop.promise_decisions import PromiseDecisions
+from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.state.promise_prices import StoredPrices

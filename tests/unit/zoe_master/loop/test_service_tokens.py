@@ -9,7 +9,7 @@ from tests.support.applications import application, component, execution
 from zoe_lib.descriptions import parse
 from zoe_lib.tokens.job_tokens import JobToken, JobTokens
 from zoe_master.backends.base import ServiceStart
-from zoe_master.backends.secret_files import API_TOKEN_FILE, api_variables, secret_files
+from zoe_master.backends.services.secret_files import API_TOKEN_FILE, api_variables, secret_files
 from zoe_master.loop.secret_values import ExecutionSecrets
 
 ASKING, OTHER = component("main", api="jobs"), component("other")

@@ -13,7 +13,7 @@ from zoe_lib.domain.executions.promises import view_schemes
 from zoe_lib.domain.values.finish_times import FinishTerms, Promise
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.domain.values.storage import Pushdown, StorageDemand, StorageObject
-from zoe_master.crash_points import never_crash
+from zoe_master.state.crash_points import never_crash
 from zoe_master.storage.view_reconciler import InputViews, ViewReconciler
 
 VIEWS = InputViews(view_schemes(False))

@@ -6,7 +6,7 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.model import BandwidthSlo, StorageCapacity
 from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.executions.promises import BandwidthGuarantee, Rates
-from zoe_master.crash_points import never_crash
+from zoe_master.state.crash_points import never_crash
 from zoe_master.storage.slo_reconciler import DesiredSlos, SloReconciler
 
 

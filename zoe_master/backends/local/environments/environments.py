@@ -20,12 +20,12 @@ from pathlib import Path
 
 from zoe_client.documents.shortening import shortened
 from zoe_lib.domain.applications.application import Component
-from zoe_master.backends import environment_build as build
-from zoe_master.backends.failures import CannotStartError
-from zoe_master.backends.local import directories
-from zoe_master.backends.local.directories import ComponentUser
+from zoe_master.backends.environments import build
+from zoe_master.backends.local.files import directories
+from zoe_master.backends.local.files.directories import ComponentUser
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.supervisor.spec import PrepareProcess
+from zoe_master.backends.services.failures import CannotStartError
 
 _FORMAT = 1
 _NAMED_MAX = 5

@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_master.backends.kept_logs import KeptOutput, beyond, bytes_of
 from zoe_master.backends.local.settings import LocalSettings
+from zoe_master.backends.services.kept_logs import KeptOutput, beyond, bytes_of
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 # A copy of pip that a killed master has begun; it takes a second.

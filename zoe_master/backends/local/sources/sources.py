@@ -9,10 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from zoe_lib.domain.applications.application import Component
-from zoe_master.backends import source_clone
-from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.environments import source_clone
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.supervisor.spec import PrepareProcess
+from zoe_master.backends.services.failures import CannotStartError
 
 _SOURCE = Path(source_clone.__file__)
 

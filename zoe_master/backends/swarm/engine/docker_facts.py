@@ -11,7 +11,7 @@ from typing import Any
 
 from zoe_lib.domain.executions.execution import ServiceId
 from zoe_lib.domain.values.resources import Resources
-from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.naming import labels
 
 Json = Mapping[str, Any]
 _NANO_PER_MILLI = 10**6

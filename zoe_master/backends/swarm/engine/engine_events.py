@@ -38,7 +38,7 @@ from zoe_master.backends.swarm.engine.image_facts import EngineImages, ImageComm
 from zoe_master.backends.swarm.engine.probe_containers import sweep_probes
 from zoe_master.backends.swarm.engine.scratch_volumes import remove_scratch, sweep_scratch
 from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of
-from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.naming import labels
 
 _log = logging.getLogger(__name__)
 _FIRST_OF_ITS_KIND = {"start", "kill", "die", "oom", "destroy"}

@@ -8,7 +8,7 @@ from typing import Any
 
 from zoe_lib.domain.values.resources import NOTHING, Resources
 from zoe_master.backends.swarm.engine.docker_facts import seconds
-from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.naming import labels
 
 Json = Mapping[str, Any]
 _SHORTEST_S = 2.0

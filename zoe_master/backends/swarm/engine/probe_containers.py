@@ -14,8 +14,8 @@ from zoe_lib.domain.applications.images import full_name
 from zoe_master.backends.base import ImageState
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.images import image_allowed
+from zoe_master.backends.swarm.spec.naming import labels
 
 NOBODY = "65534:65534"
 _IMAGES_TRIED_MAX = 5

@@ -8,7 +8,7 @@ from typing import Any
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.swarm.errors import UNREACHABLE
-from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.naming import labels
 
 _ABANDONED_S = 120.0  # above the time between creating a volume and starting its container
 

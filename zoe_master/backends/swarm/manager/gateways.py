@@ -12,18 +12,18 @@ from typing import Any
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import BackendError
-from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.services.failures import CannotStartError
 from zoe_master.backends.swarm.engine.docker_facts import TaskFacts, seconds
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.errors import NOTHING, UNREACHABLE, ErrorText, error_text, error_text_of, status_of
 from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
 from zoe_master.backends.swarm.services.records import Record
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec import labels
-from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels, attempt_of
-from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
-from zoe_master.backends.swarm.spec.gateway_spec import PORT, gateway_spec
-from zoe_master.backends.swarm.spec.names import gateway_name
+from zoe_master.backends.swarm.spec.gateways.secrets import GatewaySecrets
+from zoe_master.backends.swarm.spec.gateways.specification import PORT, gateway_spec
+from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.swarm.spec.naming.attempts import Attempt, attempt_labels, attempt_of
+from zoe_master.backends.swarm.spec.naming.names import gateway_name
 from zoe_master.backends.swarm.spec.specification import AttemptContext
 
 Json = Mapping[str, Any]

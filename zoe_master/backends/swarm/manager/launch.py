@@ -11,23 +11,23 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.images import full_name
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ServiceStart
-from zoe_master.backends.failures import CannotStartError, CannotStartYetError
-from zoe_master.backends.secret_files import API_TOKEN_FILE, file_of, source_secrets
+from zoe_master.backends.services.failures import CannotStartError, CannotStartYetError
+from zoe_master.backends.services.secret_files import API_TOKEN_FILE, file_of, source_secrets
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Managers
+from zoe_master.backends.swarm.engine.files.path_checks import PathChecks
+from zoe_master.backends.swarm.engine.files.volume_owners import VolumeOwners
 from zoe_master.backends.swarm.engine.image_facts import ImageCommand
-from zoe_master.backends.swarm.engine.path_checks import PathChecks
-from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
 from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve, error_text_of, status_of
 from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
 from zoe_master.backends.swarm.services.records import ServiceGroup
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec import labels
-from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.spec.environments import comes_first, entry_archive
 from zoe_master.backends.swarm.spec.grouping import grouped
+from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.swarm.spec.naming.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.spec.specification import (
     AttemptContext,
     Json,

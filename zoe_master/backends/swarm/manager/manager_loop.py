@@ -17,7 +17,7 @@ from zoe_master.backends.swarm.manager.poller import Reconciler
 from zoe_master.backends.swarm.services.service_driver import ServiceDriver
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.attempts import Attempt
+from zoe_master.backends.swarm.spec.naming.attempts import Attempt
 
 _log = logging.getLogger(__name__)
 _CHANGING = (ObservedState.STARTING, ObservedState.STOPPING)

@@ -18,8 +18,8 @@ from zoe_master.backends.swarm.services import containers
 from zoe_master.backends.swarm.services.records import Record, ServiceGroup, found_group
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.engine_limits import addresses_in
+from zoe_master.backends.swarm.spec.naming import labels
 
 
 class Reconciler:

@@ -13,8 +13,8 @@ from zoe_lib.domain.executions.execution import ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ServiceStart
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts, seconds
 from zoe_master.backends.swarm.services.service_files import Mark
-from zoe_master.backends.swarm.spec import labels
-from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_of
+from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.swarm.spec.naming.attempts import Attempt, attempt_of
 from zoe_master.backends.swarm.spec.targets import targets_of
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.executions.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState
-from zoe_master.backends.kept_logs import KeptOutput, beyond, bytes_of
+from zoe_master.backends.services.kept_logs import KeptOutput, beyond, bytes_of
 
 _FILE = "mark.json"
 

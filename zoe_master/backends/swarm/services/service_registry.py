@@ -14,8 +14,8 @@ from zoe_master.backends.swarm.errors import ErrorText
 from zoe_master.backends.swarm.services.observation import by_task, lost, never_ran, observed, task_over
 from zoe_master.backends.swarm.services.records import FoundServiceGroup, Record, ServiceGroup, handed_over
 from zoe_master.backends.swarm.services.service_files import Mark, ServiceFiles
-from zoe_master.backends.swarm.spec.attempts import Attempt
-from zoe_master.backends.swarm.spec.names import host_name
+from zoe_master.backends.swarm.spec.naming.attempts import Attempt
+from zoe_master.backends.swarm.spec.naming.names import host_name
 from zoe_master.waker import TickWaker
 
 

@@ -13,17 +13,17 @@ from functools import cache
 from pathlib import Path
 
 from zoe_lib.domain.applications.application import Component
-from zoe_master.backends import environment_build, environment_entry, source_clone
 from zoe_master.backends.base import ServiceStart
-from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.environments import build, entry, source_clone
+from zoe_master.backends.services.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.template_values import ENVIRONMENT_FILE, SOURCE_SECRETS, WHEELS, WORKSPACE
 
 _PLACE = f"{WORKSPACE}/.zoe-environments"
-_PACKAGES = ("zoe_master", "zoe_master/backends")
+_PACKAGES = ("zoe_master", "zoe_master/backends", "zoe_master/backends/environments")
 _SOURCES = (
-    ("__main__.py", environment_entry),
-    (f"{_PACKAGES[-1]}/environment_build.py", environment_build),
+    ("__main__.py", entry),
+    (f"{_PACKAGES[-1]}/build.py", build),
     (f"{_PACKAGES[-1]}/source_clone.py", source_clone),
 )
 # An engine would only say that it cannot run python3.
@@ -94,8 +94,8 @@ def command_of_image(
     component: Component, arguments: Sequence[str], image: tuple[Sequence[str], Sequence[str]]
 ) -> list[str]:
     """Return what the engine would run: the image's entry point, then the arguments or those of the image."""
-    entry, own = image
-    words = [*entry, *(arguments or own)]
+    entry_point, own = image
+    words = [*entry_point, *(arguments or own)]
     if not words:
         raise CannotStartError(f"component {component.name} has no command, and the image {component.image} names none")
     return words

@@ -12,18 +12,19 @@ from zoe_lib.domain.applications.images import full_name
 from zoe_lib.domain.cluster.feasibility import engine_refusals
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ImageState, ServiceStart, is_program, joined_modules
-from zoe_master.backends.failures import CannotStartError
-from zoe_master.backends.secret_files import api_variables, secret_files
+from zoe_master.backends.services.failures import CannotStartError
+from zoe_master.backends.services.secret_files import api_variables, secret_files
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec import labels
-from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.spec.engine_limits import DOCKER
 from zoe_master.backends.swarm.spec.environments import comes_first, command_of_image, entry_command
-from zoe_master.backends.swarm.spec.host_paths import workspaces_of
 from zoe_master.backends.swarm.spec.images import image_allowed
 from zoe_master.backends.swarm.spec.log_driver import log_driver
-from zoe_master.backends.swarm.spec.mounts import mounts_of
-from zoe_master.backends.swarm.spec.names import group_name, host_name
+from zoe_master.backends.swarm.spec.mounts.host_paths import workspaces_of
+from zoe_master.backends.swarm.spec.mounts.mounts import mounts_of
+from zoe_master.backends.swarm.spec.mounts.work_dirs import StartPath, work_dir_of
+from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.swarm.spec.naming.attempts import Attempt, attempt_labels
+from zoe_master.backends.swarm.spec.naming.names import group_name, host_name
 from zoe_master.backends.swarm.spec.targets import targets_of
 from zoe_master.backends.swarm.spec.task_templates import by_slot
 from zoe_master.backends.swarm.spec.template_values import (
@@ -39,7 +40,6 @@ from zoe_master.backends.swarm.spec.template_values import (
     TemplateFiller,
 )
 from zoe_master.backends.swarm.spec.users import user_of
-from zoe_master.backends.swarm.spec.work_dirs import StartPath, work_dir_of
 
 Json = dict[str, Any]
 _NANO = 10**9

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 
 from zoe_lib.domain.applications.templates import Template, TemplateError, TemplateKind, fill
 from zoe_master.backends.base import PeerService, ServiceStart
-from zoe_master.backends.failures import CannotStartError
-from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
-from zoe_master.backends.swarm.spec.names import host_name
+from zoe_master.backends.services.failures import CannotStartError
+from zoe_master.backends.services.peers import data_meant, instances_meant, peer_meant
+from zoe_master.backends.swarm.spec.naming.names import host_name
 
 SCRATCH = "/tmp"  # noqa: S108 - inside a container it is that container's own
 WORKSPACE = "/workspace"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from zoe_master.backends.base import SystemUser
-from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.services.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.workspace_layout import NO_NUMBER
+from zoe_master.backends.workspaces.layout import NO_NUMBER
 
 
 class UserOfTenant(Protocol):

@@ -17,7 +17,7 @@ from zoe_lib.descriptions import parse, to_document
 from zoe_lib.domain.applications.requirements import package_of, requirement
 from zoe_lib.domain.cluster.feasibility import findings
 from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
-from zoe_master.backends.environment_build import for_pip
+from zoe_master.backends.environments.build import for_pip
 
 
 def asking(*lines: object, **changes: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from zoe_master.backends.left_words import left_words
 from zoe_master.backends.local.supervisor import left_files
+from zoe_master.backends.services.left_words import left_words
 
 
 def words(scratch: Path) -> str:

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zoe_master.backends.kept_logs import BYTES_MIN
-from zoe_master.backends.local.outputs import KeptOutputs, read_output
+from zoe_master.backends.local.services.outputs import KeptOutputs, read_output
 from zoe_master.backends.local.supervisor import files
 from zoe_master.backends.local.supervisor.output import BoundedOutput
+from zoe_master.backends.services.kept_logs import BYTES_MIN
 
 
 def stream(length: int) -> bytes:

@@ -9,12 +9,18 @@ import pytest
 from zoe_lib.domain.applications.application import Volume
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ImageState
-from zoe_master.backends.failures import CannotStartError
-from zoe_master.backends.local.images import find_runtime, image_status, runtime_of
-from zoe_master.backends.local.machine import FOREIGN_STEP_BYTES, NodeMemory, default_node, machine_hosts, nodes_now
+from zoe_master.backends.local.files.volumes import variable_of
+from zoe_master.backends.local.machine.images import find_runtime, image_status, runtime_of
+from zoe_master.backends.local.machine.machine import (
+    FOREIGN_STEP_BYTES,
+    NodeMemory,
+    default_node,
+    machine_hosts,
+    nodes_now,
+)
 from zoe_master.backends.local.refusal import refuse_reason
 from zoe_master.backends.local.settings import LocalNode, Runtime
-from zoe_master.backends.local.volumes import variable_of
+from zoe_master.backends.services.failures import CannotStartError
 
 GIB = 2**30
 

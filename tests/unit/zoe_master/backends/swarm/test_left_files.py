@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from docker.errors import NotFound
 
-from zoe_master.backends.swarm.engine import left_files
-from zoe_master.backends.swarm.engine.left_files import left_in
+from zoe_master.backends.swarm.engine.files import left_files
+from zoe_master.backends.swarm.engine.files.left_files import left_in
 
 
 class Engine:

@@ -21,8 +21,8 @@ from zoe_master.backends.base import ObservedState, ServiceStart
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
-from zoe_master.backends.swarm.engine.path_checks import PathChecks
-from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
+from zoe_master.backends.swarm.engine.files.path_checks import PathChecks
+from zoe_master.backends.swarm.engine.files.volume_owners import VolumeOwners
 from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
 from zoe_master.backends.swarm.manager.launch import ServiceLauncher
 from zoe_master.backends.swarm.services.service_files import ServiceFiles

@@ -13,8 +13,8 @@ from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFa
 from zoe_master.backends.swarm.services.observation import by_task, observed
 from zoe_master.backends.swarm.services.records import Record
 from zoe_master.backends.swarm.services.service_files import Mark, ServiceFiles
-from zoe_master.backends.swarm.spec import labels
-from zoe_master.backends.swarm.spec.attempts import Attempt
+from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.swarm.spec.naming.attempts import Attempt
 
 RUNNING = ContainerFacts("c" * 64, "e.c.0.1", "task", True, 100.0)
 TASK = TaskFacts("task", "group", 1, "running", "running", 101.0, "c" * 64, None, "")

@@ -15,8 +15,8 @@ import pytest
 from tests.local.support import component, probe, start_of
 from tests.local.wheels import make_wheel, wheelhouse
 from zoe_lib.domain.applications.application import Component, ComponentSource
-from zoe_master.backends.environment_build import MARKER
-from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.environments.build import MARKER
+from zoe_master.backends.services.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings
 from zoe_master.backends.swarm.settings import EnvironmentSettings, SourceSettings
 from zoe_master.backends.swarm.spec.environments import entry_archive, with_time_to_build

@@ -13,7 +13,7 @@ from zoe_lib.domain.executions.execution import Cause
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.domain.values.storage import InputRead
 from zoe_master.backends.base import PeerService, ServiceStart, ServiceStorage
-from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.services.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings
 from zoe_master.backends.swarm.spec.grouping import grouped
 from zoe_master.backends.swarm.spec.specification import (

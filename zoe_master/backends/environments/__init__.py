@@ -1,0 +1,1 @@
+"""Programs that fill environments and clone repositories, as the user they are for."""

@@ -1,0 +1,1 @@
+"""Directories of services and users, and who owns them."""

@@ -1,0 +1,1 @@
+"""What this machine offers: cores and memory, control groups, ports, images."""

@@ -1,0 +1,1 @@
+"""Files on nodes: workspaces, volumes, host paths, and what containers left."""

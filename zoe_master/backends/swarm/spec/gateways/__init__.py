@@ -1,0 +1,1 @@
+"""The gateway of an execution."""

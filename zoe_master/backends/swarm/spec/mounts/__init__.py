@@ -1,0 +1,1 @@
+"""What a container mounts, and the proof that it may."""

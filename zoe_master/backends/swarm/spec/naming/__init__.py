@@ -1,0 +1,1 @@
+"""Names and labels on a swarm."""

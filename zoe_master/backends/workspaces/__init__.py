@@ -1,0 +1,1 @@
+"""Workspaces of users: where they are, and how they move to another user."""

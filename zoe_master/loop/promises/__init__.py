@@ -1,0 +1,1 @@
+"""Promises: decided beside the loop, journaled by it, adjusted while they run."""

@@ -1,0 +1,146 @@
+"""Journal decisions on promises that still hold, and keep the room for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from queue import SimpleQueue
+
+from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.execution import Execution, ExecutionId
+from zoe_lib.domain.executions.guaranteed import awaits_promise
+from zoe_lib.domain.lifecycle.consequences import settle
+from zoe_lib.domain.values.finish_times import PromiseOffers
+from zoe_master.loop.promises.decisions import DECISIONS_MAX, PromiseDecision, offer_rooms, promise_rooms
+from zoe_master.scheduler.booking.bookings import Booking
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.promising.choosing import PromiseAnswer
+from zoe_master.scheduler.promising.future import NodesLater
+from zoe_master.state.state_cache import StateCache
+from zoe_master.state.tick_context import TickContext
+
+_REFUSALS_MAX = 5
+_FOUND_MAX = 200
+_TAKEN = "Room for it was found several times, and taken by others each time"
+
+
+class PromiseAnswers:
+    """Decisions from other threads, until a tick takes them."""
+
+    def __init__(self, cache: StateCache) -> None:
+        self._cache = cache
+        self._told: SimpleQueue[PromiseDecision] = SimpleQueue()
+        self.taken = 0
+        """How many decisions were taken so far; who decides waits until its own are among them."""
+        self._looked = False
+        self._refused: dict[ExecutionId, int] = {}  # of executions that are decided again
+
+    def tell(self, decisions: Iterable[PromiseDecision]) -> None:
+        """Hand over decisions; callable from any thread."""
+        for one in decisions:
+            self._told.put(one)
+
+    def settle(self, tick: TickContext, snapshot: Callable[[], Snapshot]) -> None:
+        """Journal the decisions that still hold, a limited number; the others are made anew."""
+        if not self._looked:
+            self._look_again(snapshot)
+        if self._told.empty():
+            return
+        later = NodesLater(snapshot(), self._cache.policy)
+        for _ in range(3 * DECISIONS_MAX):
+            if self._told.empty():
+                return
+            self._take(self._told.get_nowait(), later, tick)
+            self.taken += 1
+
+    def _look_again(self, snapshot: Callable[[], Snapshot]) -> None:
+        """Keep room for what a former master promised and offered, before anything else gets it."""
+        self._looked = True
+        promises = self._cache.promises
+        promised, offered = promises.unplaced()[:_FOUND_MAX], promises.unplaced_offers()[:_FOUND_MAX]
+        if not promised and not offered:
+            return
+        later = NodesLater(snapshot(), self._cache.policy)
+        for rooms in (promise_rooms(promised, later), offer_rooms(offered, later)):
+            for booking in rooms:
+                promises.book([booking])
+                later.with_bookings([booking])
+
+    def _take(self, decision: PromiseDecision, later: NodesLater, tick: TickContext) -> None:
+        execution = self._cache.get(decision.execution.id)
+        if execution is None or execution.version != decision.execution.version:
+            self._refused.pop(decision.execution.id, None)
+            return
+        if decision.together:
+            self._answer_together((decision, *decision.together), later, tick)
+        elif decision.answer is not None and awaits_promise(execution):
+            self._answer(execution, decision.answer, later, tick)
+        elif decision.booking is not None:
+            self._keep([decision.booking], later)
+        elif decision.notice is not None:
+            at_risk = ev.PromiseAtRisk(at_s=tick.now_s, cause_id=tick.plan_id, notice=decision.notice)
+            self._cache.append(execution, [at_risk])
+        elif decision.elastic is not None and execution.promise is not None:
+            self._adjust(execution, decision.elastic, decision.read_bytes_per_s, later, tick)
+
+    def _adjust(
+        self, execution: Execution, elastic: int, rate: int | None, later: NodesLater, tick: TickContext
+    ) -> None:
+        """Journal what is guaranteed now, unless others hold the bandwidth by now; then it is decided anew."""
+        if rate is not None:
+            if not later.shares.may_hold(execution, rate, later.bookings):
+                return
+            later.shares.hold(execution, rate)
+        adjusted = ev.PromiseAdjusted(at_s=tick.now_s, cause_id=tick.plan_id, elastic=elastic, read_bytes_per_s=rate)
+        self._cache.append(execution, [adjusted])
+
+    def _answer(self, execution: Execution, answer: PromiseAnswer, later: NodesLater, tick: TickContext) -> None:
+        if not later.still_free(answer.bookings):
+            if self._is_decided_again(execution.id):
+                return
+            answer = PromiseAnswer(offers=PromiseOffers(_TAKEN, tick.now_s))
+        self._refused.pop(execution.id, None)
+        events = self._events(execution, answer, tick)
+        if events and self._cache.append(execution, events) is not None:
+            self._keep(answer.bookings, later)
+
+    def _answer_together(self, decisions: Sequence[PromiseDecision], later: NodesLater, tick: TickContext) -> None:
+        """Journal the answers of a whole in one transaction, if each still holds."""
+        answers = {one.execution.id: one.answer for one in decisions if one.answer is not None}
+        members = [self._cache.get(one.execution.id) for one in decisions]
+        asking = [one for one in members if one is not None and awaits_promise(one)]
+        if [one.version for one in asking] != [one.execution.version for one in decisions]:
+            return  # some were changed or have ended: it is decided anew
+        if not later.still_free([room for answer in answers.values() for room in answer.bookings]):
+            if self._is_decided_again(asking[0].id):
+                return
+            answers = {name: PromiseAnswer(offers=PromiseOffers(_TAKEN, tick.now_s)) for name in answers}
+        self._refused.pop(asking[0].id, None)
+        events = {one.id: self._events(one, answers[one.id], tick) for one in asking}
+        changes = [change for one in asking if (change := self._cache.change(one, events[one.id])) is not None]
+        made = self._cache.append_all(changes)
+        self._keep([room for name in made for room in answers[name].bookings], later)
+
+    def _is_decided_again(self, execution_id: ExecutionId) -> bool:
+        """Return whether it is decided once more, since the room was taken meanwhile; count it."""
+        number = self._refused.get(execution_id, 0)
+        self._refused[execution_id] = number + 1
+        return number < _REFUSALS_MAX
+
+    def _events(self, execution: Execution, answer: PromiseAnswer, tick: TickContext) -> Sequence[ev.Event]:
+        event: ev.Event
+        if answer.terms is not None:
+            event = ev.Promised(at_s=tick.now_s, cause_id=tick.plan_id, terms=answer.terms)
+        elif answer.offers is not None:
+            event = ev.PromiseOffered(at_s=tick.now_s, cause_id=tick.plan_id, offers=answer.offers)
+        else:
+            return ()
+        after = self._cache.foresee(execution, [event])
+        if after is None:
+            return ()
+        _, consequences = settle(after, tick.now_s, self._cache.policy, tick.plan_id)
+        return (event, *consequences)
+
+    def _keep(self, bookings: Sequence[Booking], later: NodesLater) -> None:
+        if later.still_free(bookings):
+            self._cache.promises.book(bookings)
+            later.with_bookings(bookings)
