@@ -40,7 +40,7 @@ from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.loop.tick_recorder import Inputs, TickInputs, TickRecorder, without_own
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.state.crash_points import Hit, never_crash
 from zoe_master.state.state_cache import CHANGES_PER_SET, StateCache
 from zoe_master.state.tick_context import TickContext
@@ -156,14 +156,23 @@ class Master:
         self._executor.drive(observations, tick)
         self._keep_forecasts(tick)
         self._log(snapshot, plan_id, read_to)
+        self.latest = self._result(snapshot, plan, tick, plan_s, read_to)
+        if plan.placements:
+            counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}
+            log.info("plan", plan=plan_id, placements=plan.placements, **counts)
+        return self.latest
+
+    def _result(self, snapshot: Snapshot, plan: Plan, tick: TickContext, plan_s: float, read_to: int) -> Tick:
+        """Return what is published of a tick. plan_s: what deciding took; read_to: position in the journal."""
+        now_s = tick.now_s
         started = (self._cache.get(execution_id) for execution_id in plan.starts)
         waited_s = tuple(max(now_s - e.marks.get(Mark.QUEUED, now_s), 0.0) for e in started if e is not None)
         oldest_at_s = self._cache.backlog.oldest_at_s
         oldest_s = 0.0 if oldest_at_s is None else max(now_s - oldest_at_s, 0.0)
-        self.latest = Tick(
+        return Tick(
             snapshot,
             plan,
-            plan_id,
+            tick.plan_id,
             plan_s,
             self._cache.take_raced(),
             waited_s,
@@ -190,10 +199,6 @@ class Master:
             read_to=read_to,
             transferred=self._cache.take_transferred(),
         )
-        if plan.placements:
-            counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}
-            log.info("plan", plan=plan_id, placements=plan.placements, **counts)
-        return self.latest
 
     def tell(self, execution_id: ExecutionId, forecast: Forecast) -> None:
         """Note a forecast that a user was given; the next tick journals it. Callable from any thread."""

@@ -106,10 +106,22 @@ class SwarmBackend:
         self._reconciler = Reconciler(
             self._managers, self._registry, self._watches, self._gateways, self._fences, settings, clock
         )
+        self._exposure = NodeExposure(settings, waker, clock)
+        self._paths = PathChecks(self._watches, settings, self._nudge, clock)
+        self._make_views(settings, clock)
+        self._make_parts_of_services(settings, clock)
+        self._loop = self._make_loop(shared, settings, clock)
+        self._closing = threading.Event()
+        self._intervals = threading.Thread(target=self._watch_intervals, name="zoe-swarm-intervals", daemon=True)
+        self._adopt()
+        self._loop.begin()
+        self._intervals.start()
+
+    def _make_views(self, settings: SwarmSettings, clock: Clock) -> None:
+        """Make what answers from memory."""
         self._capabilities = CapabilitiesView(
             self._watches, self._pulls, lambda: self._reconciler.network_addresses, settings
         )
-        self._exposure = NodeExposure(settings, waker, clock)
         self._view = NodeView(
             self._managers,
             self._reconciler,
@@ -121,18 +133,23 @@ class SwarmBackend:
             settings,
         )
         self._sampling = UsageSampling(self._registry, self._watches, self._pool, settings, clock)
+
+    def _make_parts_of_services(self, settings: SwarmSettings, clock: Clock) -> None:
+        """Make what reads and changes the output, files and terminals of services."""
         self._copies = OutputCopies(self._registry, self._watches, settings)
         self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings, clock)
-        self._paths = PathChecks(self._watches, settings, self._nudge, clock)
-        self._volumes = VolumeOwners(self._watches, settings, self._nudge, clock)
         self._terminals = TerminalRequests(settings.terminals_host, settings.terminals_max)
         self._files = FileContainers(self._watches, self._paths, self._address_of, settings)
         self._giving = WorkspaceGiving(self._watches, self._paths, settings)
         self._moves = WorkspaceMoves()
+
+    def _make_loop(self, shared: AttemptInfrastructure, settings: SwarmSettings, clock: Clock) -> ManagerLoop:
+        """Make the loop that creates and removes Swarm services."""
+        self._volumes = VolumeOwners(self._watches, settings, self._nudge, clock)
         launcher = ServiceLauncher(
             self._managers, self._registry, shared, self._paths, self._volumes, self._watches, settings, clock
         )
-        self._loop = ManagerLoop(
+        return ManagerLoop(
             self._registry,
             launcher,
             self._reconciler,
@@ -142,11 +159,6 @@ class SwarmBackend:
             settings,
             clock,
         )
-        self._closing = threading.Event()
-        self._intervals = threading.Thread(target=self._watch_intervals, name="zoe-swarm-intervals", daemon=True)
-        self._adopt()
-        self._loop.begin()
-        self._intervals.start()
 
     # The Protocol
 

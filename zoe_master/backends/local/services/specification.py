@@ -87,21 +87,11 @@ def specify(start: ServiceStart, around: BackendContext, clock: Clock = SYSTEM_C
     python = environment_of(component, _path_of(runtime), places.environments, around.settings)
     marks = {BACKEND_VARIABLE: around.hint, SERVICE_VARIABLE: start.service_id}
     try:
-        argv = [filled(word) for word in component.command or runtime.command]
+        argv = _command(component, runtime, filled)
         environment = _environment(start, runtime, places, filled, python)
-        work_dir, make = working_directory(
-            filled(component.work_dir) if component.work_dir is not None else None,
-            places.scratch,
-            places.workspace,
-            places.shared,
-            places.volumes,
-        )
+        work_dir, make = _work_directory(component, places, filled)
     except TemplateError as error:
         raise CannotStartError(f"component {component.name}: {error}") from error
-    if not argv:
-        raise CannotStartError(
-            f"component {component.name} has no command, and the runtime of {component.image} defines none"
-        )
     spec: ProcessSpec = {
         "service_id": start.service_id,
         "execution_id": start.execution_id,
@@ -130,17 +120,44 @@ def specify(start: ServiceStart, around: BackendContext, clock: Clock = SYSTEM_C
         "hint": around.hint,
     }
     basic = _basic_environment(runtime, places) | marks
+    if python is not None:
+        spec["python_environment"] = str(python.directory)
+    if steps := _preparations(component, places, python, basic, around.settings):
+        spec["prepare"] = steps
+    return spec
+
+
+def _command(component: Component, runtime: Runtime, filled: _Filler) -> list[str]:
+    words = [filled(word) for word in component.command or runtime.command]
+    if not words:
+        raise CannotStartError(
+            f"component {component.name} has no command, and the runtime of {component.image} defines none"
+        )
+    return words
+
+
+def _work_directory(component: Component, places: _Places, filled: _Filler) -> tuple[Path, bool]:
+    """Return where the component starts, and whether that has to be made first."""
+    asked = filled(component.work_dir) if component.work_dir is not None else None
+    return working_directory(asked, places.scratch, places.workspace, places.shared, places.volumes)
+
+
+def _preparations(
+    component: Component,
+    places: _Places,
+    python: Environment | None,
+    basic: dict[str, str],
+    settings: LocalSettings,
+) -> list[PrepareProcess]:
+    """Return the processes that run before the component: clones of repositories, then the making of packages."""
     withheld = [str(places.scratch / name) for name in (_CONFIGURATION, _SIGN_IN, _SECRETS)]
     steps: list[PrepareProcess] = []
     if component.sources:
         secrets = places.scratch / _SOURCE_SECRETS
-        steps.append(clone_spec(component, basic, places.workspace, secrets, withheld, around.settings))
+        steps.append(clone_spec(component, basic, places.workspace, secrets, withheld, settings))
     if python is not None:
-        spec["python_environment"] = str(python.directory)
-        steps.append(prepare_spec(python, basic, withheld, around.settings))
-    if steps:
-        spec["prepare"] = steps
-    return spec
+        steps.append(prepare_spec(python, basic, withheld, settings))
+    return steps
 
 
 class _Filler:
