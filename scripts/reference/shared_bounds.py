@@ -195,7 +195,7 @@ MEMBERS: tuple[SharedBound, ...] = (
             who,
             stops,
             "when they are answered",
-            ("storage_rules_unavailable",),
+            (),
             ("tests/unit/zoe_api/storage/test_client.py::test_a_user_has_few_places_and_leaves_others_theirs",),
         )
         for what, lane, who, stops in (
