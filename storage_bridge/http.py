@@ -15,6 +15,7 @@ import httpx
 
 from storage_bridge.model import BandwidthSlo, StorageRefusedError, StorageUnavailableError
 from zoe_client.http.tls import verification
+from zoe_lib.settings.storage import StorageSettings
 
 _log = logging.getLogger(__name__)
 _NOT_FOUND = 404
@@ -43,6 +44,20 @@ class ControllerSettings:
     lease_s: float = 120.0
     failures_max: int = 3
     rest_s: float = 5.0
+
+    @classmethod
+    def of(cls, settings: StorageSettings) -> ControllerSettings | None:
+        """Return how to reach the configured controller; None without one. OSError if its token cannot be read."""
+        if settings.storage_url is None:
+            return None
+        return cls(
+            settings.storage_url,
+            settings.storage_token_file.read_text().strip() if settings.storage_token_file else "",
+            settings.storage_owner,
+            BandwidthSlo(settings.storage_read_bytes_per_s, settings.storage_write_bytes_per_s),
+            timeout_s=settings.storage_timeout_s,
+            lease_s=settings.storage_lease_s,
+        )
 
 
 class _Deadline:
@@ -135,8 +150,8 @@ class ControllerHttp:
                 return self._read(answer)
             story = f"{method} {path} answers {answer.status_code}: {answer.text[:200]}"
             if answer.is_client_error:
-                missing = answer.status_code == _NOT_FOUND
-                raise StorageRefusedError(story, _said(answer) or f"it answers {answer.status_code}", missing)
+                said = _said(answer) or f"it answers {answer.status_code}"
+                raise StorageRefusedError(story, said, answer.status_code)
             _log.info("%s", story)
             story = f"the storage controller answers {answer.status_code}: {_said(answer)[:200]}"
             self._pass_by(at)

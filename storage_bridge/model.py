@@ -81,6 +81,7 @@ def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> DemandFeasibility:
 
 
 SENTENCE_LENGTH_MAX = 300
+_NOT_FOUND = 404
 """Maximum length of a controller's sentence for users."""
 RATE_MAX = 10**15
 """Maximum rate that can be promised."""
@@ -302,13 +303,14 @@ class StorageUnavailableError(Exception):
 class StorageRefusedError(StorageUnavailableError):
     """The controller understood the request and refuses it; repeating would not change that.
 
-    `sentence` is its explanation, for users: one line of at most SENTENCE_LENGTH_MAX printable characters. `missing`:
-    what the request names does not exist.
+    `sentence` is its explanation, for users: one line of at most SENTENCE_LENGTH_MAX printable characters. `status`: of
+    its answer by HTTP, if there was one. `missing`: what the request names does not exist.
     """
 
-    def __init__(self, story: str, sentence: str = "", missing: bool = False) -> None:
+    def __init__(self, story: str, sentence: str = "", status: int | None = None) -> None:
         super().__init__(story)
-        self.missing = missing
+        self.status = status
+        self.missing = status == _NOT_FOUND
         self.sentence = _readable(sentence) or _readable(story)
 
 

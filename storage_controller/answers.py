@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from zoe_client.words.plain_errors import sentence
 
 _log = logging.getLogger(__name__)
+_REQUEST_ID_MAX = 100
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not a defect
@@ -54,8 +55,8 @@ def answer_errors(app: FastAPI) -> None:
         return JSONResponse({"error": f"the request cannot be stored: {str(error.orig).splitlines()[0]}"}, 400)
 
     @app.exception_handler(SQLAlchemyError)
-    def database(_: Request, error: SQLAlchemyError) -> JSONResponse:
-        _log.error("the database is not available: %s", error)
+    def database(request: Request, error: SQLAlchemyError) -> JSONResponse:
+        _log.error("the database is not available%s: %s", _asked_by(request), error)
         return JSONResponse({"error": "the controller's database is not available at present; try again later"}, 503)
 
     @app.exception_handler(ClientDisconnect)
@@ -63,6 +64,12 @@ def answer_errors(app: FastAPI) -> None:
         return Response(status_code=400)  # the client has gone within its body, so nobody reads it
 
     @app.exception_handler(Exception)
-    def defect(_: Request, error: Exception) -> JSONResponse:
-        _log.error("a request failed", exc_info=error)
+    def defect(request: Request, error: Exception) -> JSONResponse:
+        _log.error("a request failed%s", _asked_by(request), exc_info=error)
         return JSONResponse({"error": "the controller failed; see its log"}, 503)
+
+
+def _asked_by(request: Request) -> str:
+    """Return the id of the request to the API behind this one, for the log."""
+    text = request.headers.get("X-Request-Id", "")[:_REQUEST_ID_MAX]
+    return f" (request {text})" if text.isascii() and text.replace("-", "").isalnum() else ""

@@ -66,6 +66,7 @@ from zoe_api.storage import nodes as storage_nodes
 from zoe_api.storage import rewrites as storage_rewrites
 from zoe_api.storage import rules as storage_rules
 from zoe_api.storage import slos as storage_slos
+from zoe_api.storage.client import StorageController
 from zoe_api.terminals import routes as terminals
 from zoe_api.workflows import routes as workflows
 from zoe_lib.http.strict_http import StrictHttp
@@ -177,6 +178,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
     )
     status = MasterStatus(lambda: master.ask("status"))
     services = app.state.services = Services(settings, store, master, news, output, streams, status)
+    app.state.storage_controller = StorageController(settings)
     watch = DirectoryWatch(settings, store.accounts, directories(settings))
     problems.install(app)
     app.mount("/lite", lite.application(services))
@@ -249,6 +251,7 @@ def main() -> int:
         signal.signal(number, lambda *_: None)
     try:
         app = create_app(settings, store, master)
+        app.state.storage_controller.check()
         Server(server_config(app, settings), app.state.services.stopping).run()
     finally:
         master.close()

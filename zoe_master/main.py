@@ -16,8 +16,7 @@ import structlog
 
 from storage_bridge.connect import connected_when_asked
 from storage_bridge.http import ControllerSettings
-from storage_bridge.model import S3, BandwidthSlo
-from storage_bridge.rules import RuleClient
+from storage_bridge.model import S3
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.values.storage import Credential
@@ -63,7 +62,6 @@ from zoe_master.notifications.turn import NotificationSenders
 from zoe_master.notifications.webhook import NotificationWebhooks
 from zoe_master.plugins import PluginRefused, Plugins, load_plugins
 from zoe_master.rpc.handlers import RpcHandlers
-from zoe_master.rpc.rule_answers import RuleAnswers
 from zoe_master.rpc.server import RpcServer
 from zoe_master.state.crash_points import Hit, crash_point_of
 from zoe_master.state.promise_prices import StoredPrices
@@ -182,10 +180,7 @@ class Process:
             name = self._settings.master_name
             prices = StoredPrices(lambda: [one.prices for one in self._store.billing.price_lists()], self._clock)
             decisions = PromiseDecisions(master.run_times, prices)
-            rules = rule_answers_of(self._settings)
-            answers = RpcHandlers(
-                master, backend, self._waker, name, epoch, report, self._plugins, numbers, decisions, rules
-            )
+            answers = RpcHandlers(master, backend, self._waker, name, epoch, report, self._plugins, numbers, decisions)
             endpoint, keys_dir = self._settings.master_endpoint, self._settings.keys_dir
             with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow(), self._clock) as answering:
                 metrics.LEADER.set(1)
@@ -289,29 +284,9 @@ def advertised_endpoint(settings: Settings) -> str:
     return settings.master_advertised_endpoint or ("" if any(one in endpoint for one in anywhere) else endpoint)
 
 
-def controller_of(settings: Settings) -> ControllerSettings | None:
-    """Return how to reach the storage controller; None without one."""
-    if settings.storage_url is None:
-        return None
-    return ControllerSettings(
-        settings.storage_url,
-        settings.storage_token_file.read_text().strip() if settings.storage_token_file else "",
-        settings.storage_owner,
-        BandwidthSlo(settings.storage_read_bytes_per_s, settings.storage_write_bytes_per_s),
-        timeout_s=settings.storage_timeout_s,
-        lease_s=settings.storage_lease_s,
-    )
-
-
-def rule_answers_of(settings: Settings) -> RuleAnswers:
-    """Return who answers for the object store's rules."""
-    controller = controller_of(settings)
-    return RuleAnswers(RuleClient(controller) if controller is not None else None)
-
-
 def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit: Hit) -> ThreadedReconciler | None:
     """Return who keeps the storage controller equal to what is promised; None without a controller."""
-    controller = controller_of(settings)
+    controller = ControllerSettings.of(settings)
     if controller is None:
         return None
     for_views = replace(controller, timeout_s=settings.storage_view_timeout_s, attempts=1)

@@ -39,6 +39,7 @@ def number_at(place: str) -> Any:
 
 
 _HANDLERS, _CHECKS = "zoe_master.rpc.handlers", "zoe_api.http.attempts.password_checks"
+_STORE = "zoe_api.storage.client"
 _NAT = "users at the same address"
 _LANES = ("tests/unit/zoe_master/rpc/test_lanes.py::test_the_bounds_leave_room_for_others",)
 _OF_TENANTS = "tests/contract/test_bounds_of_tenants.py::"
@@ -184,8 +185,22 @@ MEMBERS: tuple[SharedBound, ...] = (
                 "others, while engines hang",
                 ("terminals_busy",),
             ),
-            ("questions about rules of the object store", "RULES", "RULES", "four users", "others, for seconds", ()),
-            ("uploads of filters", "UPLOADS", "UPLOADS", "eight users", "other uploads, for 20 s", ()),
+        )
+    ),
+    *(
+        SharedBound(
+            f"{what}, of an API process",
+            "{0} of a user, {1} in all, {2} of them at the storage controller at once",
+            tuple(f"{_STORE}:{lane}.{name}" for name in ("bounds.of_asker_max", "bounds.in_all_max", "at_once_max")),
+            who,
+            stops,
+            "when they are answered",
+            (),
+            ("tests/unit/zoe_api/storage/test_client.py::test_a_user_has_few_places_and_leaves_others_theirs",),
+        )
+        for what, lane, who, stops in (
+            ("questions about rules of the object store", "QUESTIONS", "four users", "others, for seconds"),
+            ("uploads of filters", "UPLOADS", "eight users", "other uploads, for 20 s"),
         )
     ),
     SharedBound(

@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict
 from storage_controller.answers import Refused, warning
 from storage_controller.metrics.ledger import KeptMetric, MetricSource
 from storage_controller.metrics.values import CONTAINER_LABEL, TENANT_LABEL
-from storage_controller.routes.metrics import EXPRESSION_MAX, Expression, Label, MetricName
+from storage_controller.routes.metrics import Expression
 from storage_controller.routes.parameters import Author, MetricsDep
 from storage_filters.rules.metrics import METRICS
+from zoe_client.wire.storage_controllers import EXPRESSION_MAX, LabelName, MetricName
 
 REGISTRY = "/registry/metrics"
 
@@ -24,8 +25,8 @@ class NewMetricWord(BaseModel):
 
     name: MetricName
     expression: Expression | None = None
-    tenant_label: Label = TENANT_LABEL
-    container_label: Label = CONTAINER_LABEL
+    tenant_label: LabelName = TENANT_LABEL
+    container_label: LabelName = CONTAINER_LABEL
 
 
 router = APIRouter()

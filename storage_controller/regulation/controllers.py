@@ -19,6 +19,7 @@ from storage_controller.database.supervision import Active, ControllerState, Mod
 from storage_controller.metrics.ledger import MetricLedger, MetricSource
 from storage_controller.rules.ledger import RuleLedger
 from storage_filters.rules.rules import metrics_of
+from zoe_client.wire.storage_controllers import StorageControllerView, StorageSwitchView
 
 _SHARES = (
     "shares bandwidth among tenants that move bytes: a little for each, then what is guaranteed, then equal shares"
@@ -50,23 +51,32 @@ class Controllers:
         self._replication_bytes_per_s = replication_bytes_per_s
         self._health_set = health_set
 
-    def all(self) -> list[dict[str, Any]]:
+    def all(self) -> list[StorageControllerView]:
         """Return what is known of each."""
         states = {one.name: one for one in self._supervisor.states()}
         active = self._active()
         return [
-            {**asdict(states.get(name) or ControllerState(name)), "kind": kind, "what": what, "mode": str(mode)}
-            | {"active": active.get(name) if mode is not Mode.OFF else None}
-            | {"warning": "; ".join(unkept(mode)) if name == BANDWIDTH_CONTROLLER else ""}
+            _view(
+                states.get(name) or ControllerState(name),
+                kind=kind,
+                what=what,
+                mode=mode.value,
+                active=active.get(name) if mode is not Mode.OFF else None,
+                warning="; ".join(unkept(mode)) if name == BANDWIDTH_CONTROLLER else "",
+            )
             for name, kind, what, mode in self._known()
         ]
 
-    def one(self, name: str) -> dict[str, Any]:
+    def one(self, name: str) -> StorageControllerView:
         """Return one, with its last switches. Refused."""
-        found = next((one for one in self.all() if one["name"] == name), None)
+        found = next((one for one in self.all() if one.name == name), None)
         if found is None:
             raise Refused(404, f"there is no controller {name}")
-        return {**found, "switches": [asdict(one) for one in self.kept.switches(name)]}
+        found.switches = [
+            StorageSwitchView(at_s=one.at_s, active=one.active, dry=one.dry, metrics=dict(one.metrics))
+            for one in self.kept.switches(name)
+        ]
+        return found
 
     def set_mode(self, name: str, mode: Mode) -> None:
         """Set the mode of one. Refused."""
@@ -89,3 +99,8 @@ class Controllers:
         for one in self._rules.rules():
             if one.rule is not None and metrics_of(one.rule):
                 yield rule_controller(one.id), "rule", one.text, one.mode
+
+
+def _view(state: ControllerState, **known: Any) -> StorageControllerView:
+    told = {name: one for name, one in asdict(state).items() if name in StorageControllerView.model_fields}
+    return StorageControllerView(**told, **known)

@@ -26,6 +26,7 @@ from storage_controller.routes.parameters import (
     Token,
 )
 from storage_controller.routes.services import PLACES
+from zoe_client.wire.storage_controllers import StorageHostingView
 
 router = APIRouter(prefix="/v1")
 
@@ -71,10 +72,12 @@ def unkept(promisable: PromisableDep) -> list[str]:
 
 
 @router.get("/hosting")
-def hosting(services: ServicesDep) -> dict[str, dict[str, Any]]:
+def hosting(services: ServicesDep) -> dict[str, StorageHostingView]:
     """Return the filters of each proxy, and for how many seconds it has not reported."""
     silent, hosted = _silence(services.reports.silent_s()), services.reports.hosted_by()
-    return {name: {"silent_s": silent[name], "filters": sorted(hosted.get(name, ()))} for name in sorted(silent)}
+    return {
+        name: StorageHostingView(silent_s=silent[name], filters=sorted(hosted.get(name, ()))) for name in sorted(silent)
+    }
 
 
 @router.post("/feasible")

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter
-from pydantic import BaseModel
 
 from storage_controller.database.supervision import Mode
 from storage_controller.routes.parameters import ServicesDep
-
-
-class WantedMode(BaseModel):
-    """The mode of a controller."""
-
-    mode: Mode
-
+from zoe_client.wire.storage_controllers import StorageControllerRequest, StorageControllerView
 
 router = APIRouter(prefix="/v1/controllers")
 
 
 @router.get("")
-def listed(services: ServicesDep) -> list[dict[str, Any]]:
+def listed(services: ServicesDep) -> list[StorageControllerView]:
     """List all controllers."""
     return services.controllers.all()
 
 
 @router.get("/{name}")
-def shown(services: ServicesDep, name: str) -> dict[str, Any]:
+def shown(services: ServicesDep, name: str) -> StorageControllerView:
     """Show a controller with its last switches."""
     return services.controllers.one(name)
 
 
 @router.put("/{name}")
-def change(services: ServicesDep, name: str, wanted: WantedMode) -> dict[str, Any]:
+def change(services: ServicesDep, name: str, wanted: StorageControllerRequest) -> StorageControllerView:
     """Set the mode of a controller."""
-    services.controllers.set_mode(name, wanted.mode)
+    services.controllers.set_mode(name, Mode(wanted.mode))
     return services.controllers.one(name)

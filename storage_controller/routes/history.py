@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from storage_controller.answers import Refused
 from storage_controller.database.use_rows import SPAN_S
 from storage_controller.routes.parameters import LedgerDep
+from zoe_client.wire.storage_history import ExecutionUsesView, StorageUsesView
 
 _TIME_MAX = 2.0**40
 At = Annotated[float, Query(ge=0, le=_TIME_MAX, allow_inf_nan=False)]
@@ -23,15 +24,14 @@ router = APIRouter(prefix="/v1/owners/{owner}/history")
 @router.get("")
 def history(
     ledger: LedgerDep, owner: str, from_s: At, to_s: At, stretch_s: Stretch, execution: Name = None, tenant: Name = None
-) -> dict[str, Any]:
+) -> StorageUsesView:
     """Return the executions that moved bytes in that time: their subjects in all, their bytes by stretch."""
     if (to_s - from_s) / stretch_s > _STRETCHES_MAX:
         raise Refused(400, f"at most {_STRETCHES_MAX} stretches are told: ask for longer ones")
     spans = ledger.spans(owner, (from_s, to_s, stretch_s), execution, tenant)
     named = {*spans, *([execution] if execution is not None else [])}
-    return {
-        "stretch_s": stretch_s,
-        "executions": {
-            one: {"points": list(spans.get(one, ())), "uses": list(ledger.uses(owner, one))} for one in sorted(named)
-        },
+    executions = {
+        one: ExecutionUsesView.model_validate({"points": spans.get(one, ()), "uses": ledger.uses(owner, one)})
+        for one in sorted(named)
     }
+    return StorageUsesView(stretch_s=stretch_s, executions=executions)

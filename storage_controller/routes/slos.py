@@ -3,63 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from fastapi import APIRouter, Response
 
 from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import Refused
 from storage_controller.database.ledger import READ, WRITE, Ledger
-from storage_controller.routes.parameters import Demand, LedgerDep, Name, PromisableDep
+from storage_controller.routes.parameters import LedgerDep, Name, PromisableDep
+from zoe_client.wire.storage_slos import StorageSloRequest, StorageSloView
 
 STANDING = "standing"
 """Their policy in the dialects of Crystal."""
 _FIELDS = {READ: "read_bytes_per_s", WRITE: "write_bytes_per_s"}
 
-
 router = APIRouter(prefix="/v1/slos")
 
 
 @router.get("")
-def listed(ledger: LedgerDep) -> list[dict[str, Any]]:
+def listed(ledger: LedgerDep) -> list[StorageSloView]:
     """List the SLOs of all owners."""
-    return _rows(ledger)
+    return _views(ledger)
 
 
 @router.put("/{tenant}", status_code=201)
 def put(
-    ledger: LedgerDep, promisable: PromisableDep, tenant: Name, wanted: Demand, response: Response
-) -> dict[str, Any]:
+    ledger: LedgerDep, promisable: PromisableDep, tenant: Name, wanted: StorageSloRequest, response: Response
+) -> StorageSloView:
     """Set the rates that are named; null removes one, and what is not named stays."""
-    before = next((one for one in _rows(ledger) if (one["tenant"], one["standing"]) == (tenant, True)), {})
-    rates = {name: before.get(name) for name in _FIELDS.values()} | wanted.model_dump(exclude_unset=True)
+    before = _standing(ledger, tenant)
+    rates = {name: getattr(before, name, None) for name in _FIELDS.values()} | wanted.model_dump(exclude_unset=True)
     slo = BandwidthSlo(**rates)
     if not wanted.model_fields_set or slo == BandwidthSlo():
         raise Refused(400, "an SLO needs a rate to read, to write, or both")
     response.headers.update(promisable.check(tenant, slo))
     ledger.set_slo(tenant, STANDING, {READ: slo.read_bytes_per_s, WRITE: slo.write_bytes_per_s})
-    made = next(one for one in _rows(ledger) if (one["tenant"], one["standing"]) == (tenant, True))
-    return made | {"notes": [*promisable.caveats(slo), *_beyond(ledger, promisable.capacity)]}
+    made = _standing(ledger, tenant)
+    assert made is not None
+    made.notes = [*promisable.caveats(slo), *_beyond(ledger, promisable.capacity)]
+    return made
 
 
 @router.delete("/{tenant}", status_code=204)
 def delete(ledger: LedgerDep, tenant: str) -> Response:
     """Remove a tenant's standing SLO."""
-    if not any((one["tenant"], one["standing"]) == (tenant, True) for one in _rows(ledger)):
+    if _standing(ledger, tenant) is None:
         raise Refused(404, f"{tenant} has no standing SLO")
     ledger.clear_slo(tenant, STANDING)
     return Response(status_code=204)
 
 
-def _rows(ledger: Ledger) -> list[dict[str, Any]]:
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+def _standing(ledger: Ledger, tenant: str) -> StorageSloView | None:
+    return next((one for one in _views(ledger) if (one.tenant, one.standing) == (tenant, True)), None)
+
+
+def _views(ledger: Ledger) -> list[StorageSloView]:
+    found: dict[tuple[str, str], StorageSloView] = {}
     for row in ledger.slos():
         if row["slo_name"] not in _FIELDS:
             continue
         tenant, policy = row["project_id"], row["policy_id"]
-        empty = {"tenant": tenant, "standing": policy == STANDING and row["owner"] is None, "set_by": policy}
-        one = found.setdefault((tenant, policy), empty | dict.fromkeys(_FIELDS.values()))
-        one[_FIELDS[row["slo_name"]]] = row["bytes_per_s"]
+        standing = policy == STANDING and row["owner"] is None
+        one = StorageSloView(
+            tenant=tenant, standing=standing, set_by=policy, read_bytes_per_s=None, write_bytes_per_s=None
+        )
+        setattr(found.setdefault((tenant, policy), one), _FIELDS[row["slo_name"]], row["bytes_per_s"])
     return list(found.values())
 
 

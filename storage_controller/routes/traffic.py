@@ -15,6 +15,7 @@ from storage_controller.routes.parameters import ServicesDep
 from storage_controller.routes.services import Services
 from storage_controller.traffic.collectors import ContentsCollector, CountsCollector, TrafficCollector
 from storage_controller.traffic.traffic import DIMENSIONS, WINDOW_S_MAX, Dimension, Requests, grouped, weight
+from zoe_client.wire.storage_traffic import StorageTrafficRow, StorageTrafficView
 
 router = APIRouter()
 ROWS_MAX = 1000
@@ -38,13 +39,13 @@ def registry_of(services: Services) -> CollectorRegistry:
     return found
 
 
-@router.get("/v1/traffic")
+@router.get("/v1/traffic", response_model_exclude_unset=True)
 def recent(
     services: ServicesDep,
     by: Annotated[list[Asked], Query(max_length=len(ASKED))] = list(DIMENSIONS),  # noqa: B006
     seconds: Annotated[float, Query(gt=0, le=WINDOW_S_MAX)] = 10.0,
     tenant: Annotated[str | None, Query(max_length=256)] = None,
-) -> dict[str, Any]:
+) -> StorageTrafficView:
     """Return rates of the last seconds, those that move most first."""
     if (why := together(by)) is not None:
         raise Refused(422, why)
@@ -54,11 +55,8 @@ def recent(
     covered_s, requests = counted.recent(seconds)
     mine = {subject: one for subject, one in requests.items() if tenant in (None, subject.tenant)}
     rows = sorted(grouped(mine, map(_dimension, names)).items(), key=lambda r: weight(r[1]))
-    return {
-        "seconds": covered_s,
-        "rows": [{**dict(zip(names, key, strict=True)), **_rates(one, covered_s)} for key, one in rows[:ROWS_MAX]],
-        "left_out": max(len(rows) - ROWS_MAX, 0),
-    }
+    views = [_row(dict(zip(map(str, names), key, strict=True)), one, covered_s) for key, one in rows[:ROWS_MAX]]
+    return StorageTrafficView(seconds=covered_s, rows=views, left_out=max(len(rows) - ROWS_MAX, 0))
 
 
 @router.get("/metrics")
@@ -87,14 +85,15 @@ def together(by: Collection[str]) -> str | None:
     return None
 
 
-def _rates(one: Requests, seconds: float) -> Mapping[str, float | None]:
-    return {
-        "requests_per_s": one.count / seconds,
-        "refused_per_s": one.refused / seconds,
-        "failed_per_s": one.failed / seconds,
-        "read_bytes_per_s": one.read_bytes / seconds,
-        "write_bytes_per_s": one.written_bytes / seconds,
-        "cpu_s_per_s": one.cpu_us / 1e6 / seconds,
-        "cpu_wait_s_per_s": one.waited_us / 1e6 / seconds,
-        "mean_latency_s": one.latency_us / 1e6 / one.count if one.count else None,
-    }
+def _row(known: Mapping[str, Any], one: Requests, seconds: float) -> StorageTrafficRow:
+    return StorageTrafficRow(
+        **known,
+        requests_per_s=one.count / seconds,
+        refused_per_s=one.refused / seconds,
+        failed_per_s=one.failed / seconds,
+        read_bytes_per_s=one.read_bytes / seconds,
+        write_bytes_per_s=one.written_bytes / seconds,
+        cpu_s_per_s=one.cpu_us / 1e6 / seconds,
+        cpu_wait_s_per_s=one.waited_us / 1e6 / seconds,
+        mean_latency_s=one.latency_us / 1e6 / one.count if one.count else None,
+    )

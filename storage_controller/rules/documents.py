@@ -1,4 +1,4 @@
-"""Rules as documents of both interfaces."""
+"""Rules as both interfaces show them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from storage_controller.rules.ledger import KeptRule
 from storage_controller.rules.rule_modules import RuleModule
 from storage_controller.rules.verdicts import Idle
 from storage_filters.rules.documents import action_document
+from zoe_client.wire.storage_rules import StorageRuleModuleView, StorageRuleView
 
 
 def document(one: KeptRule, idle: Idle) -> dict[str, Any]:
@@ -18,19 +19,37 @@ def document(one: KeptRule, idle: Idle) -> dict[str, Any]:
     found = asdict(one)
     text = found.pop("text")
     actions = one.rule.actions if one.rule is not None else ()
-    enforced = one.rule is not None and one.mode is Mode.ON and not idle(one.rule)
-    return {**found, "rule": text, "enforced": enforced, "actions": [action_document(a) for a in actions]}
+    return {**found, "rule": text, "enforced": _enforced(one, idle), "actions": [action_document(a) for a in actions]}
 
 
-def modules_document(of_rule: Sequence[RuleModule]) -> list[Mapping[str, Any]]:
-    """Return the versions of modules that a rule runs."""
-    return [
-        {
-            "name": one.version.name,
-            "tenant": one.tenant or None,
-            "sha256": one.version.sha256,
-            "newest": one.newest,
-            "only_here": one.only_here,
-        }
-        for one in of_rule
-    ]
+def rule_view(
+    one: KeptRule, idle: Idle, modules: Sequence[RuleModule], metrics: Mapping[str, float]
+) -> StorageRuleView:
+    """Return a rule with the versions of modules that it runs, and the values of its metrics."""
+    return StorageRuleView(
+        id=one.id,
+        target=one.target,
+        rule=one.text,
+        enforced=_enforced(one, idle),
+        author=one.author,
+        created_s=one.created_s,
+        removed_by=one.removed_by,
+        removed_s=one.removed_s,
+        mode=one.mode.value,
+        metrics=dict(metrics),
+        modules=[_module_view(each) for each in modules],
+    )
+
+
+def _module_view(one: RuleModule) -> StorageRuleModuleView:
+    return StorageRuleModuleView(
+        name=one.version.name,
+        tenant=one.tenant or None,
+        sha256=one.version.sha256,
+        newest=one.newest,
+        only_here=one.only_here,
+    )
+
+
+def _enforced(one: KeptRule, idle: Idle) -> bool:
+    return one.rule is not None and one.mode is Mode.ON and not idle(one.rule)

@@ -6,9 +6,8 @@ A content that a proxy may have stored objects with stays for good: only by it c
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -219,21 +218,6 @@ def content_of(connection: sa.Connection, tenant: str, name: str, sha256: str | 
         which = "newest version" if sha256 is None else f"version {sha256}"
         raise Refused(404 if not rows else 409, f"there is {'no' if not rows else 'more than one'} {which} of {name}")
     return ModuleVersion(name, rows[0].sha256, rows[0].reads), bytes(rows[0].data)
-
-
-def document(one: KeptModule, used_by: Sequence[int] = ()) -> Mapping[str, Any]:
-    """Return what clients see of a module. used_by: the rules that set it."""
-    return {
-        "tenant": one.tenant or None,
-        "name": one.name,
-        "sha256": one.sha256,
-        "bytes": one.bytes,
-        "runs": "read" if one.reads else "stored",
-        "same_size": one.same_size,
-        "author": one.author,
-        "created_s": one.created_s,
-        "rules": list(used_by),
-    }
 
 
 def drop_unneeded(connection: sa.Connection, now_s: float) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
 
 from storage_controller.rules.dsl import show_rule
 from storage_filters.filter_host.records import STEPS_MAX
@@ -12,12 +11,13 @@ from storage_filters.rules.documents import RuleBook
 from storage_filters.rules.placing import AT_OBJECT_SERVERS, Moved, placed, told_place
 from storage_filters.rules.rules import Rule
 from storage_filters.wsgi.object_requests import ObjectRequest
+from zoe_client.wire.storage_rules import StorageChainView, StorageVerdictView
 
 Idle = Callable[[Rule], Sequence[str]]
 """The filters of a rule that proxies do not have."""
 
 
-def told(book: RuleBook, request: ObjectRequest, idle: Idle, hosted: Collection[str]) -> dict[str, Any]:
+def verdicts_on(book: RuleBook, request: ObjectRequest, idle: Idle, hosted: Collection[str]) -> StorageChainView:
     """Return the filters that run when an object is stored, in their order, and the verdicts of all actions. hosted:
     what all proxies have.
     """
@@ -26,26 +26,22 @@ def told(book: RuleBook, request: ObjectRequest, idle: Idle, hosted: Collection[
     verdicts = [_verdict(one, idle) for one in chain.verdicts]
     none = None if AT_OBJECT_SERVERS in hosted else Moved.NO_SERVERS
     places = {id(one.verdict): told_place(one) for one in placed(steps, none) if one.verdict.action.server == "OBJECT"}
-    for one, document in zip(chain.verdicts, verdicts, strict=True):
+    for one, view in zip(chain.verdicts, verdicts, strict=True):
         if id(one) in places:
-            document["sentence"] += f"; it runs {places[id(one)]}"
-        if len(steps) > STEPS_MAX and document["outcome"] == str(Outcome.APPLIES):
-            document["sentence"] += f"; it is one of {len(steps)}, and at most {STEPS_MAX} run: a PUT is refused"
-    return {"filters": [one.action.kind for one in steps], "verdicts": verdicts}
+            view.sentence += f"; it runs {places[id(one)]}"
+        if len(steps) > STEPS_MAX and view.outcome == str(Outcome.APPLIES):
+            view.sentence += f"; it is one of {len(steps)}, and at most {STEPS_MAX} run: a PUT is refused"
+    return StorageChainView(filters=[one.action.kind for one in steps], verdicts=verdicts)
 
 
 def _running(chain: Chain, idle: Idle) -> list[Verdict]:
     return [step for step in chain.steps if step.action.filter not in idle(step.rule)]
 
 
-def _verdict(one: Verdict, idle: Idle) -> dict[str, Any]:
+def _verdict(one: Verdict, idle: Idle) -> StorageVerdictView:
     outcome, sentence = str(one.outcome), one.sentence
     if one.outcome is Outcome.APPLIES and one.action.filter in idle(one.rule):
         outcome, sentence = "missing", "it would apply, and proxies do not have this filter"
-    return {
-        "rule": one.rule.id,
-        "text": show_rule(one.rule),
-        "filter": one.action.kind,
-        "outcome": outcome,
-        "sentence": sentence,
-    }
+    return StorageVerdictView(
+        rule=one.rule.id, text=show_rule(one.rule), filter=one.action.kind, outcome=outcome, sentence=sentence
+    )

@@ -12,6 +12,7 @@ from storage_bridge.model import WHY_HEADER
 from storage_controller.answers import Refused
 from storage_controller.swift.http import SwiftHttp
 from storage_filters.rules.placing import SENTENCES, Moved
+from zoe_client.wire.storage_rules import StorageDoneView
 
 _NOT_FOUND = 404
 
@@ -20,7 +21,7 @@ _NOT_FOUND = 404
 class StoredObject:
     """An object as it is stored. filters: what it went through; size and tags: of what was put, None if not told."""
 
-    filters: Sequence[Mapping[str, Any]]
+    filters: Sequence[StorageDoneView]
     size: int | None = None
     tags: Sequence[str] = ()
 
@@ -54,7 +55,8 @@ def done_at(line: SwiftHttp) -> Done:
     return done
 
 
-def _in_words(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what is told of a filter, with the sentence for why it did not run where its rule says."""
+def _in_words(record: Mapping[str, Any]) -> StorageDoneView:
+    """Return what a filter did, with the sentence for why it did not run where its rule says; ValueError."""
     moved = record.get("moved")
-    return record if moved not in SENTENCES else {**record, "moved": SENTENCES[Moved(moved)]}
+    told = record if moved not in SENTENCES else {**record, "moved": SENTENCES[Moved(moved)]}
+    return StorageDoneView.model_validate(told, extra="ignore")  # a newer proxy may tell more

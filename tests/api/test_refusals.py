@@ -29,6 +29,7 @@ from zoe_api.http.attempts import brake, password_checks
 from zoe_api.http.problems.codes import PROBLEMS, Code
 from zoe_api.people.sign_in.identity import Identity
 from zoe_api.people.sign_in.ldap import Ldap
+from zoe_api.storage.client import StorageController
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions import events as ev
@@ -438,12 +439,12 @@ def queue_too_long(api: Api, _: Raise) -> httpx.Response:
 
 
 def storage_rule_refused(api: Api, _: Raise) -> httpx.Response:
-    api.master_client.ask = refusing("storage_rule_refused")  # type: ignore[method-assign]
-    return api.http(api.admin).post("/api/v1/storage/rules", json={"text": "FOR"})
+    return api.http(api.admin).post("/api/v1/storage/rules", json={"text": "FOR"})  # without a storage controller
 
 
 def storage_rules_unavailable(api: Api, _: Raise) -> httpx.Response:
-    api.master_client.ask = refusing("storage_rules_unavailable")  # type: ignore[method-assign]
+    away = api.settings.model_copy(update={"storage_url": "http://127.0.0.1:1"})
+    api.app.state.storage_controller = StorageController(away)
     return api.http().get("/api/v1/storage/why", params={"container": "c", "object": "o"})
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.support.answered_rules import answered_by
 from tests.support.api import Api, problem
+from tests.support.asked_controller import asks
 from tests.support.people import make_token
 from tests.support.prometheus import Expressions, prometheus
 from tests.support.storage_controller import served_controller
@@ -28,11 +28,11 @@ def expressions() -> Iterator[Expressions]:
 
 @pytest.fixture
 def admin(api: Api, postgres_url: str, expressions: Expressions) -> Iterator[Client]:
-    """The API asks a controller by way of the master's answers."""
+    """The API asks a controller."""
     with served_controller(postgres_url, prometheus_url=expressions.url) as controller:
         controller.silent_s["p1"] = 2.0
         controller.hosted_by["p1"] = frozenset({"NOOP"})
-        answered_by(api, controller)
+        asks(api, controller)
         yield api.client(api.admin)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.support.answered_rules import answered_by
 from tests.support.api import Api, problem
+from tests.support.asked_controller import asks
 from tests.support.modules import FLIPPING, READING, entry, module
 from tests.support.people import make_token
 from tests.support.storage_controller import served_controller
@@ -31,9 +31,9 @@ def wanted(content: bytes = FLIP, **more: Any) -> StorageFilterRequest:
 
 @pytest.fixture
 def red(api: Api, postgres_url: str) -> Iterator[Client]:
-    """A user of the tenant red; the API asks a controller by way of the master's answers."""
+    """A user of the tenant red; the API asks a controller."""
     with served_controller(postgres_url) as controller:
-        answered_by(api, controller)
+        asks(api, controller)
         yield api.client()
 
 

@@ -1,49 +1,58 @@
-"""The store's side of executions, from the master's answer to API, SDK and command line: who sees what."""
+"""The store's side of executions, from a storage controller to API, SDK and command line: who sees what."""
 
 from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
 from typer.testing import CliRunner
 
+from storage_bridge.connect import connect
+from storage_bridge.model import BandwidthSlo, StoreExecution
+from storage_controller.regulation.transfers import TransferBook
+from storage_controller.swift.execution_keys import ExecutionKeys
+from storage_filters.execution_auth.names import user_of
 from tests.support.api import Api
+from tests.support.asked_controller import asks
 from tests.support.documents import job
+from tests.support.manual_clock import ManualClock
 from tests.support.people import make_token
+from tests.support.storage_controller import served_controller
 from zoe_cli.main import app
 from zoe_client import Client, NotAllowed, NotFound
 
-USES = [
-    {"subject": "request/GET/meters", "done": 4, "refused": 1, "read_bytes": 90_000_000, "written_bytes": 0},
-    {"subject": "request/HEAD/", "done": 1, "refused": 0, "read_bytes": 0, "written_bytes": 0},
-    {"subject": "cpu/GET/meters", "done": 2_500_000, "refused": 0, "read_bytes": 0, "written_bytes": 0},
-    {"subject": "rule/7/COMPRESSION/get", "done": 4, "refused": 0, "read_bytes": 0, "written_bytes": 0},
-    {"subject": "limit/get", "done": 2, "refused": 0, "read_bytes": 60, "written_bytes": 0},
-]
-
-
-class Asked(list[dict[str, Any]]):
-    """What the API asked the master for. executions: those that moved bytes."""
-
-    executions: tuple[str, ...] = ()
+USES = {  # done, refused, read and written bytes
+    "request/GET/meters": [4, 1, 90_000_000, 0],
+    "request/HEAD/": [1, 0, 0, 0],
+    "cpu/GET/meters": [2_500_000, 0, 0, 0],
+    "rule/7/COMPRESSION/get": [4, 0, 0, 0],
+    "limit/get": [2, 0, 60, 0],
+}
+FORGOTTEN = "x0forgotten"
+Move = Callable[[str], None]
 
 
 @pytest.fixture
-def asked(api: Api) -> Asked:
-    found = Asked()
+def move(api: Api, postgres_url: str) -> Iterator[Move]:
+    """Let an execution of red move bytes at a store whose controller the API asks."""
+    with served_controller(postgres_url, ExecutionKeys(b"s" * 32, "AUTH_")) as controller:
+        asks(api, controller)
+        controller.clock.set(time.time())
+        zoe, clock = connect(controller.settings("zoe")), ManualClock(0.0)
+        book = TransferBook(controller.ledger, ("p1",), clock)
 
-    def ask(kind: str, body: dict[str, Any], *_: object) -> dict[str, Any]:
-        assert (kind, body["do"]) == ("storage_rules", "history")
-        found.append(body)
-        points = [{"at_s": time.time() - 60, "read_bytes": 90_000_000, "written_bytes": 0}]
-        names = (body["execution"],) if "execution" in body else found.executions
-        told = {name: {"uses": USES, "points": points} for name in names}
-        return {"stretch_s": body["stretch_s"], "executions": told}
+        def moves(execution_id: str) -> None:
+            user = user_of(zoe.set_execution(StoreExecution(execution_id, "red", BandwidthSlo())).user)
+            assert user is not None
+            name = f"{execution_id}/{user.generation}"
+            uses = {f"{name}/{subject}": [1, *amounts] for subject, amounts in USES.items()}
+            book.hear("p1", {name: [1, 90_000_000, 0, 0, 0]}, [], uses)
+            clock.advance(1.0)
+            book.flush()
 
-    api.master_client.ask = ask  # type: ignore[method-assign]
-    return found
+        yield moves
 
 
 @pytest.fixture
@@ -51,8 +60,9 @@ def red(api: Api) -> Client:
     return api.client()
 
 
-def test_an_execution_has_its_requests_its_rules_and_its_bytes_over_time(api: Api, asked: Asked, red: Client) -> None:
+def test_an_execution_has_its_requests_its_rules_and_its_bytes_over_time(api: Api, move: Move, red: Client) -> None:
     execution = red.submit(job("true", name="reader"))
+    move(execution.id)
     told = red.execution_storage(execution.id)
     assert [(one.method, one.container, one.done, one.refused) for one in told.requests] == [
         ("GET", "meters", 4, 1),
@@ -68,26 +78,28 @@ def test_an_execution_has_its_requests_its_rules_and_its_bytes_over_time(api: Ap
     stranger = api.client(make_token(api.store, "bob", "blue"))
     with pytest.raises(NotFound):
         stranger.execution_storage(execution.id)
-    assert len(asked) == 1, "the master is not asked about what somebody may not see"
 
 
-def test_a_tenant_sees_its_own_executions_and_an_operator_all(api: Api, asked: Asked, red: Client) -> None:
+def test_a_tenant_sees_its_own_executions_and_an_operator_all(api: Api, move: Move, red: Client) -> None:
     execution = red.submit(job("true", name="reader"))
-    asked.executions = (execution.id, "forgotten")
+    move(execution.id)
+    move(FORGOTTEN)
     [one] = red.storage_history(time.time() - 3600).executions
-    assert (one.execution_id, asked[-1]["tenant"]) == (execution.id, "red")
+    assert (one.execution_id, one.tenant) == (execution.id, "red")
     with pytest.raises(NotAllowed):
         red.storage_history(time.time() - 3600, tenant="blue")
     admin = api.client(api.admin)
     assert [one.execution_id for one in admin.storage_history(0.0, tenant="red").executions] == [execution.id]
     stranger = api.client(make_token(api.store, "bob", "blue"))
-    assert stranger.storage_history(0.0).executions == [], "whatever a controller says"
+    assert stranger.storage_history(0.0).executions == []
 
 
-def test_the_command_line_draws_the_time_of_executions(api: Api, asked: Asked, red: Client) -> None:
+def test_the_command_line_draws_the_time_of_executions(api: Api, move: Move, red: Client) -> None:
     execution = red.submit(job("true", name="reader"))
-    asked.executions = (execution.id,)
     runner = CliRunner(env={"ZOE_URL": api.url, "ZOE_TOKEN": api.token, "COLUMNS": "200"})
+    nothing = runner.invoke(app, ["storage", "history", "--hours", "2"])
+    assert "No execution of red moved bytes" in nothing.output
+    move(execution.id)
     printed = runner.invoke(app, ["storage", "history"]).output
     [row] = [line for line in printed.splitlines() if execution.id in line]
     assert "reader" in row
@@ -99,6 +111,3 @@ def test_the_command_line_draws_the_time_of_executions(api: Api, asked: Asked, r
         assert words in one
     document = json.loads(runner.invoke(app, ["storage", "history", execution.id, "-o", "json"]).output)
     assert document["requests"][0]["container"] == "meters"
-    asked.executions = ()
-    nothing = runner.invoke(app, ["storage", "history", "--hours", "2"])
-    assert "No execution of red moved bytes" in nothing.output

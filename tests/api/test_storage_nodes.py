@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from storage_controller.settings import NodeKind, NodeSettings
-from tests.support.answered_rules import answered_by
 from tests.support.api import Api, problem
+from tests.support.asked_controller import asks
 from tests.support.people import make_token
 from tests.support.storage_controller import served_controller
 from tests.support.waiting import until
@@ -28,9 +28,9 @@ NODES = {
 
 @pytest.fixture
 def admin(api: Api, postgres_url: str) -> Iterator[Client]:
-    """The API asks a controller by way of the master's answers."""
+    """The API asks a controller."""
     with served_controller(postgres_url, nodes=NODES) as controller:
-        answered_by(api, controller)
+        asks(api, controller)
         yield api.client(api.admin)
 
 

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from storage_controller.settings import NodeKind, NodeSettings
-from tests.support.answered_rules import answered_by
 from tests.support.api import Api
+from tests.support.asked_controller import asks
 from tests.support.storage_controller import served_controller
 from zoe_cli.commands.storage import top as storage_top
 from zoe_cli.exits import exit_of
@@ -25,7 +25,7 @@ NODES = {"object-1": NodeSettings(kind=NodeKind.OBJECT, url="http://127.0.0.1:1"
 @pytest.fixture
 def admin(api: Api, postgres_url: str) -> Iterator[CliRunner]:
     with served_controller(postgres_url, nodes=NODES) as controller:
-        answered_by(api, controller)
+        asks(api, controller)
         yield CliRunner(env={"ZOE_URL": api.url, "ZOE_TOKEN": api.admin, "COLUMNS": "200"})
 
 
@@ -33,7 +33,7 @@ def admin(api: Api, postgres_url: str) -> Iterator[CliRunner]:
 def unchanged(shared_api: Api) -> Iterator[CliRunner]:
     """For commands that change nothing."""
     with served_controller(shared_api._database_url, nodes=NODES) as controller:
-        answered_by(shared_api, controller)
+        asks(shared_api, controller)
         yield CliRunner(env={"ZOE_URL": shared_api.url, "ZOE_TOKEN": shared_api.admin, "COLUMNS": "200"})
 
 

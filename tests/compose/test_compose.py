@@ -63,6 +63,7 @@ def test_all_become_healthy_and_the_first_token_signs_in(deployment: Deployment)
 
 def test_the_master_is_promised_bandwidth_by_the_storage_controller(deployment: Deployment) -> None:
     until(lambda: "400 MB/s read, 200 MB/s write" in deployment.zoe("storage", "status"), deployment.story)
+    assert "bandwidth" in deployment.zoe("storage", "controllers"), "the API asks it too"
 
 
 def test_the_image_holds_the_web_ui_and_browsers_sign_in(deployment: Deployment) -> None:

@@ -29,7 +29,7 @@ def test_it_is_set_replaced_and_removed(http: httpx.Client, served: Served) -> N
     answer = http.put("/v1/slos/acme", json=both)
     assert (answer.status_code, answer.json()) == (201, one | both | {"notes": []})
     served.clock.advance(10**9)  # no lease ends it
-    assert http.get("/v1/slos").json() == [one | both]
+    assert http.get("/v1/slos").json() == [one | both | {"notes": []}]
     assert http.put("/v1/slos/acme", json=both | {"read_bytes_per_s": 30 * MB}).json() == one | {
         "read_bytes_per_s": 30 * MB,
         "write_bytes_per_s": 20 * MB,

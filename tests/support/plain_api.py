@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from starlette.requests import Request
 
 from zoe_api.http.problems.codes import Code
@@ -276,6 +277,29 @@ class Master:
 
     def hint(self) -> None:
         self.hints += 1
+
+
+class StorageAnswers:
+    """A storage controller that answers each question with these fields, or with nothing of this kind."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.fields = fields
+        self.asked: list[tuple[str, str, dict[str, Any], str]] = []
+        """Method, path, fields of body or query, and the user."""
+
+    def ask(
+        self,
+        answer: Any,
+        method: str,
+        path: str,
+        body: BaseModel | None = None,
+        query: Mapping[str, Any] | None = None,
+        asker: str = "",
+        **_: Any,
+    ) -> Any:
+        given = dict(query or {}) if body is None else body.model_dump(exclude_unset=True)
+        self.asked.append((method, path, given, asker))
+        return answer(**self.fields) if isinstance(answer, type) and issubclass(answer, BaseModel) else answer()
 
 
 class PlainStore(MemoryStore):

@@ -11,6 +11,7 @@ from zoe_api.access.wire_forms import bandwidth_view, known_bandwidth
 from zoe_api.billing.spans import FromS, ToS, stretch_of
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import ClockDep, MasterDep, StoreDep, ask
+from zoe_api.storage.client import ControllerDep
 from zoe_client.wire import (
     BandwidthOverTimeView,
     BandwidthPointView,
@@ -75,8 +76,7 @@ def storage_over_time(
 @router.get("/storage/traffic", response_model=StorageTrafficView)
 def storage_traffic(
     principal: Reader,
-    master: MasterDep,
-    request: Request,
+    controller: ControllerDep,
     by: Annotated[
         str,
         Query(
@@ -91,8 +91,9 @@ def storage_traffic(
     ] = None,
 ) -> StorageTrafficView:
     """Return rates of requests at the proxies, or by object servers, of your tenant (or all tenants, for operators)."""
-    asked = {"do": "traffic", "by": by.split(","), "seconds": seconds, "tenant": _seen_by(principal, tenant) or ""}
-    return StorageTrafficView(**ask(master, "storage_rules", asked, request, principal.user))
+    query = {"by": by.split(","), "seconds": seconds, "tenant": _seen_by(principal, tenant)}
+    lacks = "this storage controller tells no requests: Zoe's own one is needed"
+    return controller.ask(StorageTrafficView, "GET", "/v1/traffic", query=query, asker=principal.user, lacks=lacks)
 
 
 def may_see(principal: Principal, one: ExecutionBandwidthView) -> bool:

@@ -4,34 +4,41 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path, Request
+from fastapi import Path
 
 from zoe_api.access.access import Admin
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import MasterDep, ask
-from zoe_client.wire import StorageControllerList, StorageControllerRequest, StorageControllerView
+from zoe_api.storage.client import ControllerDep
+from zoe_client.wire import (
+    StorageControllerList,
+    StorageControllerRequest,
+    StorageControllerView,
+    StorageHostingView,
+    StorageProxyView,
+)
 
 router = api_router("/storage/controllers", tag="storage")
-_KIND = "storage_rules"
 Name = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
 @router.get("", response_model=StorageControllerList)
-def list_storage_controllers(_: Admin, master: MasterDep, request: Request) -> StorageControllerList:
+def list_storage_controllers(_: Admin, controller: ControllerDep) -> StorageControllerList:
     """List the controllers, and what each did last."""
-    return StorageControllerList(**ask(master, _KIND, {"do": "controllers"}, request))
+    found = controller.ask(list[StorageControllerView], "GET", "/v1/controllers")
+    hosting = controller.ask(dict[str, StorageHostingView], "GET", "/v1/hosting", older={})
+    proxies = [StorageProxyView(name=name, silent_s=one.silent_s, filters=one.filters) for name, one in hosting.items()]
+    return StorageControllerList(controllers=found, proxies=proxies)
 
 
 @router.get("/{name}", response_model=StorageControllerView)
-def get_storage_controller(name: Name, _: Admin, master: MasterDep, request: Request) -> StorageControllerView:
+def get_storage_controller(name: Name, _: Admin, controller: ControllerDep) -> StorageControllerView:
     """Return a controller, with when it was switched last."""
-    return StorageControllerView(**ask(master, _KIND, {"do": "controller", "name": name}, request))
+    return controller.ask(StorageControllerView, "GET", f"/v1/controllers/{name}")
 
 
 @router.put("/{name}", response_model=StorageControllerView)
 def set_storage_controller(
-    name: Name, body: StorageControllerRequest, principal: Admin, master: MasterDep, request: Request
+    name: Name, body: StorageControllerRequest, principal: Admin, controller: ControllerDep
 ) -> StorageControllerView:
     """Set a controller on, off, or to a dry run, in which it decides and nothing is pushed."""
-    asked = {"do": "set_controller", "name": name, "mode": body.mode}
-    return StorageControllerView(**ask(master, _KIND, asked, request, principal.user))
+    return controller.ask(StorageControllerView, "PUT", f"/v1/controllers/{name}", body, asker=principal.user)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import Query, Request
 
@@ -11,28 +12,31 @@ from zoe_api.access.access import Reader, check
 from zoe_api.access.visibility import visible_execution
 from zoe_api.billing.spans import FromS, ToS, stretch_of
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import MasterDep, ServicesDep, ask
+from zoe_api.services.dependencies import ServicesDep
+from zoe_api.storage.client import Controller, ControllerDep
 from zoe_client.vocabulary import Mark
 from zoe_client.wire import (
     ExecutionStorageView,
+    ExecutionUsesView,
     StorageHistoryView,
-    StoragePointView,
     StorageRequestsView,
     StorageRuleMetView,
+    StorageUsesView,
 )
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.sharing import ExecutionShares
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.store.errors import NotFound
+from zoe_lib.store.people import Principal
 
 router = api_router(tag="storage")
-_KIND = "storage_rules"
+_LACKS = "this storage controller keeps no history of executions: they need credentials of their own"
 _WAYS: Mapping[str, Any] = {"get": "read", "put": "write"}
 
 
 @router.get("/executions/{execution_id}/storage", response_model=ExecutionStorageView)
 def storage_of_execution(
-    execution_id: str, request: Request, principal: Reader, services: ServicesDep, master: MasterDep
+    execution_id: str, request: Request, principal: Reader, services: ServicesDep, controller: ControllerDep
 ) -> ExecutionStorageView:
     """Return what an execution asked of the object store, which rules it met, and its bytes over its time; for a week
     after the last request.
@@ -40,17 +44,16 @@ def storage_of_execution(
     execution = visible_execution(services, principal, execution_id, request)
     from_s = execution.marks.get(Mark.PLACED, execution.submitted_at_s)
     to_s = execution.marks.get(Mark.ENDED, services.clock.now_s())
-    asked = {"do": "history", "execution": execution.id} | _span(from_s, to_s)
-    answer = ask(master, _KIND, asked, request, principal.user)
-    return _view(execution, answer["executions"][execution.id], answer["stretch_s"])
+    query = {"execution": execution.id} | _span(from_s, to_s)
+    answer = _uses(controller, services.settings.storage_owner, principal, query)
+    return _view(execution, answer.executions[execution.id], answer.stretch_s)
 
 
 @router.get("/storage/history", response_model=StorageHistoryView)
 def storage_history(
-    request: Request,
     principal: Reader,
     services: ServicesDep,
-    master: MasterDep,
+    controller: ControllerDep,
     from_s: FromS,
     to_s: ToS = None,
     tenant: Annotated[
@@ -61,18 +64,23 @@ def storage_history(
     if tenant not in (None, principal.tenant):
         check(principal, Scope.OPERATE)
     until_s, of = services.clock.now_s() if to_s is None else to_s, tenant or principal.tenant
-    asked = {"do": "history", "tenant": of} | _span(from_s, until_s)
-    answer = ask(master, _KIND, asked, request, principal.user)
+    query = {"tenant": of} | _span(from_s, until_s)
+    answer = _uses(controller, services.settings.storage_owner, principal, query)
     found = []
-    for name, one in answer["executions"].items():
+    for name, one in answer.executions.items():
         try:
             execution = services.store.execution(name)
         except NotFound:  # forgotten meanwhile
             continue
         shares = ExecutionShares(execution.tenant, execution.user, {})
         if principal.operator or principal.visibility.includes(shares):
-            found.append(_view(execution, one, answer["stretch_s"]))
+            found.append(_view(execution, one, answer.stretch_s))
     return StorageHistoryView(from_s=from_s, to_s=until_s, tenant=of, executions=sorted(found, key=_began))
+
+
+def _uses(controller: Controller, owner: str, principal: Principal, query: Mapping[str, Any]) -> StorageUsesView:
+    path = f"/v1/owners/{quote(owner)}/history"
+    return controller.ask(StorageUsesView, "GET", path, query=query, asker=principal.user, lacks=_LACKS)
 
 
 def _span(from_s: float, to_s: float) -> dict[str, float]:
@@ -84,22 +92,22 @@ def _began(one: ExecutionStorageView) -> tuple[float, str]:
     return one.placed_s or 0.0, one.execution_id
 
 
-def _view(execution: Execution, answer: Mapping[str, Any], stretch_s: float) -> ExecutionStorageView:
+def _view(execution: Execution, answer: ExecutionUsesView, stretch_s: float) -> ExecutionStorageView:
     requests: list[StorageRequestsView] = []
     rules: list[StorageRuleMetView] = []
     cpu_s: dict[tuple[str, str], float] = {}
-    for use in answer["uses"]:
-        kind, *parts = use["subject"].split("/", 3)
+    for use in answer.uses:
+        kind, *parts = use.subject.split("/", 3)
         if kind == "request":
-            amounts = {name: use[name] for name in ("done", "refused", "read_bytes", "written_bytes")}
+            amounts = use.model_dump(exclude={"subject"})
             requests.append(StorageRequestsView(method=parts[0], container="/".join(parts[1:]), **amounts))
         elif kind == "cpu":
-            cpu_s[parts[0], "/".join(parts[1:])] = use["done"] / 1e6
+            cpu_s[parts[0], "/".join(parts[1:])] = use.done / 1e6
         else:  # rule/<number>/<filter>/<way> or limit/<way>
             number = int(parts[0]) if kind == "rule" else None
             of = parts[1] if kind == "rule" else "BANDWIDTH"
             way = _WAYS[parts[-1]]
-            rules.append(StorageRuleMetView(rule=number, filter=of, way=way, requests=use["done"] + use["refused"]))
+            rules.append(StorageRuleMetView(rule=number, filter=of, way=way, requests=use.done + use.refused))
     return ExecutionStorageView(
         execution_id=execution.id,
         name=execution.name,
@@ -111,5 +119,5 @@ def _view(execution: Execution, answer: Mapping[str, Any], stretch_s: float) -> 
         stretch_s=stretch_s,
         requests=[one.model_copy(update={"cpu_s": cpu_s.get((one.method, one.container), 0.0)}) for one in requests],
         rules=sorted(rules, key=lambda one: (one.rule or 0, one.filter, one.way)),
-        points=[StoragePointView(**point) for point in answer["points"]],
+        points=answer.points,
     )

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path, Request, Response
+from fastapi import Path, Response
 
 from zoe_api.access.access import Admin
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import MasterDep, ask
-from zoe_client.wire import StorageMetricList, StorageMetricRequest, StorageMetricView
+from zoe_api.storage.client import ControllerDep
+from zoe_client.wire import StorageMetricList, StorageMetricNew, StorageMetricRequest, StorageMetricView
 from zoe_client.words.names import METRIC_NAME
 
 router = api_router("/storage/metrics", tag="storage")
-_KIND = "storage_rules"
 Name = Annotated[str, Path(min_length=1, max_length=64, pattern=METRIC_NAME)]
 
 
 @router.get("", response_model=StorageMetricList)
-def list_storage_metrics(_: Admin, master: MasterDep, request: Request) -> StorageMetricList:
+def list_storage_metrics(_: Admin, controller: ControllerDep) -> StorageMetricList:
     """List the metrics that were added for rules, with their present values."""
-    return StorageMetricList(**ask(master, _KIND, {"do": "metrics"}, request))
+    return StorageMetricList(metrics=controller.ask(list[StorageMetricView], "GET", "/v1/metrics"))
 
 
 @router.post("/{name}", response_model=StorageMetricView, status_code=201)
 def add_storage_metric(
-    name: Name, body: StorageMetricRequest, principal: Admin, master: MasterDep, request: Request
+    name: Name, body: StorageMetricRequest, principal: Admin, controller: ControllerDep
 ) -> StorageMetricView:
     """Add a metric that rules may compare: an expression that a Prometheus is asked, or a program in Python."""
-    asked = body.model_dump() | {"do": "add_metric", "name": name, "author": principal.user}
-    return StorageMetricView(**ask(master, _KIND, asked, request, principal.user))
+    wanted = StorageMetricNew(name=name, **body.model_dump(exclude_unset=True))
+    return controller.ask(StorageMetricView, "POST", "/v1/metrics", wanted, asker=principal.user, compiles=True)
 
 
 @router.delete("/{name}", status_code=204)
-def remove_storage_metric(name: Name, principal: Admin, master: MasterDep, request: Request) -> Response:
+def remove_storage_metric(name: Name, principal: Admin, controller: ControllerDep) -> Response:
     """Remove a metric that no rule uses."""
-    ask(master, _KIND, {"do": "drop_metric", "name": name}, request, principal.user)
+    controller.remove(f"/v1/metrics/{name}", principal.user)
     return Response(status_code=204)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Path, Query, Request, Response
 
 from zoe_api.access.access import Admin, Reader, check
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import MasterDep, ask
+from zoe_api.storage.client import ControllerDep
 from zoe_client.wire import (
     StorageRuleList,
     StorageRuleMove,
+    StorageRuleMoved,
     StorageRuleRequest,
     StorageRuleTry,
     StorageRuleTryView,
@@ -25,78 +26,72 @@ from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.people import Principal
 
 router = api_router("/storage", tag="storage")
-_KIND = "storage_rules"
+_LACKS = "this storage controller has no rules: Zoe's own one is needed"
 FilterPath = Annotated[str, Path(min_length=1, max_length=100, pattern=FILTER_NAME)]
 
 
 @router.get("/rules", response_model=StorageRuleList)
 def list_storage_rules(
     _: Admin,
-    master: MasterDep,
-    request: Request,
+    controller: ControllerDep,
     removed: Annotated[bool, Query(description="Those that were removed instead, 500 at most.")] = False,
 ) -> StorageRuleList:
     """List the object store's rules, with who wrote them and when."""
-    return StorageRuleList(**ask(master, _KIND, {"do": "rules", "removed": removed}, request))
+    query = {"removed": removed}
+    return StorageRuleList(rules=controller.ask(list[StorageRuleView], "GET", "/v1/rules", query=query, lacks=_LACKS))
 
 
 @router.post("/rules", response_model=StorageRuleList, status_code=201)
-def add_storage_rules(
-    body: StorageRuleRequest, principal: Admin, master: MasterDep, request: Request
-) -> StorageRuleList:
+def add_storage_rules(body: StorageRuleRequest, principal: Admin, controller: ControllerDep) -> StorageRuleList:
     """Add rules, all of them or none. They hold for objects that are stored from now on."""
-    asked = body.model_dump() | {"do": "add", "tenant": body.tenant or principal.tenant, "author": principal.user}
-    return StorageRuleList(**ask(master, _KIND, asked, request, principal.user))
+    body.tenant = body.tenant or principal.tenant
+    rules = controller.ask(list[StorageRuleView], "POST", "/v1/rules", body, asker=principal.user, compiles=True)
+    return StorageRuleList(rules=rules)
 
 
 @router.put("/rules/{number}/filters/{name}", response_model=StorageRuleView)
 def move_storage_rule(
-    number: int, name: FilterPath, body: StorageRuleMove, principal: Admin, master: MasterDep, request: Request
+    number: int, name: FilterPath, body: StorageRuleMove, principal: Admin, controller: ControllerDep, request: Request
 ) -> StorageRuleView:
     """Let a rule run another version of an uploaded filter, by default the newest. The audit log has both versions."""
-    asked = {"do": "move", "number": number, "name": name, "sha256": body.sha256, "author": principal.user}
-    answer = ask(master, _KIND, asked, request, principal.user)
-    moved = StorageRuleView(**answer["rule"])
+    path = f"/v1/rules/{number}/modules/{name}"
+    moved = controller.ask(StorageRuleMoved, "PUT", path, body, asker=principal.user, compiles=True)
     after = sorted({one.sha256 for one in moved.modules if one.name == name.lower()})
-    note_changes(request, {name.lower(): ", ".join(answer["was"])}, {name.lower(): ", ".join(after)})
+    note_changes(request, {name.lower(): ", ".join(moved.was)}, {name.lower(): ", ".join(after)})
     return moved
 
 
 @router.post("/rules/{number}/restore", response_model=StorageRuleView, status_code=201)
-def restore_storage_rule(number: int, principal: Admin, master: MasterDep, request: Request) -> StorageRuleView:
+def restore_storage_rule(number: int, principal: Admin, controller: ControllerDep) -> StorageRuleView:
     """Add a removed rule again under a new number, with the versions of uploaded filters that it ran. One that was not
     on is judged only. 409 if such a version was removed."""
-    asked = {"do": "restore", "number": number, "author": principal.user}
-    return StorageRuleView(**ask(master, _KIND, asked, request, principal.user)["rule"])
+    return controller.ask(StorageRuleView, "POST", f"/v1/rules/{number}/again", asker=principal.user, compiles=True)
 
 
 @router.post("/try", response_model=StorageRuleTryView)
-def try_storage_rules(
-    body: StorageRuleTry, principal: Reader, master: MasterDep, request: Request
-) -> StorageRuleTryView:
+def try_storage_rules(body: StorageRuleTry, principal: Reader, controller: ControllerDep) -> StorageRuleTryView:
     """Return what holds for an object, now and with these rules beside; nothing changes."""
-    asked: dict[str, Any] = body.model_dump() | {"do": "try", "tenant": _tenant(principal, body.tenant)}
-    return StorageRuleTryView(**ask(master, _KIND, asked, request, principal.user))
+    body.tenant = _tenant(principal, body.tenant)
+    return controller.ask(StorageRuleTryView, "POST", "/v1/rules/try", body, asker=principal.user)
 
 
 @router.get("/why", response_model=StorageWhyView)
 def why_stored(
     principal: Reader,
-    master: MasterDep,
-    request: Request,
+    controller: ControllerDep,
     container: Annotated[ObjectPart, Query()],
     name: Annotated[ObjectPart, Query(alias="object")],
     tenant: Annotated[str | None, Query(description="Of the object; default: yours. Others need an admin.")] = None,
 ) -> StorageWhyView:
     """Return which filters a stored object went through, by which rules, and what would hold for it now."""
-    asked = {"do": "why", "tenant": _tenant(principal, tenant), "container": container, "object": name}
-    return StorageWhyView(**ask(master, _KIND, asked, request, principal.user))
+    query = {"tenant": _tenant(principal, tenant), "container": container, "object": name}
+    return controller.ask(StorageWhyView, "GET", "/v1/rules/why", query=query, asker=principal.user)
 
 
 @router.delete("/rules/{number}", status_code=204)
-def remove_storage_rule(number: int, principal: Admin, master: MasterDep, request: Request) -> Response:
+def remove_storage_rule(number: int, principal: Admin, controller: ControllerDep) -> Response:
     """Remove a rule. Objects that were stored by it stay as they are, and are read as before."""
-    ask(master, _KIND, {"do": "remove", "number": number, "author": principal.user}, request, principal.user)
+    controller.remove(f"/v1/rules/{number}", principal.user)
     return Response(status_code=204)
 
 

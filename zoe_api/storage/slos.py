@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import quote
 
-from fastapi import Path, Request, Response
+from fastapi import Path, Response
 
 from zoe_api.access.access import Admin
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import AccountsDep, MasterDep, ask
+from zoe_api.services.dependencies import AccountsDep
+from zoe_api.storage.client import ControllerDep
 from zoe_client.wire import StorageSloList, StorageSloRequest, StorageSloView
 from zoe_client.words.names import TENANT_AT_THE_STORE
 
 router = api_router("/storage/slos", tag="storage")
-_KIND = "storage_rules"
 Tenant = Annotated[str, Path(min_length=1, max_length=256, pattern=TENANT_AT_THE_STORE)]
 
 
 @router.get("", response_model=StorageSloList)
-def list_storage_slos(_: Admin, master: MasterDep, request: Request) -> StorageSloList:
+def list_storage_slos(_: Admin, controller: ControllerDep) -> StorageSloList:
     """List the bandwidth that tenants are guaranteed, and by what."""
-    return StorageSloList(**ask(master, _KIND, {"do": "slos"}, request))
+    return StorageSloList(slos=controller.ask(list[StorageSloView], "GET", "/v1/slos"))
 
 
 @router.put("/{tenant}", response_model=StorageSloView, status_code=201)
@@ -28,20 +29,18 @@ def set_storage_slo(
     tenant: Tenant,
     body: StorageSloRequest,
     principal: Admin,
-    master: MasterDep,
+    controller: ControllerDep,
     accounts: AccountsDep,
-    request: Request,
 ) -> StorageSloView:
     """Guarantee bandwidth to a tenant until it is removed. Null removes a rate; one that is not named stays."""
-    asked = body.model_dump(exclude_unset=True) | {"do": "set_slo", "tenant": tenant}
-    answer = StorageSloView(**ask(master, _KIND, asked, request, principal.user))
+    answer = controller.ask(StorageSloView, "PUT", f"/v1/slos/{quote(tenant)}", body, asker=principal.user)
     if tenant not in {one.name for one in accounts.tenants()}:
         answer.notes.append(f"Zoe has no tenant {tenant}: the SLO holds for an account of the store with this name")
     return answer
 
 
 @router.delete("/{tenant}", status_code=204)
-def remove_storage_slo(tenant: Tenant, principal: Admin, master: MasterDep, request: Request) -> Response:
+def remove_storage_slo(tenant: Tenant, principal: Admin, controller: ControllerDep) -> Response:
     """Remove the standing SLO of a tenant."""
-    ask(master, _KIND, {"do": "clear_slo", "tenant": tenant}, request, principal.user)
+    controller.remove(f"/v1/slos/{quote(tenant)}", principal.user)
     return Response(status_code=204)

@@ -67,6 +67,12 @@ class StorageMetricRequest(Wire):
     container_label: LabelName = Field(default="container", description="Label with their container.")
 
 
+class StorageMetricNew(StorageMetricRequest):
+    """A metric to add, as the storage controller takes it."""
+
+    name: MetricName
+
+
 class StorageSwitchView(Wire):
     """When the condition of a rule with metrics began, or ended, to hold for some object."""
 
@@ -92,6 +98,13 @@ class StorageControllerView(Wire):
     warning: str = Field(default="", description="What does not hold while it has this mode; empty: nothing to say.")
     waits_s: float = Field(description="Until it is begun again after a failure; 0 while it runs.")
     switches: list[StorageSwitchView] = Field(default=[], description="Of a rule, the newest first; 100 at most.")
+
+
+class StorageHostingView(Wire):
+    """The filters of a proxy, as the storage controller lists them by its name."""
+
+    silent_s: float | None
+    filters: list[str]
 
 
 class StorageProxyView(Wire):

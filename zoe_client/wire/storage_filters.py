@@ -56,3 +56,9 @@ class StorageFilterRequest(Wire):
     module: str = Field(max_length=_ENCODED_MAX, description="The WebAssembly module in base64, of at most 1 MiB.")
     tenant: str | None = Field(default=None, max_length=256, description="Whose; default: yours. Others need an admin.")
     shared: bool = Field(default=False, description="For all tenants; needs an admin.")
+
+
+class StorageFilterFile(Wire):
+    """The module of a filter, as the storage controller takes it."""
+
+    data: str = Field(description="In base64.")

@@ -61,3 +61,31 @@ class StorageHistoryView(Wire):
     to_s: float
     tenant: str
     executions: list[ExecutionStorageView]
+
+
+class StorageUseView(Wire):
+    """What an execution asked for, as the storage controller counts it.
+
+    subject: `request/METHOD/CONTAINER`, `cpu/METHOD/CONTAINER` (`done` in microseconds), `rule/NUMBER/FILTER/WAY` or
+    `limit/WAY`; WAY is `get` or `put`.
+    """
+
+    subject: str
+    done: int
+    refused: int
+    read_bytes: int
+    written_bytes: int
+
+
+class ExecutionUsesView(Wire):
+    """The bytes of an execution over time, and its uses."""
+
+    points: list[StoragePointView]
+    uses: list[StorageUseView]
+
+
+class StorageUsesView(Wire):
+    """Executions by id, as the storage controller answers."""
+
+    stretch_s: float
+    executions: dict[str, ExecutionUsesView]

@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 from zoe_client.wire.base import Numbers, Wire
 from zoe_client.words.names import TENANT_AT_THE_STORE
 
+RewriteState = Literal["running", "done", "cancelled", "gave_up"]
 RATE_MIN, _RATE_MAX = 100_000, 10**11
 
 
@@ -33,9 +34,7 @@ class StorageRewriteView(Wire):
     """A job that stores objects again, and how far it is. Sizes are those of what was put."""
 
     id: int
-    state: Literal["running", "done", "cancelled", "gave_up"] = Field(
-        description="`gave_up`: the store was away for too long; the job can be resumed."
-    )
+    state: RewriteState = Field(description="`gave_up`: the store was away for too long; the job can be resumed.")
     tenant: str
     container: str = Field(description="Empty: all of the tenant's.")
     plain: bool

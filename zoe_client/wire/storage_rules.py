@@ -47,6 +47,12 @@ class StorageRuleView(Wire):
     )
 
 
+class StorageRuleMoved(StorageRuleView):
+    """A rule that was moved, as the storage controller answers."""
+
+    was: list[str] = Field(description="SHA-256 of the versions that it ran.")
+
+
 class StorageRuleMove(Wire):
     """The version of a filter that a rule runs from now on."""
 

@@ -26,7 +26,6 @@ from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.plugins import Plugins
 from zoe_master.rpc.planned_together import AboutPromises, planned_together
-from zoe_master.rpc.rule_answers import RuleAnswers
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, PROMISES_S, CpuBudget
@@ -41,9 +40,6 @@ SCHEDULER = Lane("scheduler", 2, "plan_busy")
 OUTPUT = Lane("output", 8, "logs_busy")
 FILES = Lane("files", 8, "files_busy")
 TERMINALS = Lane("terminals", 6, "terminals_busy")
-RULES = Lane("rules", 6, "storage_rules_unavailable")
-# The controller compiles what is uploaded, for up to 20 s: such questions hold up no others.
-UPLOADS = Lane("uploads", 3, "storage_rules_unavailable")
 # What runs at once, or waits for its turn: of all users, and of each. One user alone never has all threads of a lane,
 # but the scheduler's, whose questions have a budget of CPU time. All that wait for output are fewer than the threads by
 # which an API process answers.
@@ -52,8 +48,6 @@ _LOOKS_MAX, _LOOKS_OF_ASKER_MAX = 16, 4
 _READS_MAX, _READS_OF_ASKER_MAX = 24, 4
 _FILES_MAX, _FILES_OF_ASKER_MAX = 32, 4
 _TERMINALS_MAX, _TERMINALS_OF_ASKER_MAX = 8, 4
-_RULES_MAX, _RULES_OF_ASKER_MAX = 16, 4
-_UPLOADS_MAX, _UPLOADS_OF_ASKER_MAX = 8, 1
 
 
 class _AboutExecution(BaseModel):
@@ -130,9 +124,7 @@ class RpcHandlers:
         plugins: Plugins | None = None,
         system_users: SystemUsers | None = None,
         decisions: PromiseDecisions | None = None,
-        rules: RuleAnswers | None = None,
     ) -> None:
-        self._rules = rules or RuleAnswers(None)
         self._decisions = decisions
         self._master = master
         self._backend = backend
@@ -167,8 +159,6 @@ class RpcHandlers:
             "files": Slow(self.files, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
             "move_workspace": Slow(self.move_workspace, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
             "terminal": Slow(self.terminal, _TERMINALS_MAX, _TERMINALS_OF_ASKER_MAX, TERMINALS),
-            "storage_rules": Slow(self._rules.answer, _RULES_MAX, _RULES_OF_ASKER_MAX, RULES),
-            "storage_uploads": Slow(self._rules.answer, _UPLOADS_MAX, _UPLOADS_OF_ASKER_MAX, UPLOADS),
         }
 
     def hint(self, _body: dict[str, Any]) -> dict[str, Any]:

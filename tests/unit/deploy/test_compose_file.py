@@ -43,6 +43,12 @@ def test_only_the_master_has_keys_of_engines_and_its_own_secret(name: str) -> No
     assert set(SERVICES["master"]["secrets"]) >= OF_THE_MASTER
 
 
+def test_master_and_api_have_the_token_of_the_storage_controller_and_meet_it_on_a_network() -> None:
+    token = {name for name, service in SERVICES.items() if "storage_token" in service.get("secrets", [])}
+    assert token == {"master", "api", "storage"}
+    assert all("inner" in SERVICES[name]["networks"] for name in token)
+
+
 def test_the_admin_token_is_given_to_nobody_who_stays() -> None:
     assert [name for name, service in SERVICES.items() if "admin_token" in service.get("secrets", [])] == ["setup"]
 

@@ -243,7 +243,7 @@ def from_description(error: DescriptionError) -> ApiProblem:
     return _of(refusals.from_description(error))
 
 
-_AS_IT_IS = ("not_found", "no_logs", "no_terminal", "storage_rule_refused", "storage_rules_unavailable")
+_AS_IT_IS = ("not_found", "no_logs", "no_terminal")
 
 
 def from_master(error: MasterRefused) -> ApiProblem:

@@ -7,7 +7,7 @@ import pytest
 from storage_controller.answers import Refused
 from storage_controller.rules.checks import check
 from storage_controller.rules.dsl import parse_rule
-from storage_controller.rules.verdicts import told
+from storage_controller.rules.verdicts import verdicts_on
 from storage_filters.rules.documents import RuleBook
 from storage_filters.rules.placing import AT_OBJECT_SERVERS
 from storage_filters.wsgi.object_requests import ObjectRequest
@@ -16,8 +16,8 @@ A = ObjectRequest("acme", "c", "a", 1000)
 
 
 def sentences(text: str, *hosted: str) -> list[str]:
-    found = told(RuleBook((parse_rule(text),)), A, lambda _: (), hosted)
-    return [one["sentence"].partition("; it runs ")[2] for one in found["verdicts"]]
+    found = verdicts_on(RuleBook((parse_rule(text),)), A, lambda _: (), hosted)
+    return [one.sentence.partition("; it runs ")[2] for one in found.verdicts]
 
 
 def test_a_dry_run_says_where_a_filter_on_object_would_run() -> None:

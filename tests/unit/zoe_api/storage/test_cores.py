@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import quote
+
 import pytest
 
-from tests.support.plain_api import REQUEST_ID, TENANT, USER, Accounts, Master, admin, request
+from tests.support.plain_api import TENANT, USER, Accounts, StorageAnswers, admin
 from zoe_api.storage import cores as storage_cores
 from zoe_client.wire import StorageCoresRequest
 
@@ -13,9 +16,7 @@ from zoe_client.wire import StorageCoresRequest
 def test_a_tenant_that_zoe_does_not_know_is_noted(tenant: str, noted: bool) -> None:
     accounts = Accounts()
     accounts.add_member(USER)
-    answer = {"tenant": tenant, "cores": 2.0, "standing": True, "author": "root", "at_s": 1.0}
-    master = Master(storage_rules=answer)
-    told = storage_cores.set_storage_cores(tenant, StorageCoresRequest(cores=2.0), admin(), master, accounts, request())
-    asked = {"do": "set_cores", "tenant": tenant, "cores": 2.0, "author": "root"}
-    assert master.asked == [("storage_rules", asked, REQUEST_ID, "root")]
+    controller: Any = StorageAnswers(tenant=tenant, cores=2.0, standing=True, author="root", at_s=1.0)
+    told = storage_cores.set_storage_cores(tenant, StorageCoresRequest(cores=2.0), admin(), controller, accounts)
+    assert controller.asked == [("PUT", f"/v1/filter-cores/{quote(tenant)}", {"cores": 2.0}, "root")]
     assert bool(told.notes) is noted

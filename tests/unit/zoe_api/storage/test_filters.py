@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.support.plain_api import ELSEWHERE, TENANT, Master, admin, operator, person, refusal, request
+from tests.support.plain_api import ELSEWHERE, TENANT, StorageAnswers, admin, operator, person, refusal
 from zoe_api.http.problems.codes import Code
 from zoe_api.storage import filters as storage_filters
 from zoe_lib.store.people import Principal
@@ -34,9 +36,9 @@ def test_filters_of_others_and_shared_ones_are_for_admins(
 
 
 def test_a_list_of_all_tenants_is_for_admins() -> None:
-    master = Master(storage_rules={"filters": []})
-    storage_filters.list_storage_filters(person(), master, request())
-    storage_filters.list_storage_filters(admin(), master, request(), everyone=True)
-    assert [body for _, body, *_ in master.asked] == [{"do": "filters", "tenant": TENANT}, {"do": "filters"}]
+    controller: Any = StorageAnswers()
+    storage_filters.list_storage_filters(person(), controller)
+    storage_filters.list_storage_filters(admin(), controller, everyone=True)
+    assert [query["tenant"] for _, _, query, _ in controller.asked] == [TENANT, TENANT, None, None]
     with refusal(Code.NOT_ADMIN):
-        storage_filters.list_storage_filters(operator(), master, request(), everyone=True)
+        storage_filters.list_storage_filters(operator(), controller, everyone=True)

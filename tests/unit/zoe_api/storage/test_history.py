@@ -7,9 +7,21 @@ from typing import Any
 import pytest
 
 from tests.support.applications import execution
-from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, Master, operator, person, refusal, request, services
+from tests.support.plain_api import (
+    ELSEWHERE,
+    PEER,
+    TENANT,
+    USER,
+    StorageAnswers,
+    operator,
+    person,
+    refusal,
+    request,
+    services,
+)
 from zoe_api.http.problems.codes import Code
 from zoe_api.storage import history as storage_history
+from zoe_client.wire import ExecutionUsesView
 from zoe_lib.domain.executions.execution import Mark
 from zoe_lib.store.people import Principal
 
@@ -28,7 +40,9 @@ USES = [
     use("rule/3/zip/put", 1),
     use("limit/get", 5),
 ]
-ANSWER = {"uses": USES, "points": [{"at_s": 500.0, "read_bytes": 1, "written_bytes": 2}]}
+ANSWER = ExecutionUsesView.model_validate(
+    {"uses": USES, "points": [{"at_s": 500.0, "read_bytes": 1, "written_bytes": 2}]}
+)
 
 
 def test_uses_are_requests_rules_and_cpu_seconds() -> None:
@@ -58,11 +72,11 @@ def test_a_span_begins_one_stretch_earlier(from_s: float, to_s: float, asked: di
 
 
 def test_of_an_execution_its_own_time_is_asked() -> None:
-    master = Master(storage_rules={"executions": {PLACED.id: ANSWER}, "stretch_s": 30.0})
-    told = storage_history.storage_of_execution(PLACED.id, request(), person(), services(PLACED), master)
+    controller: Any = StorageAnswers(executions={PLACED.id: ANSWER}, stretch_s=30.0)
+    told = storage_history.storage_of_execution(PLACED.id, request(), person(), services(PLACED), controller)
     assert told.execution_id == PLACED.id
-    body = master.asked[0][1]
-    assert (body["do"], body["execution"], body["from_s"], body["to_s"]) == ("history", PLACED.id, 470.0, 900.0)
+    span = {"from_s": 470.0, "to_s": 900.0, "stretch_s": 30.0}
+    assert controller.asked == [("GET", "/v1/owners/zoe/history", {"execution": PLACED.id, **span}, USER)]
 
 
 EMPTY: dict[str, Any] = {"uses": [], "points": []}
@@ -76,9 +90,9 @@ def history(principal: Principal, tenant: str | None = None) -> tuple[Any, Any]:
         execution(4),
     ]
     names = [one.id for one in stored] + ["gone"]
-    master = Master(storage_rules={"executions": dict.fromkeys(names, EMPTY), "stretch_s": 30.0})
-    told = storage_history.storage_history(request(), principal, services(*stored), master, 0.0, 60.0, tenant)
-    return told, master.asked[0][1]
+    controller: Any = StorageAnswers(executions=dict.fromkeys(names, EMPTY), stretch_s=30.0)
+    told = storage_history.storage_history(principal, services(*stored), controller, 0.0, 60.0, tenant)
+    return told, controller.asked[0][2]
 
 
 def test_users_see_their_own_in_the_order_of_their_beginning() -> None:

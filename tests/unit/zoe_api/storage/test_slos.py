@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import TENANT, USER, Accounts, Master, admin, request
+from tests.support.plain_api import TENANT, USER, Accounts, StorageAnswers, admin
 from zoe_api.storage import slos as storage_slos
 from zoe_client.wire import StorageSloRequest
 from zoe_client.wire.storage_slos import SLO_MIN
@@ -25,7 +25,7 @@ def test_only_what_is_named_is_asked_for(given: Any, asked: Any, tenant: str, no
     accounts = Accounts()
     accounts.add_member(USER)
     rates = {"read_bytes_per_s": None, "write_bytes_per_s": None}
-    master = Master(storage_rules={"tenant": tenant, "standing": True, "set_by": "standing", **rates})
-    told = storage_slos.set_storage_slo(tenant, StorageSloRequest(**given), admin(), master, accounts, request())
-    assert master.asked[0][1] == {"do": "set_slo", "tenant": tenant, **asked}
+    controller: Any = StorageAnswers(tenant=tenant, standing=True, set_by="standing", **rates)
+    told = storage_slos.set_storage_slo(tenant, StorageSloRequest(**given), admin(), controller, accounts)
+    assert controller.asked == [("PUT", f"/v1/slos/{tenant}", asked, "root")]
     assert bool(told.notes) is noted

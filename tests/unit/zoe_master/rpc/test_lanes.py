@@ -16,7 +16,7 @@ from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.messaging.server import Refusal, Server
 from zoe_master.backends.base import Backend, BackendError, OutputChunk, PortAddress
-from zoe_master.rpc.handlers import FILES, OUTPUT, RULES, SCHEDULER, TERMINALS, UPLOADS, RpcHandlers
+from zoe_master.rpc.handlers import FILES, OUTPUT, SCHEDULER, TERMINALS, RpcHandlers
 
 AT_ONCE = None
 # A new question names its lane here: at once is only what is answered from memory.
@@ -37,8 +37,6 @@ LANES = {
     "files": FILES,
     "move_workspace": FILES,
     "terminal": TERMINALS,
-    "storage_rules": RULES,
-    "storage_uploads": UPLOADS,
 }
 # What every back-end answers from memory. All else may wait for an engine, a disk or the network.
 FROM_MEMORY = {"usage", "address"}

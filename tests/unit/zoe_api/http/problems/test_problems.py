@@ -232,8 +232,6 @@ def test_a_wrong_method_hears_all_that_the_path_knows() -> None:
         ("not_found", Code.NOT_FOUND, "why", False),
         ("no_logs", Code.NO_LOGS, "why", False),
         ("no_terminal", Code.NO_TERMINAL, "why", False),
-        ("storage_rule_refused", Code.STORAGE_RULE_REFUSED, "why", False),
-        ("storage_rules_unavailable", Code.STORAGE_RULES_UNAVAILABLE, "why", False),
         ("plan_busy", Code.PLAN_BUSY, "why", True),
         ("files_busy", Code.FILES_BUSY, "why", False),
         ("queue_too_long", Code.QUEUE_TOO_LONG, "why", True),

@@ -1,0 +1,199 @@
+"""Questions to the storage controller: rules, filters, SLOs, metrics, nodes and history of the object store.
+
+A question is a method and a path below `/v1`, with models of `zoe_client/wire`. The controller's routes
+(`storage_controller/routes`) take and return the same models.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from typing import Annotated, Any, TypeVar, cast
+from urllib.parse import urlencode
+
+import structlog
+from fastapi import Depends, Request
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from storage_bridge.http import ControllerHttp, ControllerSettings
+from storage_bridge.model import StorageRefusedError, StorageUnavailableError
+from zoe_api.http.problems.codes import Code
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_client.words.plain_errors import sentences
+from zoe_lib.messaging.refusal import Refusal
+from zoe_lib.messaging.slow_lane import Bounds, Places
+from zoe_lib.settings.storage import StorageSettings
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+COMPILES_S = 20.0
+"""Time limit of a question for which the controller compiles a module or begins a program."""
+_HINT = "give zoe-api the token of the storage controller: storage_token_file (ZOE_STORAGE_TOKEN_FILE)"
+_UNAUTHORIZED = 401
+_SENTENCES_MAX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """How many questions of a kind an API process accepts, and how many of them the controller has at once."""
+
+    kind: str
+    at_once_max: int
+    bounds: Bounds
+
+
+QUESTIONS = Lane("storage_rules", 6, Bounds(16, 4, Code.STORAGE_RULES_UNAVAILABLE))
+# The controller compiles what is uploaded: such questions hold up no others.
+UPLOADS = Lane("storage_uploads", 3, Bounds(8, 1, Code.STORAGE_RULES_UNAVAILABLE))
+
+
+class StorageController:
+    """The storage controller, as an API process asks it. Thread-safe.
+
+    Each question is asked once: a rule that was added is not added again because its answer was lost.
+    """
+
+    def __init__(self, settings: StorageSettings) -> None:
+        self._settings = settings
+        self._places = Places()
+        self._turns = {lane: threading.BoundedSemaphore(lane.at_once_max) for lane in (QUESTIONS, UPLOADS)}
+        self._making = threading.Lock()
+        self._made: tuple[ControllerHttp, ControllerHttp] | None = None
+
+    def check(self) -> None:
+        """Log a warning if a controller is configured and its token cannot be read."""
+        if self._settings.storage_url is not None:
+            try:
+                self._lines()
+            except ApiProblem as refused:
+                log.warning("cannot ask the storage controller", why=refused.problem.detail, hint=_HINT)
+
+    @contextmanager
+    def line(self, lane: Lane, asker: str, compiles: bool) -> Iterator[ControllerHttp]:
+        """Hold a place of the lane, and wait for a turn; ApiProblem without a place or a controller.
+
+        A turn comes in time, since each question ends in time.
+        """
+        quick, patient = self._lines()
+        try:
+            self._places.take(lane.kind, asker, lane.bounds)
+        except Refusal as refused:
+            raise ApiProblem(Code(refused.code), str(refused)) from None
+        with self._places.held(lane.kind, asker), self._turns[lane]:
+            yield patient if compiles else quick
+
+    def _lines(self) -> tuple[ControllerHttp, ControllerHttp]:
+        """Return the connections for quick questions, and for those that compile."""
+        with self._making:
+            if self._made is None:
+                once = replace(self._read_settings(), attempts=1)
+                self._made = ControllerHttp(once), ControllerHttp(replace(once, timeout_s=COMPILES_S))
+            return self._made
+
+    def _read_settings(self) -> ControllerSettings:
+        try:
+            found = ControllerSettings.of(self._settings)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "it is no text"
+            sentence = f"the API cannot read the token of the storage controller (setting storage_token_file): {why}"
+            raise ApiProblem(Code.STORAGE_RULES_UNAVAILABLE, sentence, _HINT) from None
+        if found is None:
+            raise ApiProblem(
+                Code.STORAGE_RULE_REFUSED,
+                "there is no storage controller, so nothing is known of the object store's rules and requests: "
+                "storage_url (ZOE_STORAGE_URL) is not set for the API",
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """The storage controller, as one request asks it."""
+
+    controller: StorageController
+    request_id: str
+
+    def ask(
+        self,
+        answer: type[T],
+        method: str,
+        path: str,
+        body: BaseModel | None = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        asker: str = "",
+        lane: Lane = QUESTIONS,
+        compiles: bool = False,
+        lacks: str = "",
+        older: T | None = None,
+    ) -> T:
+        """Return the answer as this model; ApiProblem if the controller refuses, does not answer, or is busy.
+
+        body: fields that were not set are left out. asker: the user, of whom few questions are accepted at a time, and
+        whom the controller notes as the author. lacks, older: for a controller without this route, the sentence of 503,
+        or what stands for the answer.
+        """
+        try:
+            found = self._json(method, path, body, query or {}, asker, lane, compiles)
+        except ApiProblem as refused:
+            if refused.problem.code != Code.NOT_FOUND or (older is None and not lacks):
+                raise
+            if older is None:
+                raise ApiProblem(Code.STORAGE_RULES_UNAVAILABLE, lacks) from None
+            return older
+        try:
+            # A newer controller may tell more.
+            read: T = _reader(cast(Any, answer)).validate_python(found, extra="ignore")
+        except ValidationError as error:
+            why = "; ".join(islice(sentences(error), _SENTENCES_MAX))
+            sentence = f"cannot parse the storage controller's answer: {why}"
+            raise ApiProblem(Code.STORAGE_RULES_UNAVAILABLE, sentence) from None
+        return read
+
+    def remove(self, path: str, asker: str, query: Mapping[str, Any] | None = None) -> None:
+        """Remove what is at a path; ApiProblem as above."""
+        self._json("DELETE", path, None, query or {}, asker, QUESTIONS, compiles=False)
+
+    def _json(
+        self,
+        method: str,
+        path: str,
+        body: BaseModel | None,
+        query: Mapping[str, Any],
+        asker: str,
+        lane: Lane,
+        compiles: bool,
+    ) -> Any:
+        given = urlencode({name: _text(value) for name, value in query.items() if value is not None}, doseq=True)
+        headers = {"X-Request-Id": self.request_id} | ({"X-Zoe-Author": asker} if asker else {})
+        json = None if body is None else body.model_dump(mode="json", exclude_unset=True)
+        try:
+            with self.controller.line(lane, asker, compiles) as line:
+                return line.ask(method, f"{path}?{given}" if given else path, json, headers=headers)
+        except StorageRefusedError as refused:
+            hint = _HINT if refused.status == _UNAUTHORIZED else ""
+            code = Code.NOT_FOUND if refused.missing else Code.STORAGE_RULE_REFUSED
+            raise ApiProblem(code, refused.sentence, hint) from None
+        except StorageUnavailableError as away:
+            raise ApiProblem(Code.STORAGE_RULES_UNAVAILABLE, str(away)) from None
+
+
+@cache
+def _reader(answer: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(answer)
+
+
+def _text(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+# A coroutine, since a plain function would cost a change of threads.
+async def _controller(request: Request) -> Controller:
+    return Controller(request.app.state.storage_controller, request.state.request_id)
+
+
+ControllerDep = Annotated[Controller, Depends(_controller)]
