@@ -36,7 +36,9 @@ from zoe_client.wire import (
 from zoe_lib import descriptions
 from zoe_lib.descriptions import CatalogueEntry, DescriptionError
 from zoe_lib.domain.applications.application import Application
-from zoe_lib.domain.cluster.feasibility import IMAGE_ABSENT, IMAGE_NOT_ALLOWED, Finding, findings
+from zoe_lib.domain.checks.feasibility import findings
+from zoe_lib.domain.checks.finding import Finding, Target
+from zoe_lib.domain.checks.images import IMAGE_ABSENT, IMAGE_NOT_ALLOWED
 from zoe_lib.domain.cluster.platform import Platform
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.base import ExecutionStore
@@ -164,7 +166,7 @@ def _obstacle(entry: CatalogueEntry, platform: Platform) -> Finding | None:
     """
     application = descriptions.parse(descriptions.catalogue_document(entry))
     main = [index for index, component in enumerate(application.components) if component.ends_application]
-    found = [one for one in findings(application, platform) if one.certain or one.code == IMAGE_ABSENT]
+    found = [one for one in findings(application, Target(platform)) if one.certain or one.code == IMAGE_ABSENT]
     of_main = (one for one in found if one.place[:2] in {("components", index) for index in main})
     return next(of_main, found[0] if found else None)
 

@@ -11,7 +11,7 @@ from tests.support.applications import GIB, application, component, execution
 from tests.support.plain_api import PEER, TENANT, USER, person, services
 from zoe_api.executions.submissions import descriptions
 from zoe_client.wire import FillRequest
-from zoe_lib.domain.cluster.feasibility import Finding
+from zoe_lib.domain.checks.finding import Finding
 from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
 from zoe_lib.domain.executions.limits import LimitSubject
 from zoe_lib.store.errors import NotFound, QuotaExceeded
