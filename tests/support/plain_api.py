@@ -16,6 +16,7 @@ from starlette.requests import Request
 
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.dependencies import Caller
 from zoe_api.services.looks import Looks
 from zoe_client.wire import Problem
 from zoe_lib.clock import SYSTEM_CLOCK
@@ -52,6 +53,11 @@ def operator(user: str = "olga", tenant: str = TENANT) -> Principal:
 
 def admin(user: str = "root", tenant: str = TENANT) -> Principal:
     return person(user, "admin", tenant)
+
+
+def caller_of(services: Any, principal: Any, request: Any = None) -> Caller:
+    """A client with its request; None for what a function does not read."""
+    return Caller(services, principal, request)
 
 
 def request(

@@ -9,7 +9,7 @@ import pytest
 from fastapi import Response
 
 from tests.support.applications import application, execution
-from tests.support.plain_api import PEER, person, refusal, services
+from tests.support.plain_api import PEER, caller_of, person, refusal, services
 from zoe_api.executions import submitting as submissions
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
@@ -102,11 +102,11 @@ def test_each_description_of_a_batch_is_checked_once(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(submissions, "checked", checked)
     bodies = [one(), one(), one(priority=1), one(name="other")]
-    assert len(submissions._all_checked(bodies, services(), person(), None)) == 4
+    assert len(submissions._all_checked(bodies, caller_of(services(), person()), None)) == 4
     assert len(asked) == 2
     bad = one(application={"name": "bad"})
     with refusal(Code.NEVER_FITS) as found:
-        submissions._all_checked([one(), bad, bad], services(), person(), None)
+        submissions._all_checked([one(), bad, bad], caller_of(services(), person()), None)
     assert [e.pointer for e in found.problem.errors] == ["/executions/1", "/executions/2"]
 
 
@@ -129,5 +129,5 @@ def test_a_key_of_another_user_is_a_conflict() -> None:
 
 def test_warnings_and_prices_are_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submissions, "price_notes", lambda *_: ["price"])
-    fit = submissions._with_price(Checked(application(), 0, ("note",)), ("warning",), services(), person())
+    fit = submissions._with_price(Checked(application(), 0, ("note",)), ("warning",), caller_of(services(), person()))
     assert fit.notes == ("note", "warning", "price")
