@@ -7,9 +7,8 @@ from typing import Any
 
 from zoe_api.executions.arrays import change_array, change_each, owns_array, seen_array
 from zoe_api.executions.controlling import changed_description, differences
-from zoe_api.executions.submissions.refusals import checked_priority
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems
+from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.dependencies import Caller
 from zoe_client.wire import ArrayModifyRequest
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
@@ -21,6 +20,7 @@ from zoe_lib.domain.executions.execution import WAITING_STATES, Execution
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.store.values import ArrayChange
+from zoe_lib.submission.checking import checked_priority
 from zoe_lib.submission.deadlines import given_deadline
 
 _ANEW = "cancel it, and submit it again"
@@ -122,10 +122,9 @@ def _wanted(body: ArrayModifyRequest, array: Array, caller: Caller) -> _Wanted:
     if "at_once_max" in given:
         fields["at_once"] = body.at_once_max
     if body.priority is not None:
-        fields["priority"] = checked_priority(body.priority, caller, array.tenant)
+        fields["priority"] = checked_priority(body.priority, caller.services, caller.principal, array.tenant)
     if body.deadline is not None or "deadline_s" in given:
-        with as_problems():
-            deadline = given_deadline(body.deadline, body.deadline_s, caller.services.clock.now_s())
+        deadline = given_deadline(body.deadline, body.deadline_s, caller.services.clock.now_s())
         fields["deadline_s"] = None if deadline is None else deadline.at_s
     if body.application is not None:
         if array.entries is not None:

@@ -44,6 +44,7 @@ from zoe_lib.domain.executions.indices import INDEX_MAX
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.values import ArrayQuery, ExecutionQuery
+from zoe_lib.submission.refusal import SubmissionRefused
 
 log = structlog.get_logger(__name__)
 router = api_router("/arrays", tag="arrays")
@@ -69,7 +70,7 @@ def submit_array(
     try:
         array = new_array(body, caller)
         note_submission(caller, array.id)
-    except ApiProblem:  # what was accepted is not refused when it is repeated
+    except (ApiProblem, SubmissionRefused):  # what was accepted is not refused when it is repeated
         found = idempotency_key and caller.store.array_submitted_with(caller.tenant, idempotency_key, fingerprint)
         if not found:
             raise

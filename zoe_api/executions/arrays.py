@@ -14,9 +14,8 @@ from zoe_api.executions.controlling import held, released
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.executions.submissions.conditions import conditions_of, visible_array
 from zoe_api.executions.submissions.job_submissions import refused_after, was_stopped
-from zoe_api.executions.submissions.refusals import checked
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems
+from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
 from zoe_api.services.dependencies import Caller, Services
 from zoe_client.vocabulary import ACTIVE_STATES, Holder
@@ -31,6 +30,7 @@ from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import room_for
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
+from zoe_lib.submission.checking import checked
 from zoe_lib.submission.deadlines import check_whole, deadline_of
 from zoe_lib.submission.ids import new_array_id
 from zoe_lib.submission.pricing import price_notes
@@ -46,18 +46,17 @@ _NOT_ENDED = frozenset({*WAITING_STATES, *ACTIVE_STATES})
 def new_array(body: ArrayRequest, caller: Caller) -> Array:
     """Return the array that a request asks for, checked as an execution is; 422 with all that is wrong with it."""
     indices, at_once = _indices(body.indices, caller.services)
-    fit = checked(body.application, caller, body.priority, caller.request.state.terms)
+    fit = checked(body.application, caller.services, caller.principal, body.priority, caller.request.state.terms)
     array_id, now_s = new_array_id(), caller.services.clock.now_s()
     plain = [one for one in body.after if not one.startswith(_CORR)]
     (conditions,) = conditions_of([body.model_copy(update={"after": plain})], [array_id], caller)
     if body.keep:
         conditions = changed(conditions, keep=True)
-    with as_problems():
-        limit = room_for(caller.tenant, caller.user, caller.store.policy().limits, 0, 0)
-        check_whole(fit.application, indices.count, limit, pairwise=len(plain) < len(body.after))
-        deadline_s, warnings = deadline_of(
-            body.deadline, body.deadline_s, fit.application, now_s, begin_at_s=conditions.begin_at_s
-        )
+    limit = room_for(caller.tenant, caller.user, caller.store.policy().limits, 0, 0)
+    check_whole(fit.application, indices.count, limit, pairwise=len(plain) < len(body.after))
+    deadline_s, warnings = deadline_of(
+        body.deadline, body.deadline_s, fit.application, now_s, begin_at_s=conditions.begin_at_s
+    )
     return Array(
         id=array_id,
         name=body.name or fit.application.name,

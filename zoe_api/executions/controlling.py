@@ -8,9 +8,8 @@ from typing import Any
 
 from zoe_api.access.visibility import owns
 from zoe_api.executions.changing import change
-from zoe_api.executions.submissions.refusals import checked, checked_priority
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems
+from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.dependencies import Caller
 from zoe_client.documents.diagnostics import pointer
 from zoe_client.vocabulary import Holder
@@ -24,6 +23,7 @@ from zoe_lib.domain.executions.execution import WAITING_STATES, Cause, Execution
 from zoe_lib.domain.executions.guaranteed import guaranteed_counts
 from zoe_lib.domain.values.finish_times import Promise
 from zoe_lib.store.quotas import with_time_limit
+from zoe_lib.submission.checking import checked, checked_priority
 from zoe_lib.submission.deadlines import given_deadline
 
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
@@ -235,12 +235,11 @@ def _requested(body: ModifyRequest, execution: Execution, caller: Caller) -> ev.
     given, conditions = body.model_fields_set, execution.conditions
     priority, deadline_s = execution.priority, execution.deadline_s
     if "priority" in given and body.priority is not None:
-        priority = checked_priority(body.priority, caller, execution.tenant)
+        priority = checked_priority(body.priority, caller.services, caller.principal, execution.tenant)
     if "deadline_s" in given:
         deadline_s = None if body.deadline_s is None else caller.services.clock.now_s() + body.deadline_s
     if body.deadline is not None:
-        with as_problems():
-            given_time = given_deadline(body.deadline, None, caller.services.clock.now_s())
+        given_time = given_deadline(body.deadline, None, caller.services.clock.now_s())
         deadline_s = None if given_time is None else given_time.at_s
     application = execution.application
     if body.application is not None:
@@ -278,7 +277,7 @@ def changed_description(
     if not owned:
         hint = "others may change priority, deadline, begin and time limit"
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner may change its description", hint)
-    asked = checked(document, caller, priority).application
+    asked = checked(document, caller.services, caller.principal, priority).application
     if not same_instances(asked, application):
         message = "what waits keeps its components and the numbers of their instances"
         error = Diagnostic(pointer="/application/components", code="other_instances", message=message)

@@ -11,7 +11,7 @@ from fastapi import Path, Query, Response
 from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.executions.submissions.conditions import conditions_of
 from zoe_api.executions.submitting import IdempotencyKey
-from zoe_api.http.problems.problems import as_problems, from_description
+from zoe_api.http.problems.problems import from_description
 from zoe_api.http.routing import api_router
 from zoe_client.names import NAME
 from zoe_client.wire import (
@@ -96,21 +96,20 @@ def dispatch_application(
     idempotency key returns the same run, also after the application has changed.
     """
     fingerprint = _fingerprint(name, of_tenant, body)
-    with as_problems():
-        earlier = making.known(caller.services, caller.principal, idempotency_key, fingerprint)
-        if earlier is not None:
-            return RunView(kind=making.kind_of(earlier), id=earlier)
-        find = caller.store.schedules.application
-        found = find(caller.tenant, caller.user, name, body.version, of_tenant)
-        options = RunOptions(body.name, body.priority, body.deadline_s, body.indices, body.deadline)
-        under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
-        (conditions,) = conditions_of([under], [""], caller)
-        times = RunTimes(float(int(caller.services.clock.now_s())), None, "UTC")
-        document, parameters = timed(found.document, body.parameters, times)
-        run = making.prepare(
-            document, parameters, options, caller.services, caller.principal, conditions, clock=caller.services.clock
-        )
-        run_id = making.stored(run, caller.services, caller.request_id, idempotency_key, fingerprint)
+    earlier = making.known(caller.services, caller.principal, idempotency_key, fingerprint)
+    if earlier is not None:
+        return RunView(kind=making.kind_of(earlier), id=earlier)
+    find = caller.store.schedules.application
+    found = find(caller.tenant, caller.user, name, body.version, of_tenant)
+    options = RunOptions(body.name, body.priority, body.deadline_s, body.indices, body.deadline)
+    under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
+    (conditions,) = conditions_of([under], [""], caller)
+    times = RunTimes(float(int(caller.services.clock.now_s())), None, "UTC")
+    document, parameters = timed(found.document, body.parameters, times)
+    run = making.prepare(
+        document, parameters, options, caller.services, caller.principal, conditions, clock=caller.services.clock
+    )
+    run_id = making.stored(run, caller.services, caller.request_id, idempotency_key, fingerprint)
     caller.services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=list(run.notes))
 

@@ -18,9 +18,8 @@ from zoe_api.executions.families import cancel_unit
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.executions.submissions.conditions import conditions_of
 from zoe_api.executions.submissions.job_submissions import note_submission, refused_after, was_stopped
-from zoe_api.executions.submissions.refusals import checked
-from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems, problem_of
+from zoe_api.http.problems.codes import PROBLEMS, Code
+from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import Caller
 from zoe_client.wire import (
@@ -37,10 +36,11 @@ from zoe_lib.store.errors import BatchRefused
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql.installation.installation import TermsVersions
-from zoe_lib.submission.checking import Checked
+from zoe_lib.submission.checking import Checked, checked
 from zoe_lib.submission.deadlines import deadline_of
 from zoe_lib.submission.ids import new_execution_id
 from zoe_lib.submission.pricing import price_notes
+from zoe_lib.submission.refusal import SubmissionRefused, from_limits
 
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
@@ -64,13 +64,13 @@ def submit_execution(
     """
     fingerprint = _fingerprint(body)
     try:
-        fit = checked(body.application, caller, body.priority, caller.request.state.terms)
+        fit = checked(body.application, caller.services, caller.principal, body.priority, caller.request.state.terms)
         fit = _with_price(fit, check_budget(caller), caller)
         execution_id = new_execution_id()
         (conditions,) = conditions_of([body], [execution_id], caller)
         execution = _execution(execution_id, body, fit, conditions, caller.principal, clock=caller.services.clock)
         note_submission(caller, execution_id)
-    except ApiProblem:
+    except (ApiProblem, SubmissionRefused):
         # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
         stored = idempotency_key and caller.store.submitted_with(caller.tenant, idempotency_key, fingerprint)
         if not stored:
@@ -112,7 +112,7 @@ def submit_batch(
         notes = check_budget(caller)
         fits = [_with_price(fit, notes, caller) for fit in fits]
         fresh = _executions(body, fits, caller)
-    except ApiProblem:  # as for a single submission
+    except (ApiProblem, SubmissionRefused):  # as for a single submission
         stored = idempotency_key and caller.store.submitted_all_with(
             caller.tenant, idempotency_key, _fingerprint(body), len(body.executions)
         )
@@ -142,7 +142,7 @@ def _submitted(
     try:
         stored = caller.store.submit_all(fresh, caller.request_id, key, _fingerprint(body))
     except BatchRefused as refusal:
-        raise _refused([(refusal.index, problem_of(refusal.reason))]) from None
+        raise _refused([(refusal.index, from_limits(refusal.reason))]) from None
     if stored[0].id == fresh[0].id:
         caller.services.master.hint()
         log.info("submitted", executions=[e.id for e in stored], tenant=caller.tenant, user=caller.user)
@@ -162,7 +162,7 @@ def _executions(body: BatchRequest, fits: list[Checked], caller: Caller) -> list
     for index, part in enumerate(zip(ids, body.executions, fits, conditions, strict=True)):
         try:
             made.append(_execution(*part, caller.principal, clock=caller.services.clock))
-        except ApiProblem as refusal:
+        except SubmissionRefused as refusal:
             raise _refused([(index, refusal)]) from None
     return made
 
@@ -176,10 +176,9 @@ def _execution(
     clock: Clock = SYSTEM_CLOCK,
 ) -> Execution:
     application, now_s = fit.application, clock.now_s()
-    with as_problems():
-        deadline_s, warnings = deadline_of(
-            body.deadline, body.deadline_s, application, now_s, begin_at_s=conditions.begin_at_s
-        )
+    deadline_s, warnings = deadline_of(
+        body.deadline, body.deadline_s, application, now_s, begin_at_s=conditions.begin_at_s
+    )
     return Execution(
         id=execution_id,
         name=body.name or application.name,
@@ -196,33 +195,33 @@ def _execution(
 
 def _all_checked(bodies: list[SubmitRequest], caller: Caller, versions: TermsVersions | None) -> list[Checked]:
     """What may run of each; a description that is there many times is checked once. 422 with what stands in the way."""
-    known: dict[str, Checked | ApiProblem] = {}
+    known: dict[str, Checked | SubmissionRefused] = {}
     results = []
     for body in bodies:
         name = json.dumps([body.application, body.priority], sort_keys=True)
         if name not in known:
             try:
-                known[name] = checked(body.application, caller, body.priority, versions)
-            except ApiProblem as refusal:
+                known[name] = checked(body.application, caller.services, caller.principal, body.priority, versions)
+            except SubmissionRefused as refusal:
                 known[name] = refusal
         results.append(known[name])
-    refusals = [(index, one) for index, one in enumerate(results) if isinstance(one, ApiProblem)]
+    refusals = [(index, one) for index, one in enumerate(results) if isinstance(one, SubmissionRefused)]
     if refusals:
         raise _refused(refusals)
-    return [one for one in results if not isinstance(one, ApiProblem)]
+    return [one for one in results if not isinstance(one, SubmissionRefused)]
 
 
-def _refused(refusals: list[tuple[int, ApiProblem]]) -> ApiProblem:
+def _refused(refusals: list[tuple[int, SubmissionRefused]]) -> SubmissionRefused:
     """The code is that of the first; every error names its execution."""
     errors = []
-    for index, refusal in refusals:
-        place, why = f"/executions/{index}", refusal.problem
+    for index, why in refusals:
+        place, title = f"/executions/{index}", PROBLEMS[Code(why.code)][1]
         errors += [one.model_copy(update={"pointer": f"{place}{one.pointer}"}) for one in why.errors] or [
-            Diagnostic(pointer=place, code=why.code, message=why.detail or why.title, hint=why.hint)
+            Diagnostic(pointer=place, code=why.code, message=why.detail or title, hint=why.hint)
         ]
-    first = refusals[0][1].problem
+    first = refusals[0][1]
     detail = f"none of the batch was accepted, because {len(refusals)} of its executions cannot be"
-    return ApiProblem(Code(first.code), detail, first.hint, errors)
+    return SubmissionRefused(first.code, detail, first.hint, errors)
 
 
 def _minimal(prefer: str | None, response: Response) -> bool:

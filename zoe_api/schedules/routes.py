@@ -14,7 +14,7 @@ from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.access.visibility import note_look
 from zoe_api.executions.submitting import IdempotencyKey
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems
+from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
 from zoe_api.http.routing import api_router
 from zoe_api.schedules.times import refused_times, wrong_ahead, wrong_times
@@ -139,15 +139,14 @@ def run_schedule(
 ) -> RunView:
     """Run it now, whatever its times and its earlier runs say; its times stay as they are. For its owner only."""
     found = caller.store.schedules.one(caller.tenant, caller.user, name)
-    with as_problems():
-        run_id, run = run_now(
-            caller.services,
-            found,
-            caller.principal,
-            caller.request_id,
-            idempotency_key,
-            clock=caller.services.clock,
-        )
+    run_id, run = run_now(
+        caller.services,
+        found,
+        caller.principal,
+        caller.request_id,
+        idempotency_key,
+        clock=caller.services.clock,
+    )
     caller.services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=[] if run is None else list(run.notes))
 
@@ -164,8 +163,7 @@ def backfill_schedule(name: Name, body: BackfillRequest, caller: AsSubmitter) ->
     )
     again = frozenset(one.run_id for one in before if body.failed and one.run_id and one.state in _FAILED)
     wanted = Backfill(body.from_s, body.to_s, body.at_once, body.newest_first, again)
-    with as_problems():
-        made = [*backfill(caller.services, found, caller.principal, wanted, caller.request_id, caller.services.clock)]
+    made = [*backfill(caller.services, found, caller.principal, wanted, caller.request_id, caller.services.clock)]
     caller.services.master.hint()
     notes = dict.fromkeys(note for _, run in made if run is not None for note in run.notes)
     passed = Counter(one.state or "removed" for one in before if one.run_id not in again)

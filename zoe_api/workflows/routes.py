@@ -18,7 +18,7 @@ from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import Caller, checking
 from zoe_api.workflows.promises import accept_whole, asked_for_promise, whole_promise
 from zoe_api.workflows.resuming import resume
-from zoe_api.workflows.runs import all_checked, compiled, place_of, plan, submit
+from zoe_api.workflows.runs import place_of, plan, submit
 from zoe_api.workflows.views import workflow_plan, workflow_summary, workflow_view
 from zoe_client.vocabulary import TERMINAL_STATES
 from zoe_client.wire import (
@@ -35,6 +35,7 @@ from zoe_lib.domain.applications.sharing import ALL
 from zoe_lib.store.documents.cursors import decode_cursor, encode_position
 from zoe_lib.store.people import Principal
 from zoe_lib.store.workflow_values import StoredWorkflow, WorkflowQuery
+from zoe_lib.submission.workflows import all_checked, compiled
 
 router = api_router("/workflows", tag="workflows")
 _PAGE_MAX = 100
@@ -61,8 +62,8 @@ def submit_workflow(
 def validate_workflow(body: WorkflowRequest, caller: AsReader) -> WorkflowPlan:
     """Check a workflow, and return the executions to which it is compiled. Nothing is stored."""
     with checking(caller):
-        whole = compiled(body, place_of(caller.services, "WORKFLOW"))
-        fits = all_checked(whole.steps, caller)
+        whole = compiled(body.document, body.parameters, place_of(caller.services, "WORKFLOW"))
+        fits = all_checked(whole.steps, caller.services, caller.principal, caller.request.state.terms)
     return workflow_plan(whole, list(dict.fromkeys(note for fit in fits for note in fit.notes)))
 
 

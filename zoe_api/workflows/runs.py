@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from zoe_api.arrays.whole_promises import planned_promise
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems, problem_of
+from zoe_api.http.problems.problems import ApiProblem, problem_of
 from zoe_api.services.dependencies import Caller, Services
 from zoe_client.wire import PromisePlan, WorkflowRequest
 from zoe_lib.domain.executions.execution import Execution
@@ -25,38 +25,28 @@ from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql.batch import workflows as rows
 from zoe_lib.store.values import ArraysBeside
 from zoe_lib.store.workflow_values import NewWorkflow
-from zoe_lib.submission import workflows as making
 from zoe_lib.submission.checking import Checked
 from zoe_lib.submission.ids import new_workflow_id
 from zoe_lib.submission.pricing import price_notes
 from zoe_lib.submission.workflows import (
     WorkflowParts,
+    all_checked,
+    compiled,
     new_ids,
     new_step,
     parts_of,
+    promised,
     step_conditions,
     unknown_price_notes,
 )
-from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace
+from zoe_lib.workflows import CompiledWorkflow, RunPlace
 
 log = structlog.get_logger(__name__)
-
-
-def compiled(body: WorkflowRequest, place: RunPlace) -> CompiledWorkflow:
-    """Return what a workflow is compiled to; 422 with everything that is wrong with it."""
-    with as_problems():
-        return making.compiled(body.document, body.parameters, place)
 
 
 def place_of(services: Services, workflow_id: str, run: int = 1, kept: Mapping[str, int] | None = None) -> RunPlace:
     """Return where a run keeps its results."""
     return RunPlace(workflow_id, run, services.settings.workflow_results_kept_s, kept)
-
-
-def all_checked(steps: Sequence[CompiledStep], caller: Caller) -> list[Checked]:
-    """Return what may run of each step; 422 with what stands in the way."""
-    with as_problems():
-        return making.all_checked(steps, caller.services, caller.principal, caller.request.state.terms)
 
 
 def submit(body: WorkflowRequest, caller: Caller, key: str | None) -> tuple[str, Sequence[str]]:
@@ -94,16 +84,14 @@ class _Made:
 
 
 def _made(body: WorkflowRequest, caller: Caller, workflow_id: str, now_s: float) -> _Made:
-    whole = compiled(body, place_of(caller.services, workflow_id))
-    fits = all_checked(whole.steps, caller)
+    whole = compiled(body.document, body.parameters, place_of(caller.services, workflow_id))
+    fits = all_checked(whole.steps, caller.services, caller.principal, caller.request.state.terms)
     ids = new_ids(whole.steps)
-    with as_problems():
-        under = [step_conditions(step, ids, now_s) for step in whole.steps]
-        parts = parts_of(list(zip(ids, whole.steps, fits, under, strict=True)), caller.principal, now_s)
+    under = [step_conditions(step, ids, now_s) for step in whole.steps]
+    parts = parts_of(list(zip(ids, whole.steps, fits, under, strict=True)), caller.principal, now_s)
     if body.finish_by is not None:
         wish = PromiseWish(body.confidence or CONFIDENCE, budget_text(body.budget))
-        with as_problems():
-            parts = making.promised(parts, workflow_id, wish, body.finish_by, now_s)
+        parts = promised(parts, workflow_id, wish, body.finish_by, now_s)
     elif body.confidence is not None or body.budget is not None:
         raise ApiProblem(Code.INVALID_REQUEST, "confidence and budget belong to finish_by")
     return _Made(whole, fits, ids, parts)

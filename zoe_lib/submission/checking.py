@@ -80,8 +80,9 @@ def checked(
     if priority is None and "priority" in document:
         priority = application.default_priority
     priority = _allowed_priority(priority, terms.policy, principal, principal.tenant)
+    access = _access(application, place, principal)
     secrets = secret_access(application, place.store.accounts, principal.user, principal.tenant)
-    target = Target(terms.platform, _access(application, place, principal), secrets)
+    target = Target(terms.platform, access, secrets)
     examined = Examined(document, application, place.settings, terms.platform, findings(application, target))
     for refusal in REFUSALS:
         if (refused := refusal(examined)) is not None:

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 from zoe_api.http.metrics import BUDGET_REFUSED, BUDGET_WARNED
-from zoe_api.http.problems.problems import ApiProblem, as_problems
 from zoe_api.services.dependencies import Caller, Services
 from zoe_client.wire import EstimateView, PriceView, RunTimeView
 from zoe_lib.domain.applications.application import Application
@@ -18,14 +17,14 @@ from zoe_lib.run_times.samples import with_elastic
 from zoe_lib.store.people import Principal
 from zoe_lib.submission.budgets import budget_warnings
 from zoe_lib.submission.pricing import run_time_of
+from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def check_budget(caller: Caller) -> tuple[str, ...]:
     """Return warnings on what the tenant and the user have spent; 403 if a budget that refuses is spent."""
     try:
-        with as_problems():
-            warnings = tuple(budget_warnings(caller.services, caller.principal))
-    except ApiProblem:
+        warnings = tuple(budget_warnings(caller.services, caller.principal))
+    except SubmissionRefused:
         BUDGET_REFUSED.inc()
         raise
     BUDGET_WARNED.inc(len(warnings))

@@ -7,8 +7,7 @@ from typing import Any
 from zoe_api.access.access import AsReader, Reader
 from zoe_api.access.wire_forms import promise_outlook
 from zoe_api.executions.submissions.budgets import check_budget, price_of, run_times_of
-from zoe_api.executions.submissions.refusals import checked
-from zoe_api.http.problems.problems import as_problems, from_description
+from zoe_api.http.problems.problems import from_description
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import (
     Caller,
@@ -43,6 +42,7 @@ from zoe_lib.store.documents.codec import encode
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_counts, with_time_limit
+from zoe_lib.submission.checking import checked
 from zoe_lib.submission.deadlines import check_promise, deadline_of, wanted_deadline
 from zoe_lib.submission.outlook import outlook_view
 
@@ -56,8 +56,7 @@ def validate_description(body: ValidateRequest, caller: AsReader) -> ValidateRes
     """
     with checking(caller):
         application, notes, _ = _as_submitted(body.application, caller)
-        with as_problems():
-            _, warnings = deadline_of(None, None, application, caller.services.clock.now_s())
+        _, warnings = deadline_of(None, None, application, caller.services.clock.now_s())
         notes += [*warnings, *_unknown_run(application)]
         return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 
@@ -72,9 +71,8 @@ def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
     while too many descriptions are checked, `plan_busy` while the master computes other plans."""
     with checking(caller):
         application, notes, priority = _as_submitted(body.application, caller, body.priority)
-        with as_problems():
-            given = wanted_deadline(body.deadline, body.deadline_s, application, caller.services.clock.now_s())
-            check_promise(application, given, caller.services.clock.now_s())
+        given = wanted_deadline(body.deadline, body.deadline_s, application, caller.services.clock.now_s())
+        check_promise(application, given, caller.services.clock.now_s())
         demand = _demand(caller.store, caller.principal, application)
         question = {
             "application": encode(application),
@@ -190,7 +188,7 @@ def _as_submitted(
     document: dict[str, Any], caller: Caller, priority: int | None = None
 ) -> tuple[Application, list[str], int]:
     """Return the application as it would be stored for its tenant, the notes for its user, and its priority."""
-    fit = checked(document, caller, priority)
+    fit = checked(document, caller.services, caller.principal, priority)
     application, limit_notes = with_time_limit(fit.application, caller.tenant, caller.store.policy().limits)
     return application, [*fit.notes, *limit_notes], fit.priority
 
