@@ -8,7 +8,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from scripts.reference.tables import page, table
-from zoe_api.access.access import Requires
+from zoe_api.access.access import Requires, RequiresCaller
 from zoe_api.main import bare_app
 from zoe_lib.domain.applications.roles import SCOPES, Role, Scope
 
@@ -49,5 +49,5 @@ def route_scopes() -> Iterator[tuple[str, str, str]]:
 
 
 def _scopes(dependant: Dependant) -> set[Scope]:
-    own = {dependant.call.scope} if isinstance(dependant.call, Requires) else set()
+    own = {dependant.call.scope} if isinstance(dependant.call, Requires | RequiresCaller) else set()
     return own.union(*(_scopes(one) for one in dependant.dependencies))

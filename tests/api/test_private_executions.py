@@ -58,6 +58,7 @@ CONTROLS = {
 }
 FILES = {("get", "/executions/{execution_id}/results")}
 OWNERS = {
+    ("post", "/executions/{execution_id}/cancel-descendants"),
     ("get", "/executions/{execution_id}/shares"),
     ("put", "/executions/{execution_id}/shares"),
     ("delete", "/executions/{execution_id}/shares"),

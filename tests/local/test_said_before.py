@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from tests.local.support import LocalWorld
 from tests.support.possible import Wishes, application
-from zoe_lib.domain.cluster.feasibility import findings
+from zoe_lib.domain.checks.feasibility import findings
+from zoe_lib.domain.checks.finding import Target
 from zoe_lib.domain.cluster.platform import Platform
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
@@ -26,7 +27,7 @@ def test_what_cannot_run_is_told_before(world: LocalWorld) -> None:
     platform = Platform(tuple(world.backend.nodes()), world.backend.capabilities())
     told = {}
     for number, component in enumerate(wishes.components()):
-        found = findings(application(component), platform)
+        found = findings(application(component), Target(platform))
         assert all("no runtime is configured for it" in one.message for one in found if one.code == "image_not_allowed")
         assert all(one.certain for one in found)
         told[f"e{number}.c.0.1"] = component, [one.code for one in found]

@@ -16,7 +16,8 @@ from pydantic import BaseModel
 from starlette.requests import Request
 
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.http.problems.problems import ApiProblem, problem
+from zoe_api.services.dependencies import Caller
 from zoe_api.services.looks import Looks
 from zoe_client.wire import Problem
 from zoe_lib.clock import SYSTEM_CLOCK
@@ -34,6 +35,7 @@ from zoe_lib.store.errors import NotFound, StoreUnavailable
 from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.people import AuditEntry, Membership, Principal, Session, Tenant, Token, User
 from zoe_lib.store.sql.billing.prices import Budget, StoredPriceList
+from zoe_lib.submission.refusal import SubmissionRefused
 from zoe_lib.submission.spending import Spending
 
 USER, PEER, STRANGER = "ada", "bob", "eve"
@@ -53,6 +55,11 @@ def operator(user: str = "olga", tenant: str = TENANT) -> Principal:
 
 def admin(user: str = "root", tenant: str = TENANT) -> Principal:
     return person(user, "admin", tenant)
+
+
+def caller_of(services: Any, principal: Any, request: Any = None) -> Caller:
+    """A client with its request; None for what a function does not read."""
+    return Caller(services, principal, request)
 
 
 def request(
@@ -349,17 +356,25 @@ def after(execution: Execution, *events: Event) -> Execution:
 def refusal(code: Code) -> Any:
     """Expect a refusal with this code; the problem is in what this yields."""
     found = SimpleNamespace(problem=None)
-    with pytest.raises(ApiProblem) as raised:
+    with pytest.raises((ApiProblem, SubmissionRefused)) as raised:
         yield found
-    found.problem = raised.value.problem
+    found.problem = _problem_of(raised.value)
     assert found.problem.code == code, found.problem
 
 
 def refused_with(work: Callable[[], object]) -> Problem:
     """The problem that a call raises."""
-    with pytest.raises(ApiProblem) as raised:
+    with pytest.raises((ApiProblem, SubmissionRefused)) as raised:
         work()
-    return raised.value.problem
+    return _problem_of(raised.value)
+
+
+def _problem_of(error: Exception) -> Problem:
+    """The answer that the API makes of a refusal."""
+    if isinstance(error, SubmissionRefused):
+        return problem(Code(error.code), error.detail, error.hint, error.errors)
+    assert isinstance(error, ApiProblem)
+    return error.problem
 
 
 def run(work: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.support.swarm_installation import Installation
 from tests.swarm.test_master_faults import sleepers
 from zoe_lib.descriptions import parse
-from zoe_lib.domain.cluster.feasibility import findings
+from zoe_lib.domain.checks.feasibility import findings
+from zoe_lib.domain.checks.finding import Target
 from zoe_lib.domain.cluster.platform import Platform
 from zoe_lib.domain.executions.execution import Cause, ExecutionState
 
@@ -16,7 +17,7 @@ def test_what_swarm_rejects_of_them_is_no_fault_of_theirs(installation: Installa
     platform = Platform(tuple(backend.nodes()), backend.capabilities())
     alone = {**sleepers("alone", **devices)["components"][0], "ports": []}
     told = {
-        name: [(one.code, one.certain) for one in findings(parse(description), platform)]
+        name: [(one.code, one.certain) for one in findings(parse(description), Target(platform))]
         for name, description in {
             "with a port": sleepers("port", **devices),
             "of two components": {

@@ -17,7 +17,8 @@ from tests.support.possible import BASE, TOO_LITTLE, Wishes, application
 from tests.support.swarm import need_swarm
 from tests.support.swarm_backend import SwarmHarness
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
-from zoe_lib.domain.cluster.feasibility import Finding, findings
+from zoe_lib.domain.checks.feasibility import findings
+from zoe_lib.domain.checks.finding import Finding, Target
 from zoe_lib.domain.cluster.platform import Platform
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
@@ -66,7 +67,7 @@ def world(swarm: Cluster, request: pytest.FixtureRequest) -> Iterator[SwarmHarne
 
 def told(harness: SwarmHarness, component: object) -> list[Finding]:
     platform = Platform(tuple(harness.backend.nodes()), harness.backend.capabilities())
-    return findings(application(component), platform)  # type: ignore[arg-type]
+    return findings(application(component), Target(platform))  # type: ignore[arg-type]
 
 
 def test_what_cannot_run_is_told_before(world: SwarmHarness) -> None:
@@ -124,8 +125,8 @@ def test_as_many_services_start_as_the_network_has_addresses_for(narrow: SwarmHa
     narrow.until(lambda: narrow.backend.capabilities().network_addresses is not None)
     platform = Platform(tuple(narrow.backend.nodes()), narrow.backend.capabilities())
     many = replace(BASE, command=("sleep", "1000"), total_count=4)
-    assert not findings(application(many), platform)
-    (found,) = findings(application(replace(many, total_count=5)), platform)
+    assert not findings(application(many), Target(platform))
+    (found,) = findings(application(replace(many, total_count=5)), Target(platform))
     assert (found.code, found.certain) == ("network_too_small", True)
     services = [narrow.start(many, f"e.c.{index}.1") for index in range(4)]
     for service in services:

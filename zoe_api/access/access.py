@@ -18,6 +18,7 @@ from zoe_api.http.position_headers import POSITION_MAX, WANTED
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import in_a_thread
+from zoe_api.services.dependencies import Caller
 from zoe_api.services.job_calls import check_route, known_by_job_token
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.roles import SCOPES, Scope
@@ -141,7 +142,7 @@ def asked_by(request: Request, principal: Principal) -> None:
     request.state.user, request.state.tenant = principal.user, principal.tenant
 
 
-def proved(request: Request) -> bool:
+def proved(request: HTTPConnection) -> bool:
     """Return whether the request holds more than the cookie of a session: the proof as well, or a token."""
     return bool(request.state.proved)
 
@@ -156,6 +157,18 @@ class Requires:
         """Return the principal if it has the scope; else 403."""
         check(principal, self.scope)
         return principal
+
+
+class RequiresCaller:
+    """Require a scope of the client, and return it with its request and the services."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    async def __call__(self, request: Request, principal: Annotated[Principal, Depends(get_principal)]) -> Caller:
+        """Return the caller if it has the scope; else 403."""
+        check(principal, self.scope)
+        return Caller(request.app.state.services, principal, request)
 
 
 def check(principal: Principal, scope: Scope) -> None:
@@ -173,15 +186,19 @@ Reader = Annotated[Principal, Depends(Requires(Scope.READ))]
 Submitter = Annotated[Principal, Depends(Requires(Scope.SUBMIT))]
 Operator = Annotated[Principal, Depends(Requires(Scope.OPERATE))]
 Admin = Annotated[Principal, Depends(Requires(Scope.ADMIN))]
+AsReader = Annotated[Caller, Depends(RequiresCaller(Scope.READ))]
+AsSubmitter = Annotated[Caller, Depends(RequiresCaller(Scope.SUBMIT))]
+AsOperator = Annotated[Caller, Depends(RequiresCaller(Scope.OPERATE))]
+AsAdmin = Annotated[Caller, Depends(RequiresCaller(Scope.ADMIN))]
 
 
-async def _signed_in(principal: Reader) -> Principal:
-    if not principal.session_id:
+async def _signed_in(caller: AsReader) -> Caller:
+    if not caller.principal.session_id:
         raise ApiProblem(Code.SESSION_NEEDED, hint="sign in with a browser, or with POST /api/v1/session")
-    return principal
+    return caller
 
 
-SignedIn = Annotated[Principal, Depends(_signed_in)]
+AsSignedIn = Annotated[Caller, Depends(_signed_in)]
 """A client with a session. A token must never become a session, which has every scope of the role and outlives the
 token."""
 

@@ -19,7 +19,7 @@ from zoe_api.http import cookies
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller, Services
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.people import Principal, Session
 from zoe_lib.store.postgres.accounts import AccountStore
@@ -42,7 +42,7 @@ class Asker:
 
 def enter(
     services: Services,
-    request: Request,
+    request: HTTPConnection,
     response: Response,
     user: str,
     tenant: str | None,
@@ -65,15 +65,13 @@ def enter(
     return proof, Principal.of(chosen.user, chosen.tenant, chosen.role)
 
 
-def switch(
-    services: Services, request: Request, response: Response, principal: Principal, tenant: str
-) -> tuple[str, Principal]:
+def switch(caller: Caller, response: Response, tenant: str) -> tuple[str, Principal]:
     """Replace the session of a principal by one in another tenant, which ends when that one would have ended."""
-    ends_s = services.accounts.session_end(principal.session_id)
-    return enter(services, request, response, principal.user, tenant, ends_s)
+    ends_s = caller.services.accounts.session_end(caller.principal.session_id)
+    return enter(caller.services, caller.request, response, caller.user, tenant, ends_s)
 
 
-def _ended(accounts: AccountStore, request: Request) -> list[Principal]:
+def _ended(accounts: AccountStore, request: HTTPConnection) -> list[Principal]:
     """End the live sessions of the browser's cookies, and return whose they were."""
     live = [principal for principal, _ in _live(accounts, request)]
     for principal in live:
@@ -126,7 +124,7 @@ def check_meant(asker: Asker, request: Request) -> None:
         check_proved(asker)
 
 
-def _begin(accounts: AccountStore, request: Request, response: Response, session: Session) -> str:
+def _begin(accounts: AccountStore, request: HTTPConnection, response: Response, session: Session) -> str:
     """Store a session with new secrets, set its cookie, and return the proof."""
     secret, proof = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
     accounts.add_session(replace(session, id=hash_of(secret), proof_hash=hash_of(proof)))

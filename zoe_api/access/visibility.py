@@ -11,7 +11,7 @@ from zoe_api.access.access import confirmed, entry
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller, Services
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.arrays import is_array, member_of
@@ -35,11 +35,9 @@ def _other_kind(text: str) -> str:
     return ""
 
 
-def visible_execution(
-    services: Services,
-    principal: Principal,
+def seen_execution(
+    caller: Caller,
     execution_id: str,
-    request: HTTPConnection,
     level: ShareLevel = ShareLevel.LOOK,
 ) -> Execution:
     """Return the execution if it is the principal's, shared, or the principal is an operator; else NotFound.
@@ -48,15 +46,15 @@ def visible_execution(
     shared does not include the level. A look of an operator is recorded."""
     unknown = NotFound(f"execution {execution_id} does not exist{_other_kind(execution_id)}")
     try:
-        execution = services.store.execution(execution_id)
+        execution = caller.store.execution(execution_id)
     except NotFound:
         raise unknown from None
-    if owns(principal, execution):
+    if owns(caller.principal, execution):
         return execution
-    if principal.operator:
-        note_look(services, principal, request, f"{PREFIX}/executions/{execution.id}")
+    if caller.principal.operator:
+        note_look(caller, f"{PREFIX}/executions/{execution.id}")
         return execution
-    given = services.accounts.shared_level(execution.id, principal.tenant, principal.user)
+    given = caller.services.accounts.shared_level(execution.id, caller.tenant, caller.user)
     if given is None:
         raise unknown
     if not given.includes(level):
@@ -65,19 +63,24 @@ def visible_execution(
     return execution
 
 
-def entered_execution(
-    services: Services, principal: Principal, execution_id: str, request: HTTPConnection, level: ShareLevel
+def visible_execution(
+    services: Services, principal: Principal, execution_id: str, request: HTTPConnection
 ) -> Execution:
+    """Return the same for the routes of `zoe_api/storage`, which are given these values one by one."""
+    return seen_execution(Caller(services, principal, request), execution_id)
+
+
+def entered_execution(caller: Caller, execution_id: str, level: ShareLevel) -> Execution:
     """Return an execution in which the principal may act as its owner; NotFound, ApiProblem.
 
     Operators are no exception. 403 tells them so, as they may see the execution."""
-    person = replace(principal, scopes=principal.scopes - {Scope.OPERATE})
+    person = replace(caller.principal, scopes=caller.principal.scopes - {Scope.OPERATE})
     try:
-        return visible_execution(services, person, execution_id, request, level)
+        return seen_execution(caller.acting_as(person), execution_id, level)
     except NotFound:
-        if not principal.operator:
+        if not caller.principal.operator:
             raise
-        execution = services.store.execution(execution_id)
+        execution = caller.store.execution(execution_id)
         hint = f"ask {execution.user} to share it for `{level}`"
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner, and those it is shared with, enter it", hint) from None
 
@@ -92,39 +95,35 @@ def may_see_secrets(principal: Principal, execution: Execution) -> bool:
     return principal.operator or owns(principal, execution)
 
 
-def still_visible(
-    services: Services, principal: Principal, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK
-) -> bool:
+def still_visible(caller: Caller, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK) -> bool:
     """Return whether a stream may go on; True also while the database cannot tell."""
-    return confirmed_visible(services, principal, execution, level) is not False
+    return confirmed_visible(caller, execution, level) is not False
 
 
-def confirmed_visible(
-    services: Services, principal: Principal, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK
-) -> bool | None:
+def confirmed_visible(caller: Caller, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK) -> bool | None:
     """Return whether a client may still do what it did, and the execution is still shared; None if the database cannot
     tell."""
-    told = confirmed(services.accounts, principal)
-    if not told or execution is None or principal.operator or owns(principal, execution):
+    told = confirmed(caller.services.accounts, caller.principal)
+    if not told or execution is None or caller.principal.operator or owns(caller.principal, execution):
         return told
     try:
-        given = services.accounts.shared_level(execution.id, principal.tenant, principal.user)
+        given = caller.services.accounts.shared_level(execution.id, caller.tenant, caller.user)
         return given is not None and given.includes(level)
     except StoreUnavailable:
         return None
 
 
-def levels_of(
-    services: Services, principal: Principal, executions: Collection[Execution]
-) -> Mapping[ExecutionId, ShareLevel]:
+def levels_of(caller: Caller, executions: Collection[Execution]) -> Mapping[ExecutionId, ShareLevel]:
     """Return what the principal may do to executions that are visible to them; owners and operators may do all."""
-    theirs = [one.id for one in executions if not principal.operator and not owns(principal, one)]
-    shares = services.store.shares_of(theirs) if theirs else {}
-    levels = {one: given.level_of(principal.tenant, principal.user) for one, given in shares.items()}
+    theirs = [one.id for one in executions if not caller.principal.operator and not owns(caller.principal, one)]
+    shares = caller.store.shares_of(theirs) if theirs else {}
+    levels = {one: given.level_of(caller.tenant, caller.user) for one, given in shares.items()}
     full = {one.id: ShareLevel.CONTROL for one in executions if one.id not in theirs}
     return full | {one: levels.get(one) or ShareLevel.LOOK for one in theirs}
 
 
-def note_look(services: Services, principal: Principal, request: HTTPConnection, target: str) -> None:
+def note_look(caller: Caller, target: str) -> None:
     """Record the look of an operator before anything is shown, unless there is a recent entry; StoreUnavailable."""
-    services.looks.record(services.accounts, entry(principal, request, LOOK, target, status=200))
+    caller.services.looks.record(
+        caller.services.accounts, entry(caller.principal, caller.request, LOOK, target, status=200)
+    )

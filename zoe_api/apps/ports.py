@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query, Request
+from fastapi import Query
 
-from zoe_api.access.access import Reader, Submitter, check, proved
-from zoe_api.access.visibility import entered_execution, owns, visible_execution
+from zoe_api.access.access import AsReader, AsSubmitter, check, proved
+from zoe_api.access.visibility import entered_execution, owns, seen_execution
 from zoe_api.apps.access import entrance, host_of, ticket_for
 from zoe_api.apps.port_numbers import number_of
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Services, ServicesDep
+from zoe_api.services.dependencies import Caller
 from zoe_client.wire import AddressView, OpenView
 from zoe_lib.domain.applications.application import Port, PortProtocol
 from zoe_lib.domain.applications.roles import Scope
@@ -19,7 +19,6 @@ from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.execution import Execution, Service
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.store.errors import NotFound
-from zoe_lib.store.people import Principal
 
 router = api_router("/executions/{execution_id}/services/{service_id}/ports", tag="executions")
 Direct = Annotated[bool, Query(description="Return the service's own address, also of a proxied port; operators only.")]
@@ -31,9 +30,7 @@ def get_port_address(
     execution_id: str,
     service_id: str,
     port: str,
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     direct: Direct = False,
 ) -> AddressView:
     """Return the address of a port while the service runs: for a proxied port the address in Zoe's proxy, which `POST
@@ -42,59 +39,56 @@ def get_port_address(
     With `direct`, operators get the latter for proxied ports, too. The headers that a request there needs are returned
     only to those who may open the application, and never for a session's cookie alone."""
     if direct:
-        check(principal, Scope.OPERATE)
-    execution = visible_execution(services, principal, execution_id, request)
+        check(caller.principal, Scope.OPERATE)
+    execution = seen_execution(caller, execution_id)
     service = _running(execution, service_id)
     described = next((one for one in execution.component_of(service).ports if one.name == port), None)
     if described is None:
         raise NotFound(f"service {service_id} has no port {port}")
     try:
         body = {"service_id": service_id, "port": port}
-        address = AddressView(**services.master.ask("address", body, request.state.request_id))
+        address = AddressView(**caller.services.master.ask("address", body, caller.request_id))
     except MasterRefused as refused:
         raise NotFound(str(refused)) from None
-    if Scope.SUBMIT not in principal.scopes or not proved(request) or not _may_open(services, principal, execution):
+    if Scope.SUBMIT not in caller.principal.scopes or not proved(caller.request) or not _may_open(caller, execution):
         address.headers = {}
     if direct and described.protocol is PortProtocol.HTTP:
         address.url = f"http://{address.host}:{address.port}{described.path}"
     if described.proxied and not direct:
-        return _in_the_proxy(request, services, execution, service, described)
+        return _in_the_proxy(caller, execution, service, described)
     return address
 
 
-def _in_the_proxy(
-    request: Request, services: Services, execution: Execution, service: Service, port: Port
-) -> AddressView:
+def _in_the_proxy(caller: Caller, execution: Execution, service: Service, port: Port) -> AddressView:
     """Return the address for browsers. At the service's own address, browsers would send Zoe's cookies, which ignore
     ports.
     """
     number = number_of(execution, service, port.name).number
-    host, scheme = host_of(services.settings.apps_domain, execution.id, number), request.url.scheme
-    port_suffix = f":{request.url.port}" if request.url.port else ""
+    asked = caller.request.url
+    host, scheme = host_of(caller.services.settings.apps_domain, execution.id, number), asked.scheme
+    port_suffix = f":{asked.port}" if asked.port else ""
     return AddressView(
         host=host,
-        port=request.url.port or _DEFAULT_PORTS[scheme],
+        port=asked.port or _DEFAULT_PORTS[scheme],
         url=f"{scheme}://{host}{port_suffix}{port.path}",
     )
 
 
 @router.post("/{port}/open", status_code=201, response_model=OpenView)
-def open_port(
-    execution_id: str, service_id: str, port: str, request: Request, principal: Submitter, services: ServicesDep
-) -> OpenView:
+def open_port(execution_id: str, service_id: str, port: str, caller: AsSubmitter) -> OpenView:
     """Return a URL that lets a browser into a proxied port. It works once, within a minute: for the owner, and for
     those with whom the execution is shared for `open` or `control`; operators are no exception."""
-    execution = entered_execution(services, principal, execution_id, request, ShareLevel.OPEN)
+    execution = entered_execution(caller, execution_id, ShareLevel.OPEN)
     number = number_of(execution, _running(execution, service_id), port).number
-    ticket = ticket_for(services.accounts, principal, execution_id, number, clock=services.clock)
-    domain = services.settings.apps_domain + (f":{request.url.port}" if request.url.port else "")
-    return OpenView(url=entrance(request.url.scheme, domain, execution_id, number, ticket))
+    ticket = ticket_for(caller.services.accounts, caller.principal, execution_id, number, clock=caller.services.clock)
+    domain = caller.services.settings.apps_domain + (f":{caller.request.url.port}" if caller.request.url.port else "")
+    return OpenView(url=entrance(caller.request.url.scheme, domain, execution_id, number, ticket))
 
 
-def _may_open(services: Services, principal: Principal, execution: Execution) -> bool:
-    if owns(principal, execution):
+def _may_open(caller: Caller, execution: Execution) -> bool:
+    if owns(caller.principal, execution):
         return True
-    given = services.accounts.shared_level(execution.id, principal.tenant, principal.user)
+    given = caller.services.accounts.shared_level(execution.id, caller.tenant, caller.user)
     return given is not None and given.includes(ShareLevel.OPEN)
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fastapi import Request
-
 from zoe_api.executions.arrays import change_array, change_each, owns_array, seen_array
 from zoe_api.executions.controlling import changed_description, differences
-from zoe_api.executions.submissions.refusals import checked_priority
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems
-from zoe_api.services.dependencies import Services
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.dependencies import Caller
 from zoe_client.wire import ArrayModifyRequest
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.application import Application
@@ -21,9 +18,9 @@ from zoe_lib.domain.executions.arrays import Array, ArrayEventKind
 from zoe_lib.domain.executions.events import Event, Modified, Requested
 from zoe_lib.domain.executions.execution import WAITING_STATES, Execution
 from zoe_lib.domain.values.frozen import changed
-from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.store.values import ArrayChange
+from zoe_lib.submission.checking import checked_priority
 from zoe_lib.submission.deadlines import given_deadline
 
 _ANEW = "cancel it, and submit it again"
@@ -70,15 +67,13 @@ class _Wanted:
         return bool(self.given - {"at_once_max"})
 
 
-def modify(
-    services: Services, principal: Principal, array_id: str, body: ArrayModifyRequest, request: Request
-) -> Array:
+def modify(caller: Caller, array_id: str, body: ArrayModifyRequest) -> Array:
     """Return the array with what is given: how many of its indices may be active at once; priority, deadline, begin,
     time limit and description of all that wait. 422 as a submission would be refused; 409 if it has ended, or was
     changed by somebody else while the new description was checked.
     """
-    seen = seen_array(array_id, services, principal, request)
-    wanted = _wanted(body, seen, services, principal)
+    seen = seen_array(array_id, caller)
+    wanted = _wanted(body, seen, caller)
 
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
         if not array.open_count:
@@ -95,19 +90,17 @@ def modify(
         what = list(differences(_asked(array), _asked(after)))
         if after.at_once != array.at_once:
             what.append(f"at once {_number(array.at_once)} to {_number(after.at_once)}")
-        data = {"user": principal.user, "what": "; ".join(what), **wanted.fields}
+        data = {"user": caller.user, "what": "; ".join(what), **wanted.fields}
         return ArrayChange(after, ArrayEventKind.MODIFIED, data)
 
-    array = change_array(services, principal, array_id, request, decide)
+    array = change_array(caller, array_id, decide)
     if wanted.of_indices:
         change_each(
-            services,
-            principal,
+            caller,
             array_id,
-            request,
-            lambda one: _modified(one, wanted, array, principal, request, clock=services.clock),
+            lambda one: _modified(one, wanted, array, caller, clock=caller.services.clock),
         )
-    return services.store.array(array_id)
+    return caller.store.array(array_id)
 
 
 def _asked(array: Array) -> Requested:
@@ -123,16 +116,15 @@ def _number(at_once: int | None) -> str:
     return "any number" if at_once is None else str(at_once)
 
 
-def _wanted(body: ArrayModifyRequest, array: Array, services: Services, principal: Principal) -> _Wanted:
+def _wanted(body: ArrayModifyRequest, array: Array, caller: Caller) -> _Wanted:
     given, application = body.model_fields_set, None
     fields: dict[str, Any] = {}
     if "at_once_max" in given:
         fields["at_once"] = body.at_once_max
     if body.priority is not None:
-        fields["priority"] = checked_priority(body.priority, services, principal, array.tenant)
+        fields["priority"] = checked_priority(body.priority, caller.services, caller.principal, array.tenant)
     if body.deadline is not None or "deadline_s" in given:
-        with as_problems():
-            deadline = given_deadline(body.deadline, body.deadline_s, services.clock.now_s())
+        deadline = given_deadline(body.deadline, body.deadline_s, caller.services.clock.now_s())
         fields["deadline_s"] = None if deadline is None else deadline.at_s
     if body.application is not None:
         if array.entries is not None:
@@ -143,14 +135,13 @@ def _wanted(body: ArrayModifyRequest, array: Array, services: Services, principa
             array.application,
             array.tenant,
             array.priority,
-            services,
-            principal,
-            owned=owns_array(principal, array),
+            caller,
+            owned=owns_array(caller.principal, array),
         )
     time_limit_s = body.time_limit_s
     if "time_limit_s" in given:
         asked = replace(application or array.application, time_limit_s=time_limit_s)
-        time_limit_s = with_time_limit(asked, array.tenant, services.store.policy().limits)[0].time_limit_s
+        time_limit_s = with_time_limit(asked, array.tenant, caller.store.policy().limits)[0].time_limit_s
     return _Wanted(fields, frozenset(given), application, body.begin_at_s, time_limit_s)
 
 
@@ -158,8 +149,7 @@ def _modified(
     execution: Execution,
     wanted: _Wanted,
     array: Array,
-    principal: Principal,
-    request: Request,
+    caller: Caller,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Event | None:
     before = Requested.of(execution)
@@ -168,9 +158,9 @@ def _modified(
         return None
     return Modified(
         at_s=clock.now_s(),
-        cause_id=request.state.request_id,
+        cause_id=caller.request_id,
         before=before,
         after=after,
-        user=principal.user,
+        user=caller.user,
         what="; ".join(differences(before, after)),
     )

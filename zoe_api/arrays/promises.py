@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fastapi import Request
-
 from zoe_api.arrays.whole_promises import accept_for, planned_promise, promise_of
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller, Services
 from zoe_client.wire import PromisePlan, WorkflowPromiseView
 from zoe_lib.domain.executions.arrays import (
     Array,
@@ -22,7 +20,6 @@ from zoe_lib.domain.executions.arrays import (
     promised,
 )
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
 
 
@@ -34,31 +31,31 @@ def array_promise(services: Services, array: Array) -> WorkflowPromiseView | Non
     return promise_of(_found(services, ids))
 
 
-def planned_array(services: Services, array: Array, request: Request, principal: Principal) -> PromisePlan:
+def planned_array(caller: Caller, array: Array) -> PromisePlan:
     """Return what would be promised to an array that is not stored; 422 if it asks for no promise."""
     if not asks_as_whole(array):
         raise ApiProblem(Code.INVALID_REQUEST, "a plan of an array needs `promise`, and the time by which it is to end")
     made = (execution_of(array, position, array.submitted_at_s) for position in range(array.indices.count))
     # What an index is called changes neither its time nor its room.
     members = [replace(one, application=array.application) for one in made]
-    return PromisePlan(promise=planned_promise(services, members, request, principal), notes=list(array.notes))
+    return PromisePlan(promise=planned_promise(caller, members), notes=list(array.notes))
 
 
-def accept_array(services: Services, principal: Principal, array: Array, number: int, request: Request) -> None:
+def accept_array(caller: Caller, array: Array, number: int) -> None:
     """Promise what an offer says, to all indices; 409 if that cannot be."""
     ids = _members(array)
-    if ids and len(_found(services, ids)) < len(ids):
+    if ids and len(_found(caller.services, ids)) < len(ids):
         raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "it is not decided yet")
-    fresh = accept_for(services, principal, ids, number, request)
-    found = _found(services, ids)
+    fresh = accept_for(caller, ids, number)
+    found = _found(caller.services, ids)
     finish_s = max(one.promise.terms.finish_s for one in found if one.promise is not None)
 
     def decide(stored: Array, _: bytearray) -> ArrayChange | None:
         after = promised(stored, finish_s)
-        data = {"user": principal.user, "offer": number, "deadline_s": finish_s, "what": f"offer {number}"}
+        data = {"user": caller.user, "offer": number, "deadline_s": finish_s, "what": f"offer {number}"}
         return None if after is stored and not fresh else ArrayChange(after, ArrayEventKind.ACCEPTED, data)
 
-    services.store.change_array(array.id, decide, services.clock.now_s(), request.state.request_id)
+    caller.store.change_array(array.id, decide, caller.services.clock.now_s(), caller.request_id)
 
 
 def not_begun(services: Services, arrays: Sequence[Array]) -> frozenset[ArrayId]:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Annotated
 
 import structlog
-from fastapi import Header, Query, Request, Response
+from fastapi import Header, Query, Response
 
-from zoe_api.access.access import Reader, Submitter, check
+from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.access.visibility import note_look
 from zoe_api.arrays import modifying as array_modifying
 from zoe_api.arrays.promises import accept_array, array_promise, not_begun, planned_array
@@ -21,7 +21,7 @@ from zoe_api.executions.families import cancel_unit
 from zoe_api.executions.submissions.job_submissions import note_submission, refused_after, was_stopped
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Services, ServicesDep, checking
+from zoe_api.services.dependencies import Caller, Services, checking
 from zoe_client.vocabulary import IndexState
 from zoe_client.wire import (
     AcceptRequest,
@@ -42,9 +42,9 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.failed_entries import NAMED_MAX, failed_positions, with_failed_entries
 from zoe_lib.domain.executions.indices import INDEX_MAX
 from zoe_lib.domain.values.frozen import changed
-from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.values import ArrayQuery, ExecutionQuery
+from zoe_lib.submission.refusal import SubmissionRefused
 
 log = structlog.get_logger(__name__)
 router = api_router("/arrays", tag="arrays")
@@ -57,10 +57,8 @@ _RUNS_LOOKED_AT = 10
 @router.post("", status_code=201, response_model=ArraySummary)
 def submit_array(
     body: ArrayRequest,
-    request: Request,
+    caller: AsSubmitter,
     response: Response,
-    principal: Submitter,
-    services: ServicesDep,
     idempotency_key: IdempotencyKey = None,
 ) -> ArraySummary:
     """Submit an array: an application that runs once for each index. `{index}` in its commands, environments and
@@ -70,42 +68,40 @@ def submit_array(
     """
     fingerprint = _fingerprint(body)
     try:
-        array = new_array(body, services, principal, request)
-        note_submission(services, principal, array.id)
-    except ApiProblem:  # what was accepted is not refused when it is repeated
-        found = idempotency_key and services.store.array_submitted_with(principal.tenant, idempotency_key, fingerprint)
+        array = new_array(body, caller)
+        note_submission(caller, array.id)
+    except (ApiProblem, SubmissionRefused):  # what was accepted is not refused when it is repeated
+        found = idempotency_key and caller.store.array_submitted_with(caller.tenant, idempotency_key, fingerprint)
         if not found:
             raise
         stored = found
     else:
-        entry = replace(request.state.audit, status=201)
-        stored = services.store.submit_array(array, request.state.request_id, idempotency_key, fingerprint, entry)
-        request.state.audit = None
+        entry = replace(caller.request.state.audit, status=201)
+        stored = caller.store.submit_array(array, caller.request_id, idempotency_key, fingerprint, entry)
+        caller.request.state.audit = None
         if stored.id == array.id:
-            services.master.hint()
+            caller.services.master.hint()
             log.info("array submitted", array=stored.id, tenant=stored.tenant, user=stored.user)
-            if was_stopped(services, principal):
-                cancel_unit(services, principal, stored.id, request)
-                raise refused_after(principal)
-    check_owner(stored, principal.user)
+            if was_stopped(caller):
+                cancel_unit(caller, stored.id)
+                raise refused_after(caller.principal)
+    check_owner(stored, caller.user)
     response.headers["Location"] = f"/api/v1/arrays/{stored.id}"
     return array_summary(stored)
 
 
 @router.post(":plan", response_model=PromisePlan)
-def plan_array(body: ArrayRequest, request: Request, principal: Reader, services: ServicesDep) -> PromisePlan:
+def plan_array(body: ArrayRequest, caller: AsReader) -> PromisePlan:
     """Say what would be promised to all indices of an array that asks for a promise, if it were submitted now, or what
     would be offered instead. Nothing is stored. 429 `plan_busy` while the master computes other plans.
     """
-    with checking(services, principal):
-        return planned_array(services, new_array(body, services, principal, request), request, principal)
+    with checking(caller):
+        return planned_array(caller, new_array(body, caller))
 
 
 @router.get("", response_model=ArrayList)
 def list_arrays(
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     user: str | None = None,
     open_only: Annotated[bool, Query(alias="open", description="Only those with indices that have not ended.")] = False,
     all_tenants: Annotated[bool, Query(description="For operators.")] = False,
@@ -114,77 +110,73 @@ def list_arrays(
 ) -> ArrayList:
     """List your arrays, newest first; for operators, those of the tenant or all."""
     if all_tenants:
-        check(principal, Scope.OPERATE)
-    if principal.operator:
-        note_look(services, principal, request, request.url.path)
+        check(caller.principal, Scope.OPERATE)
+    if caller.principal.operator:
+        note_look(caller, caller.request.url.path)
     query = ArrayQuery(
-        visibility=ALL if all_tenants else principal.visibility,
+        visibility=ALL if all_tenants else caller.principal.visibility,
         user=user,
         open=open_only,
-        ids=None if principal.job is None else services.accounts.job_family(principal.job.unit),
-        limit=min(limit, services.settings.api_page_max),
+        ids=None if caller.principal.job is None else caller.services.accounts.job_family(caller.principal.job.unit),
+        limit=min(limit, caller.services.settings.api_page_max),
         cursor=cursor,
     )
-    page = services.store.arrays(query)
-    waiting = not_begun(services, page.arrays)
+    page = caller.store.arrays(query)
+    waiting = not_begun(caller.services, page.arrays)
     told = (with_all_waiting(one, b"")[0] if one.id in waiting else one for one in page.arrays)
     return ArrayList(arrays=[array_summary(array) for array in told], next_cursor=page.next_cursor)
 
 
 @router.get("/{array_id}", response_model=ArrayView)
-def show_array(array_id: str, request: Request, principal: Reader, services: ServicesDep) -> ArrayView:
+def show_array(array_id: str, caller: AsReader) -> ArrayView:
     """Return an array with its indices by state, and its description."""
-    seen_array(array_id, services, principal, request)
-    return _shown(services, principal, array_id)
+    seen_array(array_id, caller)
+    return _shown(caller, array_id)
 
 
 @router.post("/{array_id}/accept", response_model=ArrayView)
-def accept_array_offer(
-    array_id: str, body: AcceptRequest, request: Request, principal: Submitter, services: ServicesDep
-) -> ArrayView:
+def accept_array_offer(array_id: str, body: AcceptRequest, caller: AsSubmitter) -> ArrayView:
     """Accept one of the offers of an array that cannot be promised to end as it was asked for, for all of its indices.
     Accepting the same one again changes nothing; 409 if offers are over, or another one was accepted.
     """
-    array = seen_array(array_id, services, principal, request)
-    accept_array(services, principal, array, body.offer, request)
-    return _shown(services, principal, array_id)
+    array = seen_array(array_id, caller)
+    accept_array(caller, array, body.offer)
+    return _shown(caller, array_id)
 
 
-def _shown(services: Services, principal: Principal, array_id: str) -> ArrayView:
-    array, states = services.store.array_with_states(array_id)
-    promise = array_promise(services, array)
-    if not_begun(services, [array]):
+def _shown(caller: Caller, array_id: str) -> ArrayView:
+    array, states = caller.store.array_with_states(array_id)
+    promise = array_promise(caller.services, array)
+    if not_begun(caller.services, [array]):
         array, states = with_all_waiting(array, states)
     if array.entries is not None and array.entries.count and array.count(IndexState.FAILED):
         failed = failed_positions(states)
-        entries = services.store.array_entries(array_id, failed[:NAMED_MAX])
+        entries = caller.store.array_entries(array_id, failed[:NAMED_MAX])
         array = changed(array, message=with_failed_entries(array.message, failed, entries))
-    return array_view(array, states, principal.operator or owns_array(principal, array), promise)
+    return array_view(array, states, caller.principal.operator or owns_array(caller.principal, array), promise)
 
 
 @router.get("/{array_id}/indices", response_model=IndexList)
 def list_indices(
     array_id: str,
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     state: Annotated[list[IndexState] | None, Query()] = None,
     after: Annotated[int | None, Query(ge=0, le=INDEX_MAX, description="Only higher indices.")] = None,
     brief: Annotated[bool, Query(description="Leave executions out: pages may be longer then.")] = False,
     limit: Annotated[int, Query(ge=1)] = 100,
 ) -> Response:
     """List the indices of an array with their states and newest executions, in order."""
-    seen_array(array_id, services, principal, request)
-    array, states = services.store.array_with_states(array_id)
-    if not_begun(services, [array]):
+    seen_array(array_id, caller)
+    array, states = caller.store.array_with_states(array_id)
+    if not_begun(caller.services, [array]):
         array, states = with_all_waiting(array, states)
-    most = min(limit, BRIEF_MAX if brief else services.settings.api_page_max)
+    most = min(limit, BRIEF_MAX if brief else caller.services.settings.api_page_max)
     found = indices_found(array, states, frozenset(state) if state else None, after, most + 1)
     page, next_after = found[:most], found[most - 1][0] if len(found) > most else None
     # As text, since the framework would check each model again.
     if brief:
         return Response(brief_text(page, next_after), media_type="application/json")
-    newest = _newest_executions(array, [index for index, _ in page], services)
+    newest = _newest_executions(array, [index for index, _ in page], caller.services)
     views = [with_execution(IndexView(index=index, state=one), newest.get(index)) for index, one in page]
     listed = IndexList(indices=views, next_after=next_after)
     return Response(listed.model_dump_json(), media_type="application/json")
@@ -193,9 +185,7 @@ def list_indices(
 @router.post("/{array_id}/cancel", response_model=ArraySummary)
 def cancel_array(
     array_id: str,
-    request: Request,
-    principal: Submitter,
-    services: ServicesDep,
+    caller: AsSubmitter,
     indices: Annotated[
         str | None, Query(max_length=4096, description="Only these, such as `3-5,9`, also those that have not begun.")
     ] = None,
@@ -203,35 +193,33 @@ def cancel_array(
     """Cancel all indices that have not ended, or those that are named; 409 if all of the array have. Doing it
     again goes on with what is left.
     """
-    return array_summary(doing.cancel(services, principal, array_id, request, indices))
+    return array_summary(doing.cancel(caller, array_id, indices))
 
 
 @router.post("/{array_id}/hold", response_model=ArraySummary)
-def hold_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
+def hold_array(array_id: str, caller: AsSubmitter) -> ArraySummary:
     """Keep all indices that wait out of the queue until the array is released; those that run go on."""
-    return array_summary(doing.hold(services, principal, array_id, request))
+    return array_summary(doing.hold(caller, array_id))
 
 
 @router.post("/{array_id}/release", response_model=ArraySummary)
-def release_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
+def release_array(array_id: str, caller: AsSubmitter) -> ArraySummary:
     """Let the indices of a held array into the queue; nothing happens if it is not held."""
-    return array_summary(doing.release(services, principal, array_id, request))
+    return array_summary(doing.release(caller, array_id))
 
 
 @router.post("/{array_id}/requeue", response_model=ArraySummary)
-def requeue_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
+def requeue_array(array_id: str, caller: AsSubmitter) -> ArraySummary:
     """Run failed and cancelled indices again, each as a new execution; nothing happens if there are none."""
-    return array_summary(doing.requeue(services, principal, array_id, request))
+    return array_summary(doing.requeue(caller, array_id))
 
 
 @router.patch("/{array_id}", response_model=ArraySummary)
-def modify_array(
-    array_id: str, body: ArrayModifyRequest, request: Request, principal: Submitter, services: ServicesDep
-) -> ArraySummary:
+def modify_array(array_id: str, body: ArrayModifyRequest, caller: AsSubmitter) -> ArraySummary:
     """Change how many indices may be active at once; priority, deadline, begin, time limit and description of all that
     wait.
     """
-    return array_summary(array_modifying.modify(services, principal, array_id, body, request))
+    return array_summary(array_modifying.modify(caller, array_id, body))
 
 
 def _newest_executions(array: Array, page: list[int], services: Services) -> dict[int, Execution]:

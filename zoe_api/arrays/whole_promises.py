@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from fastapi import Request
-
-from zoe_api.access.visibility import visible_execution
+from zoe_api.access.visibility import seen_execution
 from zoe_api.executions.controlling import already_promised
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_api.services.dependencies import Services, ask
+from zoe_api.services.dependencies import Caller, ask
 from zoe_client.documents.shortening import shortened
 from zoe_client.vocabulary import Cause, DeadlineStatus
 from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowRiskView, WorkflowTermsView
@@ -26,18 +24,15 @@ from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.finish_times import FinishTerms, PromiseOffers
 from zoe_lib.pricing.told import told_price
 from zoe_lib.store.documents.codec import decode, encode
-from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionChange
 
 _ATTEMPTS_MAX = 5
 _NAMED_MAX = 5
 
 
-def planned_promise(
-    services: Services, members: Sequence[Execution], request: Request, principal: Principal
-) -> WorkflowPromiseView:
+def planned_promise(caller: Caller, members: Sequence[Execution]) -> WorkflowPromiseView:
     """Return what would be promised to these executions, which are not stored, together. Raises ApiProblem."""
-    answers = ask(services.master, "plan_together", _question(members), request, principal.user)["answers"]
+    answers = ask(caller.services.master, "plan_together", _question(members), caller.request, caller.user)["answers"]
     promised = [decode(FinishTerms, one["terms"]) for one in answers if one["terms"] is not None]
     if len(promised) == len(answers):
         return WorkflowPromiseView(terms=_together(promised), why="", ends_s=None, offers=[])
@@ -85,22 +80,22 @@ def promise_of(members: Sequence[Execution], clock: Clock = SYSTEM_CLOCK) -> Wor
     return WorkflowPromiseView(terms=None, why=why, ends_s=None, offers=[])
 
 
-def accept_for(services: Services, principal: Principal, ids: Sequence[str], number: int, request: Request) -> bool:
+def accept_for(caller: Caller, ids: Sequence[str], number: int) -> bool:
     """Promise what an offer says, to all of these in one transaction; nothing, if that was done before. Return whether
     it was not. 409 if they have another promise, or if the offer does not exist or is over.
     """
     for _ in range(_ATTEMPTS_MAX):
-        members = [visible_execution(services, principal, one, request, ShareLevel.CONTROL) for one in ids]
-        left = _to_be_promised(members, number, clock=services.clock)
+        members = [seen_execution(caller, one, ShareLevel.CONTROL) for one in ids]
+        left = _to_be_promised(members, number, clock=caller.services.clock)
         if not left:
             return False
         changes = []
         for one, terms in left:
-            cause, user = request.state.request_id, principal.user
-            event = Promised(at_s=services.clock.now_s(), cause_id=cause, terms=terms, offer=number, user=user)
+            cause, user = caller.request_id, caller.user
+            event = Promised(at_s=caller.services.clock.now_s(), cause_id=cause, terms=terms, offer=number, user=user)
             changes.append(ExecutionChange(one, [event], apply(one, event)))
-        stored = services.store.append_all(changes, None)
-        services.master.hint()
+        stored = caller.store.append_all(changes, None)
+        caller.services.master.hint()
         if len(stored) == len(changes):
             return True
     raise ApiProblem(Code.CONFLICT, "the executions change too often; try again")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Annotated, Literal
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
-from zoe_api.access.access import Admin
+from zoe_api.access.access import Admin, AsAdmin
 from zoe_api.billing.meters import meters
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Services, ServicesDep, StoreDep
+from zoe_api.services.dependencies import Caller, StoreDep
 from zoe_client.wire import Diagnostic, LimitChange, LimitList, LimitView, MetersView, QuotaView
 from zoe_lib.domain.executions.limits import AMOUNTS, AMOUNTS_OF_USERS, EVERY, Amounts, Limits, LimitSubject
 from zoe_lib.store.errors import NotFound
@@ -60,39 +60,37 @@ def list_limits(
 
 
 @router.put("/limits", response_model=LimitView)
-def set_limit(body: LimitChange, _principal: Admin, services: ServicesDep, request: Request) -> LimitView:
+def set_limit(body: LimitChange, caller: AsAdmin) -> LimitView:
     """Set amounts of a limit: null is unlimited; amounts that are not given stay as they are. Earlier submissions are
     not affected.
     """
     subject, amounts = LimitSubject(body.tenant, body.user), body.amounts.model_dump()
-    _check_subject(services.accounts, subject, amounts)
-    return _view(_change(services, request, lambda limits: limits.changed(subject, amounts), subject), subject)
+    _check_subject(caller.services.accounts, subject, amounts)
+    return _view(_change(caller, lambda limits: limits.changed(subject, amounts), subject), subject)
 
 
 @router.delete("/limits", status_code=204)
 def clear_limit(
-    _principal: Admin,
-    services: ServicesDep,
-    request: Request,
+    caller: AsAdmin,
     tenant: TenantOf = EVERY,
     user: UserOf = None,
     amount: Annotated[list[Amount] | None, Query(description="Amounts to clear (default: all).")] = None,
 ) -> Response:
     """Clear limits of a subject, so that the default applies again."""
     subject = LimitSubject(tenant, user)
-    if not services.store.policy().limits.own(subject):
+    if not caller.store.policy().limits.own(subject):
         raise NotFound(f"no limit is set for {name_of(subject)}")
-    _change(services, request, lambda limits: limits.cleared(subject, amount or AMOUNTS), subject)
+    _change(caller, lambda limits: limits.cleared(subject, amount or AMOUNTS), subject)
     return Response(status_code=204)
 
 
 @router.put("/tenants/{tenant}/quota", response_model=QuotaView)
-def set_quota(tenant: str, body: QuotaView, _principal: Admin, services: ServicesDep, request: Request) -> QuotaView:
+def set_quota(tenant: str, body: QuotaView, caller: AsAdmin) -> QuotaView:
     """Set the maximum executions of a tenant, and of each of its users, that wait or run at the same time, and the
     longest time limit. null is unlimited. Earlier submissions are not affected.
     """
-    check_tenant(services.accounts, tenant)
-    before = quota_of(services.store.policy().limits, tenant)
+    check_tenant(caller.services.accounts, tenant)
+    before = quota_of(caller.store.policy().limits, tenant)
 
     def change(limits: Limits) -> Limits:
         named = quota_of(limits, tenant).model_dump()
@@ -102,9 +100,9 @@ def set_quota(tenant: str, body: QuotaView, _principal: Admin, services: Service
             limits = limits.changed(LimitSubject(tenant, subject), {amount: most})
         return limits
 
-    services.store.change_limits(change, services.clock.now_s(), request.state.request_id)
-    services.master.hint()
-    note_changes(request, before.model_dump(), body.model_dump())
+    caller.store.change_limits(change, caller.services.clock.now_s(), caller.request_id)
+    caller.services.master.hint()
+    note_changes(caller.request, before.model_dump(), body.model_dump())
     return body
 
 
@@ -135,11 +133,11 @@ def name_of(subject: LimitSubject) -> str:
     return f"each user of {tenant}" if subject.user == EVERY else f"{subject.user} in {tenant}"
 
 
-def _change(services: Services, request: Request, change: Callable[[Limits], Limits], subject: LimitSubject) -> Limits:
-    before = services.store.policy().limits
-    after = services.store.change_limits(change, services.clock.now_s(), request.state.request_id).limits
-    services.master.hint()
-    note_changes(request, *(dict.fromkeys(AMOUNTS) | dict(limits.own(subject)) for limits in (before, after)))
+def _change(caller: Caller, change: Callable[[Limits], Limits], subject: LimitSubject) -> Limits:
+    before = caller.store.policy().limits
+    after = caller.store.change_limits(change, caller.services.clock.now_s(), caller.request_id).limits
+    caller.services.master.hint()
+    note_changes(caller.request, *(dict.fromkeys(AMOUNTS) | dict(limits.own(subject)) for limits in (before, after)))
     return after
 
 

@@ -7,15 +7,15 @@ import io
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from fastapi import Path, Query, Request, Response
+from fastapi import Path, Query, Response
 
-from zoe_api.access.access import Admin, Reader
+from zoe_api.access.access import Admin, AsAdmin, AsReader, Reader
 from zoe_api.billing.limits import check_tenant
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import ClockDep, Services, ServicesDep, StoreDep
+from zoe_api.services.dependencies import ClockDep, Services, StoreDep
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.wire import (
     BudgetChange,
@@ -60,14 +60,16 @@ def list_price_lists(
 
 
 @router.post("/admin/price-lists", response_model=PriceListView, status_code=201)
-def set_price_list(body: PriceListRequest, principal: Admin, services: ServicesDep, request: Request) -> PriceListView:
+def set_price_list(body: PriceListRequest, caller: AsAdmin) -> PriceListView:
     """Set a price list: it holds from its `from` on. One with the same `from` that has not begun is replaced."""
     try:
-        stored = services.store.billing.set_price_list(body.document, services.clock.now_s(), principal.user, body.past)
+        stored = caller.store.billing.set_price_list(
+            body.document, caller.services.clock.now_s(), caller.user, body.past
+        )
     except DescriptionError as error:
         raise _bad_list(error) from None
-    services.spending.forget()
-    note_changes(request, {}, {"price_list": stored.id, "past": body.past})
+    caller.services.spending.forget()
+    note_changes(caller.request, {}, {"price_list": stored.id, "past": body.past})
     return _list_view(stored, holds=False)
 
 
@@ -82,41 +84,37 @@ def check_price_list(clock: ClockDep, body: PriceListRequest, _principal: Admin,
 
 
 @router.delete("/admin/price-lists/{list_id}", status_code=204)
-def remove_price_list(
-    list_id: Annotated[int, Path(ge=1, le=ID_MAX)], _principal: Admin, services: ServicesDep
-) -> Response:
+def remove_price_list(list_id: Annotated[int, Path(ge=1, le=ID_MAX)], caller: AsAdmin) -> Response:
     """Remove a price list that has not begun; it stays in the history."""
-    services.store.billing.remove_price_list(list_id, services.clock.now_s())
+    caller.store.billing.remove_price_list(list_id, caller.services.clock.now_s())
     return Response(status_code=204)
 
 
 @router.get("/statements/{month}", response_model=StatementView, responses={200: {"content": _AS_CSV}})
 def get_statement(
     month: MonthName,
-    principal: Reader,
-    services: ServicesDep,
-    request: Request,
+    caller: AsReader,
     tenant: TenantOf = None,
     form: Annotated[
         Literal["json", "csv"] | None, Query(alias="format", description="Format (default: from `Accept`).")
     ] = None,
 ) -> StatementView | Response:
     """Return the statement of a month, up to now if it is not over: your own part, or all of a tenant for operators."""
-    wanted = principal.tenant if tenant is None else tenant
-    if wanted != principal.tenant and not principal.operator:
+    wanted = caller.tenant if tenant is None else tenant
+    if wanted != caller.tenant and not caller.principal.operator:
         raise ApiProblem(Code.ROLE_MISSING, "statements of other tenants are for operators")
-    found = _statement(services, month, None if wanted == "*" else wanted)
-    view = _view(found.of(None if principal.operator else principal.user))
-    if form == "csv" or (form is None and _CSV in request.headers.get("accept", "")):
+    found = _statement(caller.services, month, None if wanted == "*" else wanted)
+    view = _view(found.of(None if caller.principal.operator else caller.user))
+    if form == "csv" or (form is None and _CSV in caller.request.headers.get("accept", "")):
         return _as_csv(view)
     return view
 
 
 @router.post("/admin/statements/{month}/close", response_model=StatementView)
-def close_statement(month: MonthName, principal: Admin, services: ServicesDep) -> StatementView:
+def close_statement(month: MonthName, caller: AsAdmin) -> StatementView:
     """Close a month for all tenants, a day after its end at the earliest: its statements never change again."""
     try:
-        return _view(services.store.billing.close(month, services.clock.now_s(), principal.user))
+        return _view(caller.store.billing.close(month, caller.services.clock.now_s(), caller.user))
     except ValueError as error:
         raise ApiProblem(Code.INVALID_REQUEST, str(error)) from None
 
@@ -137,30 +135,29 @@ def list_budgets(_principal: Admin, store: StoreDep) -> BudgetList:
 
 
 @router.put("/admin/budgets", response_model=BudgetChange)
-def set_budget(body: BudgetChange, _principal: Admin, services: ServicesDep, request: Request) -> BudgetChange:
+def set_budget(body: BudgetChange, caller: AsAdmin) -> BudgetChange:
     """Set the budget of a tenant or a user for each month. It counts for submissions within seconds."""
-    check_tenant(services.accounts, body.tenant)
+    check_tenant(caller.services.accounts, body.tenant)
     if body.user is not None:
-        services.accounts.user(body.user)
-    before = {f"{one.tenant}/{one.user or ''}": f"{one.amount:f}" for one in services.store.billing.budgets()}
+        caller.services.accounts.user(body.user)
+    before = {f"{one.tenant}/{one.user or ''}": f"{one.amount:f}" for one in caller.store.billing.budgets()}
     wanted = Budget(body.tenant, body.user, Decimal(body.amount), body.refuses, body.warn_percent)
-    services.store.billing.set_budget(wanted)
-    services.spending.forget()
+    caller.store.billing.set_budget(wanted)
+    caller.services.spending.forget()
     name = f"{body.tenant}/{body.user or ''}"
-    note_changes(request, {name: before.get(name)}, {name: body.amount, "refuses": body.refuses})
+    note_changes(caller.request, {name: before.get(name)}, {name: body.amount, "refuses": body.refuses})
     return body
 
 
 @router.delete("/admin/budgets", status_code=204)
 def clear_budget(
-    _principal: Admin,
-    services: ServicesDep,
+    caller: AsAdmin,
     tenant: Annotated[str, Query(max_length=128)],
     user: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
     """Clear a budget."""
-    services.store.billing.clear_budget(tenant, user)
-    services.spending.forget()
+    caller.store.billing.clear_budget(tenant, user)
+    caller.services.spending.forget()
     return Response(status_code=204)
 
 

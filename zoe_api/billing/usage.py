@@ -7,15 +7,15 @@ import io
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
-from zoe_api.access.access import Operator, Reader
+from zoe_api.access.access import AsReader, Operator, Reader
 from zoe_api.access.visibility import note_look
 from zoe_api.billing.meters import meters
 from zoe_api.billing.spans import FromS, ToS, stretch_of
 from zoe_api.executions.submissions.budgets import prices_of
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import ClockDep, MasterDep, ServicesDep, StoreDep, ask
+from zoe_api.services.dependencies import ClockDep, MasterDep, StoreDep, ask
 from zoe_client.wire import (
     DailyUse,
     DayUseView,
@@ -38,40 +38,37 @@ _AS_CSV = {_CSV: {"schema": {"type": "string"}}}
 
 
 @router.get("/usage", response_model=UsageList)
-def current_usage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> UsageList:
+def current_usage(caller: AsReader, store: StoreDep, master: MasterDep) -> UsageList:
     """Return what running services use now: your own and those shared with you, or all for operators."""
-    answer = ask(master, "usage", {}, request)
+    answer = ask(master, "usage", {}, caller.request)
     views = [UsageView(**one) for one in answer["usage"]]
     running = {view.execution_id for view in views}
-    visible = store.active_among(running, ALL if principal.operator else principal.visibility)
+    visible = store.active_among(running, ALL if caller.principal.operator else caller.principal.visibility)
     return UsageList(usage=[view for view in views if view.execution_id in visible])
 
 
 @router.get("/usage/executions", response_model=ExecutionUseList)
 def usage_of_executions(
-    principal: Reader,
-    services: ServicesDep,
-    request: Request,
+    caller: AsReader,
     ids: Annotated[list[str], Query(alias="id", min_length=1, max_length=100, description="Which executions.")],
 ) -> ExecutionUseList:
     """Return what executions used and reserved: your own, those shared with you, or any for operators."""
-    seen = ALL if principal.operator else principal.visibility
+    seen = ALL if caller.principal.operator else caller.principal.visibility
     query = ExecutionQuery(ids=frozenset(ids), visibility=seen, limit=len(ids))
-    visible = [execution.id for execution in services.store.executions(query).executions]
-    if principal.operator:
-        note_look(services, principal, request, request.url.path)
-    now_s = services.clock.now_s()
-    prices = prices_of(services, visible, now_s)
-    views = [ExecutionUseView.model_validate(one) for one in services.store.use_of(visible, now_s)]
+    visible = [execution.id for execution in caller.store.executions(query).executions]
+    if caller.principal.operator:
+        note_look(caller, caller.request.url.path)
+    now_s = caller.services.clock.now_s()
+    prices = prices_of(caller.services, visible, now_s)
+    views = [ExecutionUseView.model_validate(one) for one in caller.store.use_of(visible, now_s)]
     return ExecutionUseList(use=[view.model_copy(update=prices.get(view.execution_id, {})) for view in views])
 
 
 @router.get("/usage/daily", response_model=DailyUse, responses={200: {"content": _AS_CSV}})
 def daily_usage(
     clock: ClockDep,
-    principal: Reader,
+    caller: AsReader,
     store: StoreDep,
-    request: Request,
     from_s: FromS,
     to_s: ToS = None,
     form: Annotated[
@@ -82,7 +79,7 @@ def daily_usage(
     """Return what was reserved on each day (UTC) so far: by users of your tenant, or of all tenants for operators."""
     now_s = clock.now_s()
     to_day = int((now_s if to_s is None else to_s) // DAY_S)
-    use_of = store.daily_use(int(from_s // DAY_S), to_day, now_s, None if principal.operator else principal.tenant)
+    use_of = store.daily_use(int(from_s // DAY_S), to_day, now_s, None if caller.principal.operator else caller.tenant)
     rows = sorted(use_of.items(), key=lambda row: (row[0].day, row[0].tenant, row[0].user))
     answer = DailyUse(
         days=[
@@ -97,7 +94,7 @@ def daily_usage(
             for key, use in rows
         ]
     )
-    if form == "csv" or (form is None and _CSV in request.headers.get("accept", "")):
+    if form == "csv" or (form is None and _CSV in caller.request.headers.get("accept", "")):
         return _as_csv(answer)
     return answer
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import ValidationError
 
-from zoe_api.access.access import Operator, Reader, check
+from zoe_api.access.access import AsOperator, AsReader, Reader, check
 from zoe_api.access.views import visible_policy
 from zoe_api.access.wire_forms import node_view, policy_of, policy_view
 from zoe_api.cluster.replays import replay
@@ -20,7 +20,6 @@ from zoe_api.services.dependencies import (
     ClockDep,
     IfMatch,
     MasterDep,
-    ServicesDep,
     StoreDep,
     ask,
     check_if_match,
@@ -90,10 +89,9 @@ def list_plugins(_who: Reader, master: MasterDep) -> PluginList:
 def set_policy(
     clock: ClockDep,
     body: PolicyView,
-    principal: Operator,
+    caller: AsOperator,
     store: StoreDep,
     master: MasterDep,
-    request: Request,
     response: Response,
     if_match: IfMatch = None,
 ) -> PolicyView:
@@ -106,29 +104,37 @@ def set_policy(
     check_if_match(if_match, present.version)
     as_held = replace(policy, node_holds=present.node_holds, node_windows=present.node_windows)
     if replace(as_held, version=present.version) != present:
-        check(principal, Scope.ADMIN)
-    stored = store.set_policy(policy, present.version, now_s, request.state.request_id)
-    note_changes(request, policy_view(present).model_dump(mode="json"), policy_view(stored).model_dump(mode="json"))
+        check(caller.principal, Scope.ADMIN)
+    stored = store.set_policy(policy, present.version, now_s, caller.request_id)
+    note_changes(
+        caller.request, policy_view(present).model_dump(mode="json"), policy_view(stored).model_dump(mode="json")
+    )
     master.hint()
     response.headers["ETag"] = etag(stored.version)
     return policy_view(stored)
 
 
 @router.post("/policy/dry-run", response_model=DryRunView)
-def try_policy(body: PolicyView, principal: Operator, master: MasterDep, request: Request) -> DryRunView:
+def try_policy(body: PolicyView, caller: AsOperator, master: MasterDep) -> DryRunView:
     """Compare a proposed policy with the one in force on the present queue; nothing is changed."""
     return DryRunView(
-        **ask(master, "dry_run", {"policy": encode(_sound(policy_of(body), master))}, request, principal.user)
+        **ask(
+            master,
+            "dry_run",
+            {"policy": encode(_sound(policy_of(body), master))},
+            caller.request,
+            caller.user,
+        )
     )
 
 
 @router.post("/replays", response_model=ReplayView)
-def replay_journal(body: ReplayRequest, _principal: Operator, services: ServicesDep) -> ReplayView:
+def replay_journal(body: ReplayRequest, caller: AsOperator) -> ReplayView:
     """Replay the journal since a time as it was, and with another policy, limits or nodes; nothing is changed."""
     if body.policy:
         try:
-            fields = {**policy_view(services.store.policy()).model_dump(), **body.policy}
-            policy = _sound(policy_of(PolicyView.model_validate(fields)), services.master)
+            fields = {**policy_view(caller.store.policy()).model_dump(), **body.policy}
+            policy = _sound(policy_of(PolicyView.model_validate(fields)), caller.services.master)
         except ValidationError as error:
             errors = [
                 Diagnostic(pointer=f"/policy/{'/'.join(map(str, one['loc']))}", code=one["type"], message=sentence(one))
@@ -137,16 +143,16 @@ def replay_journal(body: ReplayRequest, _principal: Operator, services: Services
             raise ApiProblem(Code.INVALID_POLICY, errors=errors) from None
         whole = encode(policy)
         body = body.model_copy(update={"policy": {name: whole[name] for name in body.policy}})
-    now_s = services.clock.now_s()
-    return ReplayView(**replay(services.settings, body, min(body.to_s or now_s, now_s)))
+    now_s = caller.services.clock.now_s()
+    return ReplayView(**replay(caller.services.settings, body, min(body.to_s or now_s, now_s)))
 
 
 @router.get("/status", response_model=StatusView)
-def get_status(request: Request, _principal: Reader, store: StoreDep, services: ServicesDep) -> StatusView:
+def get_status(caller: AsReader, store: StoreDep) -> StatusView:
     """Return the state of the installation; this works while the master is down."""
-    answer, message = _master_status(services.master_status)
+    answer, message = _master_status(caller.services.master_status)
     return StatusView(
-        version=request.app.version,
+        version=caller.request.app.version,
         executions=dict(store.counts()),
         master=answer,
         master_message=message,

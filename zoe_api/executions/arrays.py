@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import structlog
-from fastapi import Request
 
 from zoe_api.access.visibility import note_look
 from zoe_api.executions.cancelling import cancellation
@@ -15,11 +14,10 @@ from zoe_api.executions.controlling import held, released
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.executions.submissions.conditions import conditions_of, visible_array
 from zoe_api.executions.submissions.job_submissions import refused_after, was_stopped
-from zoe_api.executions.submissions.refusals import checked
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems
+from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller, Services
 from zoe_client.vocabulary import ACTIVE_STATES, Holder
 from zoe_client.wire import ArrayRequest, Diagnostic
 from zoe_lib.domain.executions import arrays as domain
@@ -32,6 +30,7 @@ from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import room_for
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
+from zoe_lib.submission.checking import checked
 from zoe_lib.submission.deadlines import check_whole, deadline_of
 from zoe_lib.submission.ids import new_array_id
 from zoe_lib.submission.pricing import price_notes
@@ -44,26 +43,25 @@ _CHANGED_MAX = 10_000
 _NOT_ENDED = frozenset({*WAITING_STATES, *ACTIVE_STATES})
 
 
-def new_array(body: ArrayRequest, services: Services, principal: Principal, request: Request) -> Array:
+def new_array(body: ArrayRequest, caller: Caller) -> Array:
     """Return the array that a request asks for, checked as an execution is; 422 with all that is wrong with it."""
-    indices, at_once = _indices(body.indices, services)
-    fit = checked(body.application, services, principal, body.priority, request.state.terms)
-    array_id, now_s = new_array_id(), services.clock.now_s()
+    indices, at_once = _indices(body.indices, caller.services)
+    fit = checked(body.application, caller.services, caller.principal, body.priority, caller.request.state.terms)
+    array_id, now_s = new_array_id(), caller.services.clock.now_s()
     plain = [one for one in body.after if not one.startswith(_CORR)]
-    (conditions,) = conditions_of([body.model_copy(update={"after": plain})], [array_id], services, principal)
+    (conditions,) = conditions_of([body.model_copy(update={"after": plain})], [array_id], caller)
     if body.keep:
         conditions = changed(conditions, keep=True)
-    with as_problems():
-        limit = room_for(principal.tenant, principal.user, services.store.policy().limits, 0, 0)
-        check_whole(fit.application, indices.count, limit, pairwise=len(plain) < len(body.after))
-        deadline_s, warnings = deadline_of(
-            body.deadline, body.deadline_s, fit.application, now_s, begin_at_s=conditions.begin_at_s
-        )
+    limit = room_for(caller.tenant, caller.user, caller.store.policy().limits, 0, 0)
+    check_whole(fit.application, indices.count, limit, pairwise=len(plain) < len(body.after))
+    deadline_s, warnings = deadline_of(
+        body.deadline, body.deadline_s, fit.application, now_s, begin_at_s=conditions.begin_at_s
+    )
     return Array(
         id=array_id,
         name=body.name or fit.application.name,
-        tenant=principal.tenant,
-        user=principal.user,
+        tenant=caller.tenant,
+        user=caller.user,
         application=fit.application,
         submitted_at_s=now_s,
         indices=indices,
@@ -71,12 +69,12 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
         priority=fit.priority,
         deadline_s=deadline_s,
         conditions=conditions,
-        corr=tuple(_partners(body, indices, services, principal)),
+        corr=tuple(_partners(body, indices, caller)),
         notes=(
             *fit.notes,
             *warnings,
-            *check_budget(services, principal),
-            *price_notes(services, principal, [(fit.application, indices.count)]),
+            *check_budget(caller),
+            *price_notes(caller.services, caller.principal, [(fit.application, indices.count)]),
         ),
     )
 
@@ -91,12 +89,12 @@ def _indices(text: str, services: Services) -> tuple[IndexSet, int | None]:
         raise ApiProblem(Code.INVALID_REQUEST, str(error), hint, [wrong]) from None
 
 
-def _partners(body: ArrayRequest, indices: IndexSet, services: Services, principal: Principal) -> Iterator[str]:
+def _partners(body: ArrayRequest, indices: IndexSet, caller: Caller) -> Iterator[str]:
     for place, text in enumerate(body.after):
         if not text.startswith(_CORR):
             continue
         on = text.removeprefix(_CORR)
-        other = visible_array(on, services, principal)
+        other = visible_array(on, caller)
         why = "" if other is not None else f"array {on} does not exist, or you may not see it"
         if other is not None and other.indices != indices:
             why = f"array {on} has other indices: {str(other.indices)[:80]}"
@@ -106,13 +104,13 @@ def _partners(body: ArrayRequest, indices: IndexSet, services: Services, princip
         yield on
 
 
-def seen_array(array_id: str, services: Services, principal: Principal, request: Request) -> Array:
+def seen_array(array_id: str, caller: Caller) -> Array:
     """Return an array of the principal, or any for operators, whose look is recorded; NotFound."""
-    array = visible_array(array_id, services, principal)
+    array = visible_array(array_id, caller)
     if array is None:
         raise NotFound(f"array {array_id} does not exist")
-    if principal.operator and not owns_array(principal, array):
-        note_look(services, principal, request, f"{PREFIX}/arrays/{array.id}")
+    if caller.principal.operator and not owns_array(caller.principal, array):
+        note_look(caller, f"{PREFIX}/arrays/{array.id}")
     return array
 
 
@@ -121,30 +119,28 @@ def owns_array(principal: Principal, array: Array) -> bool:
     return (principal.tenant, principal.user) == (array.tenant, array.user)
 
 
-def cancel(
-    services: Services, principal: Principal, array_id: str, request: Request, indices: str | None = None
-) -> Array:
+def cancel(caller: Caller, array_id: str, indices: str | None = None) -> Array:
     """Return the array after its indices that had not ended were cancelled, or only those that a text names. 409 if all
     of the array had, 422 if it has not all that are named.
     """
-    only = None if indices is None else _named(indices, seen_array(array_id, services, principal, request), services)
+    only = None if indices is None else _named(indices, seen_array(array_id, caller), caller.services)
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
         if not array.open_count:
             raise ApiProblem(Code.ALREADY_ENDED, f"it is {array.state}")
-        after = domain.cancel(array, states, principal.user, only)
-        what = {"user": principal.user} | ({} if only is None else {"what": f"indices {only}"})
+        after = domain.cancel(array, states, caller.user, only)
+        what = {"user": caller.user} | ({} if only is None else {"what": f"indices {only}"})
         return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, what)
 
     def cancelled(execution: Execution) -> Event | None:
         member = domain.member_of(execution.id)
         if only is not None and (member is None or only.position(member.index) is None):
             return None
-        return cancellation(execution, services, principal, request)
+        return cancellation(execution, caller)
 
-    change_array(services, principal, array_id, request, decide)
-    change_each(services, principal, array_id, request, cancelled)
-    return services.store.array(array_id)
+    change_array(caller, array_id, decide)
+    change_each(caller, array_id, cancelled)
+    return caller.store.array(array_id)
 
 
 def _named(text: str, array: Array, services: Services) -> IndexSet:
@@ -157,26 +153,26 @@ def _named(text: str, array: Array, services: Services) -> IndexSet:
     return found
 
 
-def hold(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
+def hold(caller: Caller, array_id: str) -> Array:
     """Return the array while nothing of it starts; what runs runs on. 409 if all its indices have ended."""
 
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
         if not array.open_count:
             raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
-        by = Holder.OPERATOR if principal.operator and not owns_array(principal, array) else Holder.USER
+        by = Holder.OPERATOR if caller.principal.operator and not owns_array(caller.principal, array) else Holder.USER
         after = domain.hold(array, by)
-        return None if after is array else ArrayChange(after, ArrayEventKind.HELD, {"by": by, "user": principal.user})
+        return None if after is array else ArrayChange(after, ArrayEventKind.HELD, {"by": by, "user": caller.user})
 
-    change_array(services, principal, array_id, request, decide)
-    change_each(services, principal, array_id, request, lambda one: _held(one, principal, request))
-    return services.store.array(array_id)
-
-
-def _held(execution: Execution, principal: Principal, request: Request) -> Event | None:
-    return held(execution, principal, request) if execution.state in WAITING_STATES else None
+    change_array(caller, array_id, decide)
+    change_each(caller, array_id, lambda one: _held(one, caller))
+    return caller.store.array(array_id)
 
 
-def release(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
+def _held(execution: Execution, caller: Caller) -> Event | None:
+    return held(execution, caller) if execution.state in WAITING_STATES else None
+
+
+def release(caller: Caller, array_id: str) -> Array:
     """Return the array after its release; 403 if only operators may release it, 409 if all its indices have ended."""
 
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
@@ -185,68 +181,62 @@ def release(services: Services, principal: Principal, array_id: str, request: Re
         holder = array.conditions.held
         if holder is None:
             return None
-        if holder is Holder.OPERATOR and not principal.operator:
+        if holder is Holder.OPERATOR and not caller.principal.operator:
             raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
-        return ArrayChange(domain.release(array), ArrayEventKind.RELEASED, {"user": principal.user})
+        return ArrayChange(domain.release(array), ArrayEventKind.RELEASED, {"user": caller.user})
 
-    change_array(services, principal, array_id, request, decide)
-    change_each(
-        services, principal, array_id, request, lambda one: released(one, principal, request, clock=services.clock)
-    )
-    return services.store.array(array_id)
+    change_array(caller, array_id, decide)
+    change_each(caller, array_id, lambda one: released(one, caller, clock=caller.services.clock))
+    return caller.store.array(array_id)
 
 
-def requeue(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
+def requeue(caller: Caller, array_id: str) -> Array:
     """Return the array after its failed and cancelled indices were set to run again; unchanged if there are none. 403
     if a budget of its owner that refuses is spent, or it is asked by a job that was cancelled with its descendants.
     """
-    seen = seen_array(array_id, services, principal, request)
-    check_budget(services, replace(principal, tenant=seen.tenant, user=seen.user))
+    seen = seen_array(array_id, caller)
+    check_budget(caller.acting_as(replace(caller.principal, tenant=seen.tenant, user=seen.user)))
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
         if array.run >= domain.RUNS_MAX:
             raise ApiProblem(Code.ILLEGAL_STATE, f"its indices have run {array.run} times, which is the maximum")
         after = domain.again(array, states)
-        return None if after is array else ArrayChange(after, ArrayEventKind.AGAIN, {"user": principal.user})
+        return None if after is array else ArrayChange(after, ArrayEventKind.AGAIN, {"user": caller.user})
 
-    if principal.job is None:
-        services.accounts.resume_job(array_id)
-    after = change_array(services, principal, array_id, request, decide)
-    if was_stopped(services, principal):
-        cancel(services, principal, array_id, request)
-        raise refused_after(principal)
+    if caller.principal.job is None:
+        caller.services.accounts.resume_job(array_id)
+    after = change_array(caller, array_id, decide)
+    if was_stopped(caller):
+        cancel(caller, array_id)
+        raise refused_after(caller.principal)
     return after
 
 
 def change_array(
-    services: Services,
-    principal: Principal,
+    caller: Caller,
     array_id: str,
-    request: Request,
     decide: Callable[[Array, bytearray], ArrayChange | None],
 ) -> Array:
     """Return the array after what `decide` returns, which is written with its entry in the journal; None: unchanged."""
-    before = seen_array(array_id, services, principal, request)
-    after = services.store.change_array(array_id, decide, services.clock.now_s(), request.state.request_id)
+    before = seen_array(array_id, caller)
+    after = caller.store.change_array(array_id, decide, caller.services.clock.now_s(), caller.request_id)
     if after.version != before.version:
-        services.master.hint()
-        log.info("array changed", array=array_id, user=principal.user, state=after.state.value)
+        caller.services.master.hint()
+        log.info("array changed", array=array_id, user=caller.user, state=after.state.value)
     return after
 
 
 def change_each(
-    services: Services,
-    principal: Principal,
+    caller: Caller,
     array_id: str,
-    request: Request,
     decide: Callable[[Execution], Event | None],
 ) -> None:
     """Do it to the executions of an array that have not ended; those that end meanwhile are left alone."""
     cursor: str | None = None
     for _ in range(_CHANGED_MAX // _PAGE):
         query = ExecutionQuery(array_id=array_id, states=_NOT_ENDED, limit=_PAGE, cursor=cursor)
-        page = services.store.executions(query)
+        page = caller.store.executions(query)
         for execution in page.executions:
-            change(services, principal, execution.id, request, None, lambda one: None if one.terminal else decide(one))
+            change(caller, execution.id, None, lambda one: None if one.terminal else decide(one))
         if (cursor := page.next_cursor) is None:
             return

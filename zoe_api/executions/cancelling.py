@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from fastapi import Request
-
 from zoe_api.executions.changing import change
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.store.people import Principal
 from zoe_lib.submission import ending
 
 
-def cancel(
-    services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
-) -> Execution:
+def cancel(caller: Caller, execution_id: str, if_match: str | None = None) -> Execution:
     """Return the execution after the cancel. Idempotent while it stops; 409 if it has already
     ended for another reason."""
 
     def decide(execution: Execution) -> ev.Event | None:
-        return cancellation(execution, services, principal, request)
+        return cancellation(execution, caller)
 
-    return change(services, principal, execution_id, request, if_match, decide)
+    return change(caller, execution_id, if_match, decide)
 
 
-def cancellation(execution: Execution, services: Services, principal: Principal, request: Request) -> ev.Event | None:
+def cancellation(execution: Execution, caller: Caller) -> ev.Event | None:
     """Return the event of a cancellation; None if it stops already. 409 if it has ended for another reason."""
     try:
         return ending.cancellation(
-            execution, services.store.policy(), principal.user, request.state.request_id, clock=services.clock
+            execution,
+            caller.store.policy(),
+            caller.user,
+            caller.request_id,
+            clock=caller.services.clock,
         )
     except ending.HasEnded as ended:
         raise ApiProblem(Code.ALREADY_ENDED, str(ended)) from None

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import structlog
-from fastapi import Request
 
-from zoe_api.access.visibility import visible_execution
+from zoe_api.access.visibility import seen_execution
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_api.services.dependencies import Services, check_if_match
+from zoe_api.services.dependencies import Caller, check_if_match
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.events import Event
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.lifecycle.consequences import missed_deadline
 from zoe_lib.store.errors import ConcurrentUpdate
-from zoe_lib.store.people import Principal
 
 log = structlog.get_logger(__name__)
 
@@ -24,10 +22,8 @@ _ATTEMPTS_MAX = 5
 
 
 def change(
-    services: Services,
-    principal: Principal,
+    caller: Caller,
     execution_id: str,
-    request: Request,
     if_match: str | None,
     decide: Callable[[Execution], Event | Sequence[Event] | None],
 ) -> Execution:
@@ -36,7 +32,7 @@ def change(
     `decide` may raise an ApiProblem. The principal needs to control the execution.
     """
     for _ in range(_ATTEMPTS_MAX):
-        execution = visible_execution(services, principal, execution_id, request, ShareLevel.CONTROL)
+        execution = seen_execution(caller, execution_id, ShareLevel.CONTROL)
         check_if_match(if_match, execution.version)
         decided = decide(execution)
         if not decided:
@@ -44,13 +40,13 @@ def change(
         events = [decided] if isinstance(decided, Event) else list(decided)
         event = events[0]
         # A master that was away has not noted yet that its deadline has passed.
-        missed = missed_deadline(execution, event.at_s, services.store.policy(), event.cause_id)
+        missed = missed_deadline(execution, event.at_s, caller.store.policy(), event.cause_id)
         events = events if missed is None else [missed, *events]
         try:
-            changed = services.store.append(execution.id, events, execution.version, None)
+            changed = caller.store.append(execution.id, events, execution.version, None)
         except ConcurrentUpdate:
             continue
-        services.master.hint()
-        log.info("changed", execution=execution_id, kind=event.kind, user=principal.user, state=changed.state.value)
+        caller.services.master.hint()
+        log.info("changed", execution=execution_id, kind=event.kind, user=caller.user, state=changed.state.value)
         return changed
     raise ApiProblem(Code.CONFLICT, "the execution changes too often; try again")

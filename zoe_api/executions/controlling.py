@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fastapi import Request
-
 from zoe_api.access.visibility import owns
 from zoe_api.executions.changing import change
-from zoe_api.executions.submissions.refusals import checked, checked_priority
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems
-from zoe_api.services.dependencies import Services
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.dependencies import Caller
 from zoe_client.documents.diagnostics import pointer
 from zoe_client.vocabulary import Holder
 from zoe_client.wire import Diagnostic, ModifyRequest, ScaleRequest
@@ -25,40 +22,34 @@ from zoe_lib.domain.executions.arrays import is_array
 from zoe_lib.domain.executions.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.executions.guaranteed import guaranteed_counts
 from zoe_lib.domain.values.finish_times import Promise
-from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import with_time_limit
+from zoe_lib.submission.checking import checked, checked_priority
 from zoe_lib.submission.deadlines import given_deadline
 
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
-def hold(
-    services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
-) -> Execution:
+def hold(caller: Caller, execution_id: str, if_match: str | None = None) -> Execution:
     """Return the execution after it was held; idempotent. 409 if it does not wait."""
 
     return change(
-        services,
-        principal,
+        caller,
         execution_id,
-        request,
         if_match,
-        lambda one: held(one, principal, request, clock=services.clock),
+        lambda one: held(one, caller, clock=caller.services.clock),
     )
 
 
-def held(execution: Execution, principal: Principal, request: Request, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
+def held(execution: Execution, caller: Caller, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
     """Return the event of a hold; None if it is held already. 409 if it does not wait."""
     _check_waits(execution)
-    by = Holder.OPERATOR if principal.operator and not owns(principal, execution) else Holder.USER
+    by = Holder.OPERATOR if caller.principal.operator and not owns(caller.principal, execution) else Holder.USER
     if execution.conditions.held in (Holder.OPERATOR, by):
         return None
-    return ev.Held(at_s=clock.now_s(), cause_id=request.state.request_id, by=by, user=principal.user)
+    return ev.Held(at_s=clock.now_s(), cause_id=caller.request_id, by=by, user=caller.user)
 
 
-def release(
-    services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
-) -> Execution:
+def release(caller: Caller, execution_id: str, if_match: str | None = None) -> Execution:
     """Return the execution after its release; unchanged if nobody holds it. 403 if only operators may release it; 409
     if it has ended.
     """
@@ -66,28 +57,24 @@ def release(
     def decide(execution: Execution) -> ev.Event | None:
         if execution.terminal:
             raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {execution.state}")
-        return released(execution, principal, request, clock=services.clock)
+        return released(execution, caller, clock=caller.services.clock)
 
-    return change(services, principal, execution_id, request, if_match, decide)
+    return change(caller, execution_id, if_match, decide)
 
 
-def released(
-    execution: Execution, principal: Principal, request: Request, clock: Clock = SYSTEM_CLOCK
-) -> ev.Event | None:
+def released(execution: Execution, caller: Caller, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
     """Return the event of a release; None if it is not held. 403 if only operators may release it."""
     holder = execution.conditions.held
     if holder is None or execution.state not in (ExecutionState.SUBMITTED, ExecutionState.STOPPING):
         return None
-    if holder is Holder.OPERATOR and not principal.operator:
+    if holder is Holder.OPERATOR and not caller.principal.operator:
         raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
-    return ev.Released(at_s=clock.now_s(), cause_id=request.state.request_id, user=principal.user)
+    return ev.Released(at_s=clock.now_s(), cause_id=caller.request_id, user=caller.user)
 
 
 def requeue(
-    services: Services,
-    principal: Principal,
+    caller: Caller,
     execution_id: str,
-    request: Request,
     if_match: str | None = None,
     hold: bool = False,
 ) -> Execution:
@@ -96,36 +83,32 @@ def requeue(
     """
 
     def decide(execution: Execution) -> Sequence[ev.Event]:
-        return requeued(execution, principal, request, hold=hold, clock=services.clock)
+        return requeued(execution, caller, hold=hold, clock=caller.services.clock)
 
-    return change(services, principal, execution_id, request, if_match, decide)
+    return change(caller, execution_id, if_match, decide)
 
 
-def requeued(
-    execution: Execution, principal: Principal, request: Request, *, hold: bool, clock: Clock = SYSTEM_CLOCK
-) -> Sequence[ev.Event]:
+def requeued(execution: Execution, caller: Caller, *, hold: bool, clock: Clock = SYSTEM_CLOCK) -> Sequence[ev.Event]:
     """Return the events of a requeue, none if it is being requeued already. 409 if it does not run."""
-    how: Mapping[str, Any] = {"at_s": clock.now_s(), "cause_id": request.state.request_id}
+    how: Mapping[str, Any] = {"at_s": clock.now_s(), "cause_id": caller.request_id}
     found: list[ev.Event] = []
     timed_out = execution.state is ExecutionState.STOPPING and execution.cause is Cause.TIME_LIMIT
     if execution.state in _STARTED or timed_out:
-        why = f"requeued by {principal.user}"
+        why = f"requeued by {caller.user}"
         found.append(ev.Stopping(**how, outcome=Outcome.FAILED, cause=Cause.REQUEUED, message=why))
     elif execution.state is not ExecutionState.STOPPING or execution.cause is not Cause.REQUEUED:
         waits = execution.state in WAITING_STATES
         hint = "it waits for its start" if waits else "submit it again: `zoe show ID -o json` has its description"
         raise ApiProblem(Code.ILLEGAL_STATE, f"it does not run: it is {execution.state}", hint)
     if hold and execution.conditions.held is None:
-        found.append(ev.Held(**how, by=Holder.USER, user=principal.user))
+        found.append(ev.Held(**how, by=Holder.USER, user=caller.user))
     return found
 
 
 def modify(
-    services: Services,
-    principal: Principal,
+    caller: Caller,
     execution_id: str,
     body: ModifyRequest,
-    request: Request,
     if_match: str | None = None,
 ) -> Execution:
     """Return the execution after the changes; unchanged if they change nothing. 409 if it does not wait; 422 as a
@@ -134,22 +117,22 @@ def modify(
     def decide(execution: Execution) -> ev.Event | None:
         _check_waits(execution)
         before = ev.Requested.of(execution)
-        after = _requested(body, execution, services, principal)
+        after = _requested(body, execution, caller)
         if after == before:
             return None
         if execution.promise is not None and replace(after, priority=before.priority) != before:
             hint = "cancel it, and submit it again"
             raise ApiProblem(Code.ILLEGAL_STATE, "what is promised to it depends on this, so it stays as it is", hint)
         return ev.Modified(
-            at_s=services.clock.now_s(),
-            cause_id=request.state.request_id,
+            at_s=caller.services.clock.now_s(),
+            cause_id=caller.request_id,
             before=before,
             after=after,
-            user=principal.user,
+            user=caller.user,
             what="; ".join(differences(before, after)),
         )
 
-    return change(services, principal, execution_id, request, if_match, decide)
+    return change(caller, execution_id, if_match, decide)
 
 
 def already_promised(promise: Promise) -> str:
@@ -158,11 +141,9 @@ def already_promised(promise: Promise) -> str:
 
 
 def accept(
-    services: Services,
-    principal: Principal,
+    caller: Caller,
     execution_id: str,
     number: int,
-    request: Request,
     if_match: str | None = None,
 ) -> Execution:
     """Return the execution with the promise of this offer; unchanged if it has that already. 409 if it has another one,
@@ -179,26 +160,22 @@ def accept(
             kind = "indices of its array" if is_array(whole) else "steps of its workflow"
             hint = f"`{command} {whole} NUMBER` accepts it for all"
             raise ApiProblem(Code.ILLEGAL_STATE, f"it is promised together with the other {kind}", hint)
-        now_s, offers = services.clock.now_s(), execution.offers
+        now_s, offers = caller.services.clock.now_s(), execution.offers
         if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
             raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
         terms = offers.terms(number)
         if terms is None:
             hint = f"it has the offers 1 to {len(offers.offers)}" if offers.offers else ""
             raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
-        return ev.Promised(
-            at_s=now_s, cause_id=request.state.request_id, terms=terms, offer=number, user=principal.user
-        )
+        return ev.Promised(at_s=now_s, cause_id=caller.request_id, terms=terms, offer=number, user=caller.user)
 
-    return change(services, principal, execution_id, request, if_match, decide)
+    return change(caller, execution_id, if_match, decide)
 
 
 def scale(
-    services: Services,
-    principal: Principal,
+    caller: Caller,
     execution_id: str,
     body: ScaleRequest,
-    request: Request,
     if_match: str | None = None,
 ) -> Execution:
     """Return the execution with other numbers of instances; unchanged if it has them. 409 if it has ended or stops; 422
@@ -213,12 +190,12 @@ def scale(
             raise ApiProblem(Code.INVALID_REQUEST, errors[0].message, errors=errors)
         if counts == {**counts, **body.total_counts}:
             return None
-        how = {"at_s": services.clock.now_s(), "cause_id": request.state.request_id}
+        how: Mapping[str, Any] = {"at_s": caller.services.clock.now_s(), "cause_id": caller.request_id}
         _check_guaranteed(execution, {**counts, **body.total_counts})
         before = {name: counts[name] for name in body.total_counts}
-        return ev.Scaled(**how, before=before, total_counts=body.total_counts, user=principal.user)
+        return ev.Scaled(**how, before=before, total_counts=body.total_counts, user=caller.user)
 
-    return change(services, principal, execution_id, request, if_match, decide)
+    return change(caller, execution_id, if_match, decide)
 
 
 def _check_guaranteed(execution: Execution, counts: Mapping[str, int]) -> None:
@@ -254,16 +231,15 @@ def _wrong_counts(body: ScaleRequest, application: Application) -> Iterator[Diag
         yield Diagnostic(pointer="/total_counts", code="too_high", message=message)
 
 
-def _requested(body: ModifyRequest, execution: Execution, services: Services, principal: Principal) -> ev.Requested:
+def _requested(body: ModifyRequest, execution: Execution, caller: Caller) -> ev.Requested:
     given, conditions = body.model_fields_set, execution.conditions
     priority, deadline_s = execution.priority, execution.deadline_s
     if "priority" in given and body.priority is not None:
-        priority = checked_priority(body.priority, services, principal, execution.tenant)
+        priority = checked_priority(body.priority, caller.services, caller.principal, execution.tenant)
     if "deadline_s" in given:
-        deadline_s = None if body.deadline_s is None else services.clock.now_s() + body.deadline_s
+        deadline_s = None if body.deadline_s is None else caller.services.clock.now_s() + body.deadline_s
     if body.deadline is not None:
-        with as_problems():
-            given_time = given_deadline(body.deadline, None, services.clock.now_s())
+        given_time = given_deadline(body.deadline, None, caller.services.clock.now_s())
         deadline_s = None if given_time is None else given_time.at_s
     application = execution.application
     if body.application is not None:
@@ -272,13 +248,12 @@ def _requested(body: ModifyRequest, execution: Execution, services: Services, pr
             application,
             execution.tenant,
             execution.priority,
-            services,
-            principal,
-            owned=owns(principal, execution),
+            caller,
+            owned=owns(caller.principal, execution),
         )
     if "time_limit_s" in given:
         wanted = replace(application, time_limit_s=body.time_limit_s)
-        application, _ = with_time_limit(wanted, execution.tenant, services.store.policy().limits)
+        application, _ = with_time_limit(wanted, execution.tenant, caller.store.policy().limits)
     return ev.Requested(
         priority=priority,
         deadline_s=deadline_s,
@@ -292,8 +267,7 @@ def changed_description(
     application: Application,
     tenant: str,
     priority: int,
-    services: Services,
-    principal: Principal,
+    caller: Caller,
     *,
     owned: bool,
 ) -> Application:
@@ -303,12 +277,12 @@ def changed_description(
     if not owned:
         hint = "others may change priority, deadline, begin and time limit"
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner may change its description", hint)
-    asked = checked(document, services, principal, priority).application
+    asked = checked(document, caller.services, caller.principal, priority).application
     if not same_instances(asked, application):
         message = "what waits keeps its components and the numbers of their instances"
         error = Diagnostic(pointer="/application/components", code="other_instances", message=message)
         raise ApiProblem(Code.INVALID_DESCRIPTION, message, "cancel it, and submit the new description", [error])
-    limited, _ = with_time_limit(asked, tenant, services.store.policy().limits)
+    limited, _ = with_time_limit(asked, tenant, caller.store.policy().limits)
     return limited
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query, Request
+from fastapi import Query
 
-from zoe_api.access.access import Reader
-from zoe_api.access.visibility import may_see_secrets, visible_execution
+from zoe_api.access.access import AsReader
+from zoe_api.access.visibility import may_see_secrets, seen_execution
 from zoe_api.executions.diffing import diff_of
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Services, ServicesDep
+from zoe_api.services.dependencies import Caller
 from zoe_client.wire import DiffView
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.store.documents.cursors import encode_position
-from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionQuery
 
 router = api_router("/executions/{execution_id}/diff", tag="executions")
@@ -24,9 +23,7 @@ _PAGE, _PAGES_MAX = 100, 5
 @router.get("", response_model=DiffView)
 def diff_executions(
     execution_id: str,
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     earlier: Annotated[
         str | None,
         Query(alias="from", max_length=256, description="The execution to compare with (default: the one before)."),
@@ -36,29 +33,29 @@ def diff_executions(
     the description, how it ended, times, and use. If one is only shared with you, environments and files are compared
     by names.
     """
-    after = visible_execution(services, principal, execution_id, request)
-    before = _before(after, services, principal) if earlier is None else None
+    after = seen_execution(caller, execution_id)
+    before = _before(after, caller) if earlier is None else None
     if earlier is not None:
-        before = visible_execution(services, principal, earlier, request)
+        before = seen_execution(caller, earlier)
     if before is None:
         return DiffView(before=None, after=after.id, entries=[], hidden=False)
-    use = {one.execution_id: one for one in services.store.use_of([before.id, after.id], services.clock.now_s())}
-    hidden = not all(may_see_secrets(principal, one) for one in (before, after))
+    use = {one.execution_id: one for one in caller.store.use_of([before.id, after.id], caller.services.clock.now_s())}
+    hidden = not all(may_see_secrets(caller.principal, one) for one in (before, after))
     return diff_of(before, after, use, hidden)
 
 
-def _before(after: Execution, services: Services, principal: Principal) -> Execution | None:
+def _before(after: Execution, caller: Caller) -> Execution | None:
     """Return the newest one of the same name and user that was submitted before; None if there is none."""
     cursor: str | None = encode_position((after.submitted_at_s, after.id))
     for _ in range(_PAGES_MAX):
         query = ExecutionQuery(
-            visibility=principal.visibility,
+            visibility=caller.principal.visibility,
             user=after.user,
             name_contains=after.name,
             limit=_PAGE,
             cursor=cursor,
         )
-        page = services.store.executions(query)
+        page = caller.store.executions(query)
         for one in page.executions:
             if one.name == after.name and one.tenant == after.tenant:
                 return one

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from typing import Annotated
 
-from fastapi import Header, Query, Request
+from fastapi import Header, Query
 from fastapi.responses import StreamingResponse
 
-from zoe_api.access.access import Reader, check
+from zoe_api.access.access import AsReader, check
 from zoe_api.access.views import all_entries, event_view
-from zoe_api.access.visibility import note_look, still_visible, visible_execution
+from zoe_api.access.visibility import note_look, seen_execution, still_visible
 from zoe_api.executions.arrays import seen_array
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Services, ServicesDep, stream_place
+from zoe_api.services.dependencies import Caller, stream_place
 from zoe_api.services.journal_news import JournalNews
 from zoe_api.services.sse import sse
 from zoe_api.services.stream import Batches, EventStream, resume_point
@@ -39,23 +39,21 @@ _LAST_KINDS = (Ended.kind, Refused.kind)
 @router.get("/executions/{execution_id}/events", response_model=EventList)
 def execution_events(
     execution_id: str,
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     after: Annotated[int, Query(ge=0, le=ID_MAX)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 500,
 ) -> EventList:
     """Return the events of an execution, in order; with the id of an array, those of the whole array."""
-    _seen(execution_id, services, principal, request)
-    entries = services.store.journal(after, limit, execution_id=execution_id)
-    return EventList(events=[event_view(e, principal) for e in entries])
+    _seen(execution_id, caller)
+    entries = caller.store.journal(after, limit, execution_id=execution_id)
+    return EventList(events=[event_view(e, caller.principal) for e in entries])
 
 
 @router.get("/executions/{execution_id}/waits", response_model=WhyWaited)
-def execution_waits(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> WhyWaited:
+def execution_waits(execution_id: str, caller: AsReader) -> WhyWaited:
     """Return how the time before its start was spent; every second of waiting has a cause."""
-    visible_execution(services, principal, execution_id, request)
-    waits = spans(_all_events(services.store, execution_id), services.clock.now_s())
+    seen_execution(caller, execution_id)
+    waits = spans(_all_events(caller.store, execution_id), caller.services.clock.now_s())
     return WhyWaited(
         waited_s=sum(span.until_s - span.since_s for span in waits),
         causes=[WaitShare.model_validate(share) for share in shares(waits)],
@@ -65,9 +63,7 @@ def execution_waits(execution_id: str, request: Request, principal: Reader, serv
 
 @router.get("/events", response_class=StreamingResponse)
 def stream_events(
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     execution_id: str | None = None,
     all_tenants: Annotated[bool, Query(description="For operators.")] = False,
     after: Annotated[
@@ -81,30 +77,30 @@ def stream_events(
     sent.
     """
     if all_tenants:
-        check(principal, Scope.OPERATE)
+        check(caller.principal, Scope.OPERATE)
     resumed = resume_point(last_event_id)
     after = after if resumed is None else resumed
-    newest = services.store.last_journal_id()
+    newest = caller.store.last_journal_id()
     # An id that does not exist yet comes from before a restore: to wait for it would miss what happens until then.
     after = newest if after is None else min(after, newest)
     # Looked up after that id, or an end between the two would be missed.
-    seen = None if execution_id is None else _seen(execution_id, services, principal, request)
-    visibility = ALL if all_tenants or seen is not None else principal.visibility
-    if seen is None and principal.operator:
-        note_look(services, principal, request, request.url.path)
+    seen = None if execution_id is None else _seen(execution_id, caller)
+    visibility = ALL if all_tenants or seen is not None else caller.principal.visibility
+    if seen is None and caller.principal.operator:
+        note_look(caller, caller.request.url.path)
     over = seen is not None and (seen.ended_at_s is not None if isinstance(seen, Array) else seen.terminal)
     # An array is not shared, so it stays visible as long as its owner may sign in.
     execution = None if isinstance(seen, Array) else seen
-    batches = _encoded(services.news, after, visibility, execution_id, over, principal)
-    place = stream_place(services, principal)
-    return EventStream(batches, lambda: still_visible(services, principal, execution), place, services.stopping)
+    batches = _encoded(caller.services.news, after, visibility, execution_id, over, caller.principal)
+    place = stream_place(caller)
+    return EventStream(batches, lambda: still_visible(caller, execution), place, caller.services.stopping)
 
 
-def _seen(subject_id: str, services: Services, principal: Principal, request: Request) -> Execution | Array:
+def _seen(subject_id: str, caller: Caller) -> Execution | Array:
     """Return what has this id, if the principal sees it; NotFound."""
     if is_array(subject_id):
-        return seen_array(subject_id, services, principal, request)
-    return visible_execution(services, principal, subject_id, request)
+        return seen_array(subject_id, caller)
+    return seen_execution(caller, subject_id)
 
 
 async def _encoded(

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import structlog
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
-from zoe_api.access.access import Reader, check
+from zoe_api.access.access import AsReader, check
 from zoe_api.access.representation import viewed
 from zoe_api.access.views import all_entries, node_texts, waited_for, with_details
-from zoe_api.access.visibility import levels_of, may_see_secrets, note_look, visible_execution
+from zoe_api.access.visibility import levels_of, may_see_secrets, note_look, seen_execution
 from zoe_api.access.wire_forms import (
     deadline_view,
     execution_summary,
@@ -24,7 +24,7 @@ from zoe_api.access.wire_forms import (
     waits_for,
 )
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Services, ServicesDep
+from zoe_api.services.dependencies import Caller, Services
 from zoe_client.vocabulary import DeadlineStatus
 from zoe_client.wire import (
     Eta,
@@ -53,7 +53,6 @@ from zoe_lib.domain.values.progress import ExecutionProgress
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.documents.codec import decode
-from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionQuery
 from zoe_lib.submission.checking import secret_access
 
@@ -66,9 +65,7 @@ _GOES_ON = frozenset({ExecutionState.RUNNING, ExecutionState.STOPPING})
 
 @router.get("", response_model=ExecutionList)
 def list_executions(
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     ids: Annotated[list[str] | None, Query(alias="id", max_length=100, description="Only these executions.")] = None,
     state: Annotated[list[ExecutionState] | None, Query()] = None,
     user: str | None = None,
@@ -87,26 +84,26 @@ def list_executions(
 ) -> ExecutionList:
     """List your executions and those shared with you, newest first; for operators, those of the tenant or all."""
     if all_tenants:
-        check(principal, Scope.OPERATE)
-    if principal.operator:
-        note_look(services, principal, request, request.url.path)
+        check(caller.principal, Scope.OPERATE)
+    if caller.principal.operator:
+        note_look(caller, caller.request.url.path)
     query = ExecutionQuery(
         ids=None if ids is None else frozenset(ids),
-        visibility=ALL if all_tenants else principal.visibility,
+        visibility=ALL if all_tenants else caller.principal.visibility,
         user=user,
         states=frozenset(state) if state else None,
         name_contains=name,
         submitted_from_s=submitted_from_s,
         deadline=deadline,
-        now_s=services.clock.now_s(),
+        now_s=caller.services.clock.now_s(),
         alone=not arrays,
         array_id=array,
-        family=None if principal.job is None else services.accounts.job_family(principal.job.unit),
-        limit=min(limit, services.settings.api_page_max),
+        family=None if caller.principal.job is None else caller.services.accounts.job_family(caller.principal.job.unit),
+        limit=min(limit, caller.services.settings.api_page_max),
         cursor=cursor,
     )
-    page = services.store.executions(query)
-    told = _progress(services, page.executions)
+    page = caller.store.executions(query)
+    told = _progress(caller.services, page.executions)
     summaries = [execution_summary(e) for e in page.executions]
     for one in (one for one in summaries if one.id in told):
         one.progress = progress_view(told[one.id])
@@ -118,81 +115,79 @@ def list_executions(
 
 
 @router.get("/{execution_id}", response_model=ExecutionView)
-def show_execution(
-    execution_id: str, request: Request, principal: Reader, services: ServicesDep, response: Response
-) -> ExecutionView:
+def show_execution(execution_id: str, caller: AsReader, response: Response) -> ExecutionView:
     """Return an execution with its services and its description. If it is only shared with you, the values of
     environment variables are left out.
     """
-    execution = visible_execution(services, principal, execution_id, request)
-    view = viewed(execution, response, may_see_secrets(principal, execution))
-    if (progress := _progress(services, [execution]).get(execution.id)) is not None:
-        view.progress = progress_view(progress, services.clock.now_s())
-    view.transfers = transfers_view(execution, services.store.transfers_so_far(execution_id))
-    view.access = levels_of(services, principal, [execution])[execution.id]
-    if may_see_secrets(principal, execution):
-        _add_jobs(view, services)
-    return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
+    execution = seen_execution(caller, execution_id)
+    view = viewed(execution, response, may_see_secrets(caller.principal, execution))
+    if (progress := _progress(caller.services, [execution]).get(execution.id)) is not None:
+        view.progress = progress_view(progress, caller.services.clock.now_s())
+    view.transfers = transfers_view(execution, caller.store.transfers_so_far(execution_id))
+    view.access = levels_of(caller, [execution])[execution.id]
+    if may_see_secrets(caller.principal, execution):
+        _add_jobs(view, caller.services)
+    return with_details(
+        view, all_entries(caller.store, execution_id) if caller.principal.operator else (), caller.principal
+    )
 
 
 @router.get("/{execution_id}/explain", response_model=Explanation)
-def explain_execution(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> Explanation:
+def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
     """Explain why an execution is not running, and how its inputs are read; from stored data if the master does not
     answer.
     """
-    execution, store = visible_execution(services, principal, execution_id, request), services.store
+    execution, store = seen_execution(caller, execution_id), caller.store
     facts: dict[str, Any] = {
         "state": execution.state,
         "inputs": input_reads(execution),
         "storage_problem": execution.storage_problem,
-        "deadline": deadline_view(execution, clock=services.clock),
+        "deadline": deadline_view(execution, clock=caller.services.clock),
     }
     if execution.state in WAITING_STATES:
-        facts["missing_secrets"] = _missing_secrets(services, execution)
+        facts["missing_secrets"] = _missing_secrets(caller.services, execution)
     else:
         facts["places"] = stored_places(execution)
-        facts["nodes"] = waited_for(execution, store.platform(), principal)
-        keeps = _reason(refused(execution)) or _starting(execution, request, principal, services)
+        facts["nodes"] = waited_for(execution, store.platform(), caller.principal)
+        keeps = _reason(refused(execution)) or _starting(execution, caller)
         return Explanation(**facts, reason=keeps, detailed=True)
-    if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution, clock=services.clock)):
+    if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution, clock=caller.services.clock)):
         return Explanation(**facts, reason=_reason(reason), detailed=True)
     try:
-        answer = services.master.ask(
-            "explain", {"execution_id": execution_id}, request.state.request_id, principal.user
-        )
+        answer = caller.services.master.ask("explain", {"execution_id": execution_id}, caller.request_id, caller.user)
     except (MasterUnreachable, MasterRefused):
-        return Explanation(**facts, reason=_reason(waits_for(execution, clock=services.clock)), detailed=False)
+        return Explanation(**facts, reason=_reason(waits_for(execution, clock=caller.services.clock)), detailed=False)
     facts["places"] = reported_places(decode(InputPlaces, one) for one in answer.pop("places", ()))
     ahead = answer.get("ahead_ids", [])
-    visible = store.active_among(ahead, principal.visibility)
+    visible = store.active_among(ahead, caller.principal.visibility)
     answer["ahead_ids"] = [one for one in ahead if one in visible][:_AHEAD_IDS_MAX]
-    answer["nodes"] = node_texts(answer["nodes"], store.platform(), principal)
+    answer["nodes"] = node_texts(answer["nodes"], store.platform(), caller.principal)
     return Explanation(**facts, **answer, detailed=True)
 
 
 @router.get("/{execution_id}/eta", response_model=Eta)
-def execution_eta(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> Eta:
+def execution_eta(execution_id: str, caller: AsReader) -> Eta:
     """Return when an execution is expected to start and end; the stored forecast if the master does not answer."""
-    execution = visible_execution(services, principal, execution_id, request)
+    execution = seen_execution(caller, execution_id)
     if execution.state not in WAITING_STATES:
         return Eta(state=execution.state, forecast=None)
     try:
-        answer = services.master.ask("eta", {"execution_id": execution_id}, request.state.request_id, principal.user)
+        answer = caller.services.master.ask("eta", {"execution_id": execution_id}, caller.request_id, caller.user)
     except (MasterUnreachable, MasterRefused):
         forecast = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
         answer = {"forecast": forecast}
-    eta = Eta(state=execution.state, reason=_reason(waits_for(execution, clock=services.clock)), **answer)
+    eta = Eta(state=execution.state, reason=_reason(waits_for(execution, clock=caller.services.clock)), **answer)
     if eta.forecast is not None:
-        eta.forecast_age_s = max(services.clock.now_s() - eta.forecast.at_s, 0.0)
+        eta.forecast_age_s = max(caller.services.clock.now_s() - eta.forecast.at_s, 0.0)
     return eta
 
 
 @router.get("/{execution_id}/usage", response_model=UsageList)
-def execution_usage(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> UsageList:
+def execution_usage(execution_id: str, caller: AsReader) -> UsageList:
     """Return samples of what the services of an execution used, oldest first."""
-    visible_execution(services, principal, execution_id, request)
-    samples = [UsageView.model_validate(s) for s in services.store.usage(execution_id)]
-    return UsageList(usage=samples, interval_s=services.settings.usage_interval_s)
+    seen_execution(caller, execution_id)
+    samples = [UsageView.model_validate(s) for s in caller.store.usage(execution_id)]
+    return UsageList(usage=samples, interval_s=caller.services.settings.usage_interval_s)
 
 
 def _add_jobs(view: ExecutionView, services: Services) -> None:
@@ -209,13 +204,13 @@ def _progress(services: Services, executions: Sequence[Execution]) -> Mapping[Ex
     return {one: progress for one, progress in found.items() if progress.attempt == attempts[one]}
 
 
-def _starting(execution: Execution, request: Request, principal: Principal, services: Services) -> ReasonView | None:
+def _starting(execution: Execution, caller: Caller) -> ReasonView | None:
     """Return what only the master knows of one that has its nodes; None if nothing keeps its services from starting."""
     if execution.state is not ExecutionState.STARTING:
         return None
     try:
         question = {"execution_id": execution.id}
-        answer = services.master.ask("explain", question, request.state.request_id, principal.user)
+        answer = caller.services.master.ask("explain", question, caller.request_id, caller.user)
     except (MasterUnreachable, MasterRefused):
         return None
     if answer["reason"] is None:  # in what the master saw last it was still in the queue, and was to start

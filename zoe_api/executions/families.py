@@ -4,36 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fastapi import Request
-
-from zoe_api.access.visibility import owns, visible_execution
+from zoe_api.access.visibility import owns, seen_execution
 from zoe_api.executions import arrays, cancelling
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.arrays import is_array, member_of
 from zoe_lib.store.errors import NotFound
-from zoe_lib.store.people import Principal
 
 
-def cancel_family(services: Services, principal: Principal, target: str, request: Request) -> Sequence[str]:
+def cancel_family(caller: Caller, target: str) -> Sequence[str]:
     """Return the ids of what was cancelled, the target first. Nothing that descends from it submits any more, from
     before the first is cancelled. 403 if it is only shared with the principal, 422 for an index of an array.
     """
-    _check(services, principal, target, request)
-    found = services.accounts.stop_job(target, services.clock.now_s())
+    _check(caller, target)
+    found = caller.services.accounts.stop_job(target, caller.services.clock.now_s())
     ordered = sorted(found, key=lambda one: (one != target, one))
-    return [one for one in ordered if cancel_unit(services, principal, one, request)]
+    return [one for one in ordered if cancel_unit(caller, one)]
 
 
-def cancel_unit(services: Services, principal: Principal, unit: str, request: Request) -> bool:
+def cancel_unit(caller: Caller, unit: str) -> bool:
     """Cancel an execution or array; return False if it has ended, or is not there yet."""
     try:
         if is_array(unit):
-            arrays.cancel(services, principal, unit, request)
+            arrays.cancel(caller, unit)
         else:
-            cancelling.cancel(services, principal, unit, request)
+            cancelling.cancel(caller, unit)
     except NotFound:
         return False
     except ApiProblem as problem:
@@ -43,14 +40,14 @@ def cancel_unit(services: Services, principal: Principal, unit: str, request: Re
     return True
 
 
-def _check(services: Services, principal: Principal, target: str, request: Request) -> None:
+def _check(caller: Caller, target: str) -> None:
     if member := member_of(target):
         hint = f"cancel its array with all descendants: {member.array_id}"
         raise ApiProblem(Code.INVALID_REQUEST, f"{target} is an index of an array", hint)
     if is_array(target):
-        arrays.seen_array(target, services, principal, request)
+        arrays.seen_array(target, caller)
         return
-    execution = visible_execution(services, principal, target, request, ShareLevel.CONTROL)
-    if not principal.operator and not owns(principal, execution):
+    execution = seen_execution(caller, target, ShareLevel.CONTROL)
+    if not caller.principal.operator and not owns(caller.principal, execution):
         hint = f"ask {execution.user} to cancel them"
         raise ApiProblem(Code.SHARE_TOO_LOW, "what it submitted is not shared with you", hint)

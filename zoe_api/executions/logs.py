@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Header, Query, Request
+from fastapi import Header, Query
 from fastapi.responses import StreamingResponse
 
-from zoe_api.access.access import Reader
-from zoe_api.access.visibility import still_visible, visible_execution
+from zoe_api.access.access import AsReader
+from zoe_api.access.visibility import seen_execution, still_visible
 from zoe_api.executions.log_tail import LogTail, is_alive
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import ServicesDep, ask, stream_place
+from zoe_api.services.dependencies import ask, stream_place
 from zoe_api.services.stream import EventStream, resume_point
 from zoe_client.wire import LogChunkView
 
@@ -27,9 +27,7 @@ _OFFSET_MAX = 2**53 - 1  # the largest integer that every JSON reader holds
 def read_logs(
     execution_id: str,
     service_id: str,
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX)] = 0,
     limit: Annotated[int, Query(ge=1, le=_BYTES_MAX)] = _BYTES_DEFAULT,
 ) -> LogChunkView:
@@ -37,10 +35,10 @@ def read_logs(
 
     It is empty if the service has not started yet.
     """
-    alive = is_alive(visible_execution(services, principal, execution_id, request), service_id)
+    alive = is_alive(seen_execution(caller, execution_id), service_id)
     try:
         body = {"service_id": service_id, "offset": offset, "limit": limit}
-        return LogChunkView(**ask(services.master, "logs", body, request, principal.user))
+        return LogChunkView(**ask(caller.services.master, "logs", body, caller.request, caller.user))
     except ApiProblem as refused:
         if alive and refused.problem.status == 404:
             return LogChunkView(data="", offset=offset, next_offset=offset, complete=False)
@@ -51,9 +49,7 @@ def read_logs(
 def stream_logs(
     execution_id: str,
     service_id: str,
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX)] = 0,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> EventStream:
@@ -62,10 +58,10 @@ def stream_logs(
 
     Events: `log` with a LogChunk, `waiting` while there is nothing to read from, `end`.
     """
-    execution = visible_execution(services, principal, execution_id, request)
+    execution = seen_execution(caller, execution_id)
     is_alive(execution, service_id)
     resumed = resume_point(last_event_id)
-    tail = LogTail(services.store, services.output, services.news, execution, service_id)
+    tail = LogTail(caller.store, caller.services.output, caller.services.news, execution, service_id)
     batches = tail.follow(offset if resumed is None else resumed)
-    place = stream_place(services, principal)
-    return EventStream(batches, lambda: still_visible(services, principal, execution), place, services.stopping)
+    place = stream_place(caller)
+    return EventStream(batches, lambda: still_visible(caller, execution), place, caller.services.stopping)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
-from zoe_api.access.access import Reader
-from zoe_api.access.visibility import owns, visible_execution
+from zoe_api.access.access import AsReader
+from zoe_api.access.visibility import owns, seen_execution
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import ServicesDep
 from zoe_api.services.file_programs import FileRequest
 from zoe_client.vocabulary import WorkspaceKind
 from zoe_client.wire import ResultList
@@ -19,17 +17,17 @@ router = api_router("/executions/{execution_id}/results", tag="files")
 
 
 @router.get("", response_model=ResultList)
-async def list_results(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> ResultList:
+async def list_results(execution_id: str, caller: AsReader) -> ResultList:
     """Return the files of the workspace that match `results` of the description. For its owner only: a share of an
     execution gives no files.
 
     `GET /files/workspace/content` returns their content."""
-    execution = await run_in_threadpool(visible_execution, services, principal, execution_id, request)
-    if not owns(principal, execution):
+    execution = await run_in_threadpool(seen_execution, caller, execution_id)
+    if not owns(caller.principal, execution):
         raise ApiProblem(Code.FILE_DENIED, "the results are in its owner's workspace", "ask for a copy in `shared`")
     patterns = list(execution.application.results)
     if not patterns:
         return ResultList(files=[], unmatched=[], complete=True)
     wanted = FileRequest("GET", f"/{WorkspaceKind.WORKSPACE}/matching", {"pattern": patterns})
-    answer = await services.files.answer(services.master.ask, principal, wanted, request.state.request_id)
-    return ResultList.model_validate_json(await services.files.content(answer))
+    answer = await caller.services.files.answer(caller.services.master.ask, caller.principal, wanted, caller.request_id)
+    return ResultList.model_validate_json(await caller.services.files.content(answer))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
-from zoe_api.access.access import Reader, Submitter
-from zoe_api.access.visibility import owns, visible_execution
+from zoe_api.access.access import AsReader, AsSubmitter
+from zoe_api.access.visibility import owns, seen_execution
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Services, ServicesDep
+from zoe_api.services.dependencies import Caller
 from zoe_client.wire import ShareList, ShareRequest, ShareView
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.store.errors import TooManyShares
@@ -21,28 +21,26 @@ router = api_router("/executions/{execution_id}/shares", tag="executions")
 
 
 @router.get("", response_model=ShareList)
-def list_shares(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> ShareList:
+def list_shares(execution_id: str, caller: AsReader) -> ShareList:
     """List with whom an execution is shared; for its owner and for operators."""
-    execution = visible_execution(services, principal, execution_id, request)
-    if not principal.operator:
-        _check_owner(principal, execution)
-    shares = services.accounts.shares(execution.id)
+    execution = seen_execution(caller, execution_id)
+    if not caller.principal.operator:
+        _check_owner(caller.principal, execution)
+    shares = caller.services.accounts.shares(execution.id)
     return ShareList(shares=[ShareView.of(one.user, one.level, one.at_s) for one in shares])
 
 
 @router.put("", response_model=ShareView)
-def share_execution(
-    execution_id: str, body: ShareRequest, request: Request, principal: Submitter, services: ServicesDep
-) -> ShareView:
+def share_execution(execution_id: str, body: ShareRequest, caller: AsSubmitter) -> ShareView:
     """Share your execution with a user of the tenant, or with the tenant; a second share with the same user replaces
     the first. It ends with the membership of either user, and with the execution's record.
     """
-    execution = _own(services, principal, execution_id, request)
+    execution = _own(caller, execution_id)
     if body.user == execution.user:
         raise ApiProblem(Code.INVALID_REQUEST, "you cannot share an execution with yourself")
-    share = Share(execution.id, execution.tenant, execution.user, body.user, body.level, services.clock.now_s())
+    share = Share(execution.id, execution.tenant, execution.user, body.user, body.level, caller.services.clock.now_s())
     try:
-        services.accounts.share(share)
+        caller.services.accounts.share(share)
     except TooManyShares as refused:
         raise ApiProblem(Code.TOO_MANY_SHARES, str(refused)) from None
     return ShareView.of(share.user, share.level, share.at_s)
@@ -51,24 +49,22 @@ def share_execution(
 @router.delete("", status_code=204)
 def end_share(
     execution_id: str,
-    request: Request,
-    principal: Submitter,
-    services: ServicesDep,
+    caller: AsSubmitter,
     user: Annotated[
         str | None, Query(min_length=1, max_length=128, description="The user (default: all members of the tenant).")
     ] = None,
 ) -> Response:
     """End the share with a user, or with the tenant; 404 if there is none. Open pages end within seconds."""
-    execution = visible_execution(services, principal, execution_id, request)
-    if not principal.operator:
-        _check_owner(principal, execution)
-    services.accounts.end_share(execution.id, user)
+    execution = seen_execution(caller, execution_id)
+    if not caller.principal.operator:
+        _check_owner(caller.principal, execution)
+    caller.services.accounts.end_share(execution.id, user)
     return Response(status_code=204)
 
 
-def _own(services: Services, principal: Principal, execution_id: str, request: Request) -> Execution:
-    execution = visible_execution(services, principal, execution_id, request)
-    _check_owner(principal, execution)
+def _own(caller: Caller, execution_id: str) -> Execution:
+    execution = seen_execution(caller, execution_id)
+    _check_owner(caller.principal, execution)
     return execution
 
 

@@ -6,14 +6,13 @@ import hashlib
 import json
 from typing import Annotated, Any
 
-from fastapi import Path, Query, Request, Response
+from fastapi import Path, Query, Response
 
-from zoe_api.access.access import Reader, Submitter, check
+from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.executions.submissions.conditions import conditions_of
 from zoe_api.executions.submitting import IdempotencyKey
-from zoe_api.http.problems.problems import as_problems, from_description
+from zoe_api.http.problems.problems import from_description
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import ServicesDep
 from zoe_client.wire import (
     DispatchRequest,
     RunView,
@@ -41,20 +40,20 @@ _CONDITIONS = ("hold", "begin_at_s", "begin_in_s", "after", "keep")
 
 
 @router.get("", response_model=StoredApplicationList)
-def list_applications(principal: Reader, services: ServicesDep) -> StoredApplicationList:
+def list_applications(caller: AsReader) -> StoredApplicationList:
     """List the newest versions of your stored applications in the tenant, and of those of the tenant."""
-    found = services.store.schedules.applications(principal.tenant, principal.user)
+    found = caller.store.schedules.applications(caller.tenant, caller.user)
     return StoredApplicationList(applications=[StoredApplicationView(**_facts(one)) for one in found])
 
 
 @router.get("/{name}", response_model=StoredApplicationDetail)
 def show_application(
-    name: Name, principal: Reader, services: ServicesDep, version: Version = None, of_tenant: OfTenant = False
+    name: Name, caller: AsReader, version: Version = None, of_tenant: OfTenant = False
 ) -> StoredApplicationDetail:
     """Return a version of a stored application: your own of this name, else the tenant's."""
-    find = services.store.schedules
-    found = find.application(principal.tenant, principal.user, name, version, of_tenant)
-    kept = [one.version for one in find.versions(principal.tenant, principal.user, name, found.user is None)]
+    find = caller.store.schedules
+    found = find.application(caller.tenant, caller.user, name, version, of_tenant)
+    kept = [one.version for one in find.versions(caller.tenant, caller.user, name, found.user is None)]
     return StoredApplicationDetail(**_facts(found), document=dict(found.document), versions=kept)
 
 
@@ -62,29 +61,26 @@ def show_application(
 def put_application(
     name: Name,
     body: StoredApplicationRequest,
-    principal: Submitter,
-    services: ServicesDep,
+    caller: AsSubmitter,
     of_tenant: OfTenant = False,
 ) -> StoredApplicationView:
     """Store the next version of a description or a workflow; the same document as the newest makes none. The newest 20
     are kept. 422 with everything that is wrong with it.
     """
-    user = _owner(principal, of_tenant)
+    user = _owner(caller.principal, of_tenant)
     try:
         check_stored(with_times(body.document, RunTimes(0.0, 0.0, "UTC")))
     except DescriptionError as error:
         raise from_description(error) from None
-    new = StoredApplication(principal.tenant, user, name, 1, body.document, services.clock.now_s(), principal.user)
-    kept = services.store.schedules.put_application(new, services.settings.stored_applications_max)
+    new = StoredApplication(caller.tenant, user, name, 1, body.document, caller.services.clock.now_s(), caller.user)
+    kept = caller.store.schedules.put_application(new, caller.services.settings.stored_applications_max)
     return StoredApplicationView(**_facts(kept))
 
 
 @router.delete("/{name}", status_code=204)
-def remove_application(
-    name: Name, principal: Submitter, services: ServicesDep, of_tenant: OfTenant = False
-) -> Response:
+def remove_application(name: Name, caller: AsSubmitter, of_tenant: OfTenant = False) -> Response:
     """Remove all versions. What runs goes on; schedules of it are refused."""
-    services.store.schedules.remove_application(principal.tenant, _owner(principal, of_tenant), name)
+    caller.store.schedules.remove_application(caller.tenant, _owner(caller.principal, of_tenant), name)
     return Response(status_code=204)
 
 
@@ -92,9 +88,7 @@ def remove_application(
 def dispatch_application(
     name: Name,
     body: DispatchRequest,
-    request: Request,
-    principal: Submitter,
-    services: ServicesDep,
+    caller: AsSubmitter,
     of_tenant: OfTenant = False,
     idempotency_key: IdempotencyKey = None,
 ) -> RunView:
@@ -102,20 +96,21 @@ def dispatch_application(
     idempotency key returns the same run, also after the application has changed.
     """
     fingerprint = _fingerprint(name, of_tenant, body)
-    with as_problems():
-        earlier = making.known(services, principal, idempotency_key, fingerprint)
-        if earlier is not None:
-            return RunView(kind=making.kind_of(earlier), id=earlier)
-        find = services.store.schedules.application
-        found = find(principal.tenant, principal.user, name, body.version, of_tenant)
-        options = RunOptions(body.name, body.priority, body.deadline_s, body.indices, body.deadline)
-        under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
-        (conditions,) = conditions_of([under], [""], services, principal)
-        times = RunTimes(float(int(services.clock.now_s())), None, "UTC")
-        document, parameters = timed(found.document, body.parameters, times)
-        run = making.prepare(document, parameters, options, services, principal, conditions, clock=services.clock)
-        run_id = making.stored(run, services, request.state.request_id, idempotency_key, fingerprint)
-    services.master.hint()
+    earlier = making.known(caller.services, caller.principal, idempotency_key, fingerprint)
+    if earlier is not None:
+        return RunView(kind=making.kind_of(earlier), id=earlier)
+    find = caller.store.schedules.application
+    found = find(caller.tenant, caller.user, name, body.version, of_tenant)
+    options = RunOptions(body.name, body.priority, body.deadline_s, body.indices, body.deadline)
+    under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
+    (conditions,) = conditions_of([under], [""], caller)
+    times = RunTimes(float(int(caller.services.clock.now_s())), None, "UTC")
+    document, parameters = timed(found.document, body.parameters, times)
+    run = making.prepare(
+        document, parameters, options, caller.services, caller.principal, conditions, clock=caller.services.clock
+    )
+    run_id = making.stored(run, caller.services, caller.request_id, idempotency_key, fingerprint)
+    caller.services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=list(run.notes))
 
 

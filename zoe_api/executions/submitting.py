@@ -9,20 +9,19 @@ from dataclasses import replace
 from typing import Annotated
 
 import structlog
-from fastapi import Header, Request, Response
+from fastapi import Header, Response
 
-from zoe_api.access.access import Submitter
+from zoe_api.access.access import AsSubmitter
 from zoe_api.access.representation import viewed
 from zoe_api.access.wire_forms import execution_summary
 from zoe_api.executions.families import cancel_unit
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.executions.submissions.conditions import conditions_of
 from zoe_api.executions.submissions.job_submissions import note_submission, refused_after, was_stopped
-from zoe_api.executions.submissions.refusals import checked
-from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems, problem_of
+from zoe_api.http.problems.codes import PROBLEMS, Code
+from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Services, ServicesDep
+from zoe_api.services.dependencies import Caller
 from zoe_client.wire import (
     BatchRequest,
     Diagnostic,
@@ -37,10 +36,11 @@ from zoe_lib.store.errors import BatchRefused
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql.installation.installation import TermsVersions
-from zoe_lib.submission.checking import Checked
+from zoe_lib.submission.checking import Checked, checked
 from zoe_lib.submission.deadlines import deadline_of
 from zoe_lib.submission.ids import new_execution_id
 from zoe_lib.submission.pricing import price_notes
+from zoe_lib.submission.refusal import SubmissionRefused, from_limits
 
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
@@ -54,10 +54,8 @@ _ADDED = ("hold", "begin_at_s", "begin_in_s", "after", "keep", "deadline")
 @router.post("", status_code=201, response_model=ExecutionView)
 def submit_execution(
     body: SubmitRequest,
-    request: Request,
+    caller: AsSubmitter,
     response: Response,
-    principal: Submitter,
-    services: ServicesDep,
     idempotency_key: IdempotencyKey = None,
     prefer: Prefer = None,
 ) -> Response:
@@ -66,28 +64,28 @@ def submit_execution(
     """
     fingerprint = _fingerprint(body)
     try:
-        fit = checked(body.application, services, principal, body.priority, request.state.terms)
-        fit = _with_price(fit, check_budget(services, principal), services, principal)
+        fit = checked(body.application, caller.services, caller.principal, body.priority, caller.request.state.terms)
+        fit = _with_price(fit, check_budget(caller), caller)
         execution_id = new_execution_id()
-        (conditions,) = conditions_of([body], [execution_id], services, principal)
-        execution = _execution(execution_id, body, fit, conditions, principal, clock=services.clock)
-        note_submission(services, principal, execution_id)
-    except ApiProblem:
+        (conditions,) = conditions_of([body], [execution_id], caller)
+        execution = _execution(execution_id, body, fit, conditions, caller.principal, clock=caller.services.clock)
+        note_submission(caller, execution_id)
+    except (ApiProblem, SubmissionRefused):
         # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
-        stored = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
+        stored = idempotency_key and caller.store.submitted_with(caller.tenant, idempotency_key, fingerprint)
         if not stored:
             raise
     else:
-        audit_entry = replace(request.state.audit, status=201)
-        stored = services.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, audit_entry)
-        request.state.audit = None
+        audit_entry = replace(caller.request.state.audit, status=201)
+        stored = caller.store.submit(execution, caller.request_id, idempotency_key, fingerprint, audit_entry)
+        caller.request.state.audit = None
         if stored.id == execution.id:
-            services.master.hint()
+            caller.services.master.hint()
             log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
-            if was_stopped(services, principal):
-                cancel_unit(services, principal, stored.id, request)
-                raise refused_after(principal)
-    _check_own(principal, [stored])
+            if was_stopped(caller):
+                cancel_unit(caller, stored.id)
+                raise refused_after(caller.principal)
+    _check_own(caller.principal, [stored])
     response.headers["Location"] = f"/api/v1/executions/{stored.id}"
     view = viewed(stored, response)
     if _minimal(prefer, response):
@@ -99,10 +97,8 @@ def submit_execution(
 @router.post(":batch", status_code=201, response_model=ExecutionBatch)
 def submit_batch(
     body: BatchRequest,
-    request: Request,
+    caller: AsSubmitter,
     response: Response,
-    principal: Submitter,
-    services: ServicesDep,
     idempotency_key: IdempotencyKey = None,
     prefer: Prefer = None,
 ) -> ExecutionBatch:
@@ -112,46 +108,44 @@ def submit_batch(
     with `/executions/N`, and goes on as for a single submission.
     """
     try:
-        fits = _all_checked(body.executions, services, principal, request.state.terms)
-        notes = check_budget(services, principal)
-        fits = [_with_price(fit, notes, services, principal) for fit in fits]
-        fresh = _executions(body, fits, services, principal)
-    except ApiProblem:  # as for a single submission
-        stored = idempotency_key and services.store.submitted_all_with(
-            principal.tenant, idempotency_key, _fingerprint(body), len(body.executions)
+        fits = _all_checked(body.executions, caller, caller.request.state.terms)
+        notes = check_budget(caller)
+        fits = [_with_price(fit, notes, caller) for fit in fits]
+        fresh = _executions(body, fits, caller)
+    except (ApiProblem, SubmissionRefused):  # as for a single submission
+        stored = idempotency_key and caller.store.submitted_all_with(
+            caller.tenant, idempotency_key, _fingerprint(body), len(body.executions)
         )
         if not stored:
             raise
     else:
-        stored = _submitted(body, fresh, request, principal, services, idempotency_key)
-    _check_own(principal, stored)
+        stored = _submitted(body, fresh, caller, idempotency_key)
+    _check_own(caller.principal, stored)
     ids = [execution.id for execution in stored]
     if _minimal(prefer, response):
         return ExecutionBatch(ids=ids)
     return ExecutionBatch(ids=ids, executions=[execution_summary(execution) for execution in stored])
 
 
-def _with_price(fit: Checked, warnings: Sequence[str], services: Services, principal: Principal) -> Checked:
-    price = price_notes(services, principal, [(fit.application, 1)])
+def _with_price(fit: Checked, warnings: Sequence[str], caller: Caller) -> Checked:
+    price = price_notes(caller.services, caller.principal, [(fit.application, 1)])
     return replace(fit, notes=(*fit.notes, *warnings, *price))
 
 
 def _submitted(
     body: BatchRequest,
     fresh: list[Execution],
-    request: Request,
-    principal: Principal,
-    services: Services,
+    caller: Caller,
     key: str | None,
 ) -> Sequence[Execution]:
     """The executions of a batch as they are stored, by this request or by an earlier one with the same key."""
     try:
-        stored = services.store.submit_all(fresh, request.state.request_id, key, _fingerprint(body))
+        stored = caller.store.submit_all(fresh, caller.request_id, key, _fingerprint(body))
     except BatchRefused as refusal:
-        raise _refused([(refusal.index, problem_of(refusal.reason))]) from None
+        raise _refused([(refusal.index, from_limits(refusal.reason))]) from None
     if stored[0].id == fresh[0].id:
-        services.master.hint()
-        log.info("submitted", executions=[e.id for e in stored], tenant=principal.tenant, user=principal.user)
+        caller.services.master.hint()
+        log.info("submitted", executions=[e.id for e in stored], tenant=caller.tenant, user=caller.user)
     return stored
 
 
@@ -161,14 +155,14 @@ def _check_own(principal: Principal, stored: Sequence[Execution]) -> None:
         check_owner(one, principal.user)
 
 
-def _executions(body: BatchRequest, fits: list[Checked], services: Services, principal: Principal) -> list[Execution]:
+def _executions(body: BatchRequest, fits: list[Checked], caller: Caller) -> list[Execution]:
     ids = [new_execution_id() for _ in fits]
-    conditions = conditions_of(body.executions, ids, services, principal, batch=True)
+    conditions = conditions_of(body.executions, ids, caller, batch=True)
     made: list[Execution] = []
     for index, part in enumerate(zip(ids, body.executions, fits, conditions, strict=True)):
         try:
-            made.append(_execution(*part, principal, clock=services.clock))
-        except ApiProblem as refusal:
+            made.append(_execution(*part, caller.principal, clock=caller.services.clock))
+        except SubmissionRefused as refusal:
             raise _refused([(index, refusal)]) from None
     return made
 
@@ -182,10 +176,9 @@ def _execution(
     clock: Clock = SYSTEM_CLOCK,
 ) -> Execution:
     application, now_s = fit.application, clock.now_s()
-    with as_problems():
-        deadline_s, warnings = deadline_of(
-            body.deadline, body.deadline_s, application, now_s, begin_at_s=conditions.begin_at_s
-        )
+    deadline_s, warnings = deadline_of(
+        body.deadline, body.deadline_s, application, now_s, begin_at_s=conditions.begin_at_s
+    )
     return Execution(
         id=execution_id,
         name=body.name or application.name,
@@ -200,37 +193,35 @@ def _execution(
     )
 
 
-def _all_checked(
-    bodies: list[SubmitRequest], services: Services, principal: Principal, versions: TermsVersions | None
-) -> list[Checked]:
+def _all_checked(bodies: list[SubmitRequest], caller: Caller, versions: TermsVersions | None) -> list[Checked]:
     """What may run of each; a description that is there many times is checked once. 422 with what stands in the way."""
-    known: dict[str, Checked | ApiProblem] = {}
+    known: dict[str, Checked | SubmissionRefused] = {}
     results = []
     for body in bodies:
         name = json.dumps([body.application, body.priority], sort_keys=True)
         if name not in known:
             try:
-                known[name] = checked(body.application, services, principal, body.priority, versions)
-            except ApiProblem as refusal:
+                known[name] = checked(body.application, caller.services, caller.principal, body.priority, versions)
+            except SubmissionRefused as refusal:
                 known[name] = refusal
         results.append(known[name])
-    refusals = [(index, one) for index, one in enumerate(results) if isinstance(one, ApiProblem)]
+    refusals = [(index, one) for index, one in enumerate(results) if isinstance(one, SubmissionRefused)]
     if refusals:
         raise _refused(refusals)
-    return [one for one in results if not isinstance(one, ApiProblem)]
+    return [one for one in results if not isinstance(one, SubmissionRefused)]
 
 
-def _refused(refusals: list[tuple[int, ApiProblem]]) -> ApiProblem:
+def _refused(refusals: list[tuple[int, SubmissionRefused]]) -> SubmissionRefused:
     """The code is that of the first; every error names its execution."""
     errors = []
-    for index, refusal in refusals:
-        place, why = f"/executions/{index}", refusal.problem
+    for index, why in refusals:
+        place, title = f"/executions/{index}", PROBLEMS[Code(why.code)][1]
         errors += [one.model_copy(update={"pointer": f"{place}{one.pointer}"}) for one in why.errors] or [
-            Diagnostic(pointer=place, code=why.code, message=why.detail or why.title, hint=why.hint)
+            Diagnostic(pointer=place, code=why.code, message=why.detail or title, hint=why.hint)
         ]
-    first = refusals[0][1].problem
+    first = refusals[0][1]
     detail = f"none of the batch was accepted, because {len(refusals)} of its executions cannot be"
-    return ApiProblem(Code(first.code), detail, first.hint, errors)
+    return SubmissionRefused(first.code, detail, first.hint, errors)
 
 
 def _minimal(prefer: str | None, response: Response) -> bool:

@@ -14,19 +14,18 @@ import httpx
 from fastapi import Header, Path, Query, Request, Response
 from starlette.requests import ClientDisconnect
 
-from zoe_api.access.access import Reader, Submitter, still
-from zoe_api.files.sources import FileSource, check_paths, source_of
+from zoe_api.access.access import AsReader, AsSubmitter, still
+from zoe_api.files.sources import check_paths, source_of
 from zoe_api.files.transfers import AccessEnded, FileContent, drain, while_allowed
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Services, ServicesDep
+from zoe_api.services.dependencies import Caller
 from zoe_client.vocabulary import STORE_ROOT, WorkspaceKind
 from zoe_client.wire import DirectoryRequest, FileList, RenameRequest
 from zoe_client.words.file_paths import path_parts
-from zoe_lib.store.people import Principal
 
 router = api_router("/files/{root}", tag="files")
 
@@ -55,44 +54,38 @@ _NOT_SHOWN = {
 @router.get("", response_model=FileList)
 async def list_files(
     root: Root,
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     path: FilePath = "",
     after: Annotated[str, Query(max_length=1024, description="`next` of the page before.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> Any:
     """Return what a path leads to and, for a directory, what is in it, page by page."""
-    source = await _source(root, services, principal, request)
+    source = await source_of(root, caller)
     return await source.list(path, after, limit)
 
 
 @router.get("/content", response_class=Response)
 async def read_file(
     root: Root,
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     path: FilePath,
 ) -> Response:
     """Return the content of a file, as an attachment. `Range` is honoured, and `If-Range` with the `ETag`."""
-    wanted = {name: request.headers[name] for name in ("range", "if-range") if name in request.headers}
-    source = await _source(root, services, principal, request)
+    wanted = {name: caller.request.headers[name] for name in ("range", "if-range") if name in caller.request.headers}
+    source = await source_of(root, caller)
     answer = await source.content(path, wanted)
-    place = services.streams.request(principal.user)
-    return FileContent(answer, _headers_of(answer, path), _still(services, principal), place)
+    place = caller.services.streams.request(caller.user)
+    return FileContent(answer, _headers_of(answer, path), _still(caller), place)
 
 
 @router.head("/content", response_class=Response)
 async def look_at_file(
     root: Root,
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     path: FilePath,
 ) -> Response:
     """Return the headers of `GET` without the content, as for all of it."""
-    source = await _source(root, services, principal, request)
+    source = await source_of(root, caller)
     answer = await source.content(path, {})
     await answer.aclose()
     return Response(status_code=200, headers=_headers_of(answer, path), media_type="application/octet-stream")
@@ -105,25 +98,21 @@ def _headers_of(answer: httpx.Response, path: str) -> dict[str, str]:
 
 
 @router.post("/directories", status_code=204)
-async def make_directory(
-    root: Root, body: DirectoryRequest, request: Request, principal: Submitter, services: ServicesDep
-) -> Response:
+async def make_directory(root: Root, body: DirectoryRequest, caller: AsSubmitter) -> Response:
     """Make a directory, and those above it, unless it is there."""
     check_paths(body.path)
-    note_changes(request, {}, {"path": body.path})
-    source = await _source(root, services, principal, request)
+    note_changes(caller.request, {}, {"path": body.path})
+    source = await source_of(root, caller)
     await source.make_directory(body.path)
     return Response(status_code=204)
 
 
 @router.post("/rename", status_code=204)
-async def rename_file(
-    root: Root, body: RenameRequest, request: Request, principal: Submitter, services: ServicesDep
-) -> Response:
+async def rename_file(root: Root, body: RenameRequest, caller: AsSubmitter) -> Response:
     """Give a file or a directory another path, which must be free."""
     check_paths(body.path, body.to)
-    note_changes(request, {"path": body.path}, {"path": body.to})
-    source = await _source(root, services, principal, request)
+    note_changes(caller.request, {"path": body.path}, {"path": body.to})
+    source = await source_of(root, caller)
     await source.rename(body.path, body.to)
     return Response(status_code=204)
 
@@ -131,16 +120,14 @@ async def rename_file(
 @router.delete("", status_code=204)
 async def delete_file(
     root: Root,
-    request: Request,
-    principal: Submitter,
-    services: ServicesDep,
+    caller: AsSubmitter,
     path: FilePath,
     recursive: Annotated[bool, Query(description="Also what is in a directory.")] = False,
 ) -> Response:
     """Delete a file or a directory; a link is deleted itself."""
     check_paths(path)
-    note_changes(request, {"path": path}, {})
-    source = await _source(root, services, principal, request)
+    note_changes(caller.request, {"path": path}, {})
+    source = await source_of(root, caller)
     await source.delete(path, recursive=recursive)
     return Response(status_code=204)
 
@@ -148,9 +135,7 @@ async def delete_file(
 @router.post("/uploads", status_code=201)
 async def begin_upload(
     root: Root,
-    request: Request,
-    principal: Submitter,
-    services: ServicesDep,
+    caller: AsSubmitter,
     upload_length: Length,
     upload_metadata: Annotated[str, Header(max_length=32_768, description="`path` and its value in Base64.")],
 ) -> Response:
@@ -159,19 +144,17 @@ async def begin_upload(
     The file appears when all of it is there, and replaces one of the same path."""
     path = _path_in(upload_metadata)
     check_paths(path)
-    note_changes(request, {}, {"path": path, "size_bytes": upload_length})
-    source = await _source(root, services, principal, request)
+    note_changes(caller.request, {}, {"path": path, "size_bytes": upload_length})
+    source = await source_of(root, caller)
     upload = await source.begin_upload(path, upload_length)
     place = f"{PREFIX}/files/{root}/uploads/{upload.id}"
     return Response(status_code=201, headers={**_TUS, **upload.headers, "Location": place})
 
 
 @router.head("/uploads/{upload_id}")
-async def find_upload(
-    root: Root, upload_id: UploadId, request: Request, principal: Submitter, services: ServicesDep
-) -> Response:
+async def find_upload(root: Root, upload_id: UploadId, caller: AsSubmitter) -> Response:
     """Say how much of an upload has come (tus 1.0)."""
-    source = await _source(root, services, principal, request)
+    source = await source_of(root, caller)
     upload = await source.find_upload(upload_id)
     return Response(headers={**_TUS, **upload.headers})
 
@@ -181,17 +164,16 @@ async def append_to_upload(
     root: Root,
     upload_id: UploadId,
     request: Request,
-    principal: Submitter,
-    services: ServicesDep,
+    caller: AsSubmitter,
     upload_offset: Length,
     content_length: Length,
 ) -> Response:
     """Append a part to an upload (tus 1.0). What came before a cut stays; ask how much, and go on there."""
-    if request.headers.get("content-type") != "application/offset+octet-stream":
+    if caller.request.headers.get("content-type") != "application/offset+octet-stream":
         raise ApiProblem(Code.INVALID_UPLOAD, "the Content-Type must be application/offset+octet-stream")
-    body = while_allowed(request.stream(), _still(services, principal))
-    source = await _source(root, services, principal, request)
-    with services.streams.request(principal.user):
+    body = while_allowed(request.stream(), _still(caller))
+    source = await source_of(root, caller)
+    with caller.services.streams.request(caller.user):
         try:
             upload = await source.append(upload_id, upload_offset, content_length, body)
         except ApiProblem:
@@ -205,11 +187,9 @@ async def append_to_upload(
 
 
 @router.delete("/uploads/{upload_id}", status_code=204)
-async def end_upload(
-    root: Root, upload_id: UploadId, request: Request, principal: Submitter, services: ServicesDep
-) -> Response:
+async def end_upload(root: Root, upload_id: UploadId, caller: AsSubmitter) -> Response:
     """Give an unfinished upload up (tus 1.0)."""
-    source = await _source(root, services, principal, request)
+    source = await source_of(root, caller)
     await source.end_upload(upload_id)
     return Response(status_code=204, headers=_TUS)
 
@@ -217,12 +197,8 @@ async def end_upload(
 _LEFT = 499  # the status that nginx logs
 
 
-async def _source(root: str, services: Services, principal: Principal, request: Request) -> FileSource:
-    return await source_of(root, services, principal, request.state.request_id)
-
-
-def _still(services: Services, principal: Principal) -> Callable[[], bool]:
-    return partial(still, services.accounts, principal)
+def _still(caller: Caller) -> Callable[[], bool]:
+    return partial(still, caller.services.accounts, caller.principal)
 
 
 def _path_in(metadata: str) -> str:

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller
 from zoe_api.services.file_programs import FileRequest
 from zoe_api.services.objects.account import SwiftLogin
 from zoe_api.services.objects.source import StoreFiles
@@ -20,7 +20,6 @@ from zoe_client.vocabulary import STORE_ROOT
 from zoe_client.wire import FileList
 from zoe_client.words.file_paths import InvalidPath, path_parts
 from zoe_lib.sealing import CannotOpen, Seal
-from zoe_lib.store.people import Principal
 
 _S3 = "s3a"
 
@@ -56,31 +55,31 @@ class FileSource(Protocol):
         """Remove an unfinished upload."""
 
 
-async def source_of(root: str, services: Services, principal: Principal, request_id: str) -> FileSource:
+async def source_of(root: str, caller: Caller) -> FileSource:
     """Return where the files of a root are: `workspace`, `shared`, or `store:SERVICE`; ApiProblem."""
     if not root.startswith(STORE_ROOT):
-        return ProgramFiles(root, services, principal, request_id)
-    login = await run_in_threadpool(_login_of, root.removeprefix(STORE_ROOT), services, principal)
-    bounds = UploadBounds(services.settings.files_upload_bytes_max)
-    return StoreFiles(services.objects, login, principal.user, bounds, services.accounts)
+        return ProgramFiles(root, caller)
+    login = await run_in_threadpool(_login_of, root.removeprefix(STORE_ROOT), caller)
+    bounds = UploadBounds(caller.services.settings.files_upload_bytes_max)
+    return StoreFiles(caller.services.objects, login, caller.user, bounds, caller.services.accounts)
 
 
-def _login_of(service: str, services: Services, principal: Principal) -> SwiftLogin:
+def _login_of(service: str, caller: Caller) -> SwiftLogin:
     """Return how the tenant signs in to a service of the object store; ApiProblem."""
-    place = services.settings.storage_services.get(service)
+    place = caller.services.settings.storage_services.get(service)
     if place is None:
         raise ApiProblem(Code.NOT_FOUND, f"object-store service {service[:200]!r} does not exist")
     auth_url = place.swift_url if service == _S3 else place.swift_url or place.url
     if not auth_url:
         raise ApiProblem(Code.WRONG_KIND, f"files of {service} are not shown: its setting has no swift_url")
-    found = services.accounts.storage_credentials(principal.tenant)
+    found = caller.services.accounts.storage_credentials(caller.tenant)
     credential = next((one for one in found if one.service == service), None)
     if credential is None:
         hint = f"zoe storage credentials set {service} --user LOGIN"
         raise ApiProblem(Code.FILE_DENIED, f"your tenant has no credential for {service}", hint)
     try:
-        seal = Seal.of(services.settings.keys_dir)
-        key = seal.opened(credential.sealed, principal.tenant, service, credential.login)
+        seal = Seal.of(caller.services.settings.keys_dir)
+        key = seal.opened(credential.sealed, caller.tenant, service, credential.login)
     except CannotOpen:
         raise ApiProblem(Code.FILE_DENIED, f"cannot decrypt the credential for {service}: set it again") from None
     return SwiftLogin(service, auth_url, credential.login, key)
@@ -89,17 +88,16 @@ def _login_of(service: str, services: Services, principal: Principal) -> SwiftLo
 class ProgramFiles:
     """Files of a workspace, which a program of their user serves."""
 
-    def __init__(self, root: str, services: Services, principal: Principal, request_id: str) -> None:
+    def __init__(self, root: str, caller: Caller) -> None:
         self._root = root
-        self._services = services
-        self._principal = principal
-        self._request_id = request_id
+        self._caller = caller
+        self._files = caller.services.files
 
     async def list(self, path: str, after: str, limit: int) -> FileList:
         """Return what a path leads to and what is in it."""
         query: dict[str, str | int | list[str]] = {"path": path, "after": after, "limit": limit}
         answer = await self._sent(FileRequest("GET", f"/{self._root}", query))
-        return FileList.model_validate_json(await self._services.files.content(answer))
+        return FileList.model_validate_json(await self._files.content(answer))
 
     async def content(self, path: str, wanted: Mapping[str, str]) -> httpx.Response:
         """Return the content of a file."""
@@ -152,7 +150,8 @@ class ProgramFiles:
 
     async def _sent(self, wanted: FileRequest) -> httpx.Response:
         check_paths(*(str(wanted.query.get(name, "")) for name in ("path", "to", "after")))
-        return await self._services.files.answer(self._services.master.ask, self._principal, wanted, self._request_id)
+        caller = self._caller
+        return await self._files.answer(caller.services.master.ask, caller.principal, wanted, caller.request_id)
 
 
 def check_paths(*paths: str) -> None:

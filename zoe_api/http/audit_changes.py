@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fastapi import Request
+from starlette.requests import HTTPConnection
 
 
-def note_changes(request: Request, before: Mapping[str, object], after: Mapping[str, object]) -> None:
+def note_changes(request: HTTPConnection, before: Mapping[str, object], after: Mapping[str, object]) -> None:
     """Write the values that differ into the request's audit entry; values are JSON without secrets."""
     names = sorted(before.keys() | after.keys())
     changes = {name: [before.get(name), after.get(name)] for name in names if before.get(name) != after.get(name)}

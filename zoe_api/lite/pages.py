@@ -30,7 +30,7 @@ from zoe_api.lite.promise_words import offer_sentences, promise_sentence
 from zoe_api.lite.visible import visible
 from zoe_api.people.sign_in.password_sign_in import signed_in
 from zoe_api.people.sign_in.passwords import LOCAL
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller, Services
 from zoe_client.wire import SignIn
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.sharing import ALL, ShareLevel
@@ -121,12 +121,13 @@ def _told(services: Services, error: Exception) -> Response:
 
 def _executions(services: Services, request: Request, fields: Mapping[str, str]) -> Response:
     asker = _signed_in(services, request, fields)
-    return _list(services, request, asker.principal, fields[_PROOF] if asker.proved else "")
+    return _list(Caller(services, asker.principal, request), fields[_PROOF] if asker.proved else "")
 
 
-def _list(services: Services, request: Request, principal: Principal, proof: str) -> Response:
+def _list(caller: Caller, proof: str) -> Response:
     """Return the page of executions. Its forms carry the session's proof from page to page; without it, the page is
     read-only."""
+    services, principal, request = caller.services, caller.principal, caller.request
     access.check(principal, Scope.READ)
     cursor = request.query_params.get("cursor")
     every = "all" in request.query_params and principal.operator
@@ -138,9 +139,9 @@ def _list(services: Services, request: Request, principal: Principal, proof: str
         )
     except InvalidCursor:
         return RedirectResponse(HOME, 303, _HEADERS)
-    levels = levels_of(services, principal, page.executions)
+    levels = levels_of(caller, page.executions)
     if principal.operator:
-        note_look(services, principal, request, f"{PREFIX}/executions")
+        note_look(caller, f"{PREFIX}/executions")
     switches = {name: "1" for name in ("ended", "all") if name in request.query_params}
     more = f"{HOME}?{urlencode({**switches, 'cursor': page.next_cursor})}" if page.next_cursor else ""
     return _page(
@@ -172,7 +173,7 @@ def _entered(services: Services, request: Request, user: str, tenant: str | None
     """Sign in, and answer with the page itself: a redirect would lose the proof, or put it into a URL."""
     entered = Response()
     proof, principal = sessions.enter(services, request, entered, user, tenant)
-    answer = _list(services, request, principal, proof)
+    answer = _list(Caller(services, principal, request), proof)
     answer.raw_headers += [header for header in entered.raw_headers if header[0] == b"set-cookie"]
     return answer
 
@@ -185,19 +186,17 @@ def _sign_out(services: Services, request: Request, fields: Mapping[str, str]) -
 
 
 def _cancel(services: Services, request: Request, fields: Mapping[str, str]) -> Response:
-    principal = _changing(services, request, fields, "lite_cancel").principal
-    access.check(principal, Scope.SUBMIT)
-    cancel(services, principal, request.path_params["execution_id"], request)
-    return _list(services, request, principal, fields[_PROOF])
+    caller = _submitting(services, request, fields, "lite_cancel")
+    cancel(caller, request.path_params["execution_id"])
+    return _list(caller, fields[_PROOF])
 
 
 def _accept(services: Services, request: Request, fields: Mapping[str, str]) -> Response:
-    principal = _changing(services, request, fields, "lite_accept").principal
-    access.check(principal, Scope.SUBMIT)
+    caller = _submitting(services, request, fields, "lite_accept")
     offer = request.path_params["offer"]
     number = int(offer) if _NUMBER.fullmatch(offer) else 0  # there is no offer 0
-    accept(services, principal, request.path_params["execution_id"], number, request)
-    return _list(services, request, principal, fields[_PROOF])
+    accept(caller, request.path_params["execution_id"], number)
+    return _list(caller, fields[_PROOF])
 
 
 def _signed_in(services: Services, request: Request, fields: Mapping[str, str]) -> sessions.Asker:
@@ -212,6 +211,13 @@ def _changing(services: Services, request: Request, fields: Mapping[str, str], a
     request.state.audit_id = services.accounts.add_audit(access.entry(asker.principal, request, action))
     sessions.check_proved(asker)
     return asker
+
+
+def _submitting(services: Services, request: Request, fields: Mapping[str, str], action: str) -> Caller:
+    """Return the client that changes an execution with a form; 403 without the scope."""
+    principal = _changing(services, request, fields, action).principal
+    access.check(principal, Scope.SUBMIT)
+    return Caller(services, principal, request)
 
 
 def _deadline(execution: Execution) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated, TypeVar
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from zoe_api.access.access import Admin
+from zoe_api.access.access import Admin, AsAdmin
 from zoe_api.access.views import token_view
 from zoe_api.billing.limits import check_tenant, quota_of
 from zoe_api.http.addresses import address_of
@@ -23,7 +23,7 @@ from zoe_api.http.routing import api_router
 from zoe_api.people.handing_over import check_heir, hand_over
 from zoe_api.people.sign_in import passwords
 from zoe_api.people.sign_in.password_strength import check_strength
-from zoe_api.services.dependencies import AccountsDep, Services, ServicesDep, StoreDep
+from zoe_api.services.dependencies import AccountsDep, Caller, StoreDep
 from zoe_client.wire import (
     AuditEntryView,
     AuditList,
@@ -58,41 +58,40 @@ def list_users(_principal: Admin, accounts: AccountsDep) -> UserList:
 
 
 @router.post("/users", status_code=201, response_model=UserView)
-async def add_user(body: NewUser, _principal: Admin, services: ServicesDep, request: Request) -> UserView:
+async def add_user(body: NewUser, caller: AsAdmin) -> UserView:
     """Make a user. Without a password, the user cannot sign in with one."""
 
     def add() -> UserView:
         if body.password:
-            check_strength(body.password, body.name, services, "password")
+            check_strength(body.password, body.name, caller.services, "password")
         user = User(body.name, passwords.hashed(body.password) if body.password else None)
-        services.accounts.add_user(user)
+        caller.services.accounts.add_user(user)
         return _user(user, [])
 
-    return await _in_its_lane(services, request, body.password, add)
+    return await _in_its_lane(caller, body.password, add)
 
 
 @router.patch("/users/{user}", response_model=UserView)
-async def change_user(
-    user: str, body: UserChange, principal: Admin, services: ServicesDep, request: Request
-) -> UserView:
+async def change_user(user: str, body: UserChange, caller: AsAdmin) -> UserView:
     """Set a user's password, or disable the user. A disabled user loses all sessions and tokens for good."""
-    if user == principal.user and body.disabled:
+    if user == caller.user and body.disabled:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
-    return await _in_its_lane(services, request, body.password, lambda: _changed(user, body, services, request))
+    return await _in_its_lane(caller, body.password, lambda: _changed(user, body, caller))
 
 
-async def _in_its_lane(services: Services, request: Request, password: str | None, work: Callable[[], T]) -> T:
+async def _in_its_lane(caller: Caller, password: str | None, work: Callable[[], T]) -> T:
     """Return what the work returns; with a password, run it in separate threads: a hash takes time and memory."""
     if password is None:
         return await run_in_threadpool(work)
-    return await services.password_checks.run_unbraked(ADMINS, network_of(address_of(request)), work)
+    network = network_of(address_of(caller.request))
+    return await caller.services.password_checks.run_unbraked(ADMINS, network, work)
 
 
-def _changed(user: str, body: UserChange, services: Services, request: Request) -> UserView:
-    accounts = services.accounts
+def _changed(user: str, body: UserChange, caller: Caller) -> UserView:
+    accounts = caller.services.accounts
     before = accounts.user(user)
     if body.password is not None:
-        check_strength(body.password, user, services, "password")
+        check_strength(body.password, user, caller.services, "password")
         accounts.set_password(user, passwords.hashed(body.password))
         if body.end_tokens:
             accounts.end_access(user)
@@ -101,15 +100,15 @@ def _changed(user: str, body: UserChange, services: Services, request: Request) 
         if body.disabled:
             accounts.end_access(user)  # else a stolen token would work again when the user is enabled
     after = accounts.user(user)
-    note_changes(request, _shown(before, ""), _shown(after, "replaced" if body.password is not None else ""))
+    note_changes(caller.request, _shown(before, ""), _shown(after, "replaced" if body.password is not None else ""))
     return _user(after, accounts.memberships(user=user))
 
 
 @router.delete("/users/{user}/access", response_model=EndedAccessView)
-def end_access(user: str, _principal: Admin, accounts: AccountsDep, request: Request) -> EndedAccessView:
+def end_access(user: str, caller: AsAdmin, accounts: AccountsDep) -> EndedAccessView:
     """End all tokens and sessions of a user at once. The user may sign in again, and executions continue."""
     ended = accounts.end_access(user)
-    note_changes(request, asdict(ended), {"tokens": 0, "sessions": 0})
+    note_changes(caller.request, asdict(ended), {"tokens": 0, "sessions": 0})
     return EndedAccessView.model_validate(ended)
 
 
@@ -134,58 +133,58 @@ def list_tenants(_principal: Admin, store: StoreDep) -> TenantList:
 
 
 @router.post("/tenants", status_code=201, response_model=QuotaView)
-def add_tenant(body: NewTenant, _principal: Admin, services: ServicesDep) -> QuotaView:
+def add_tenant(body: NewTenant, caller: AsAdmin) -> QuotaView:
     """Make a tenant. The local back-end supports one tenant: with a second, the master does not start."""
-    if services.settings.backend == "local" and not services.settings.insecure and services.accounts.tenants():
+    if (
+        caller.services.settings.backend == "local"
+        and not caller.services.settings.insecure
+        and caller.services.accounts.tenants()
+    ):
         raise ApiProblem(
             Code.ONE_TENANT, hint="use the swarm back-end, or set ZOE_INSECURE if all tenants trust each other"
         )
-    services.accounts.add_tenant(body.name)
+    caller.services.accounts.add_tenant(body.name)
     return QuotaView(executions_max=None)
 
 
 @router.put("/tenants/{tenant}/members/{user}", response_model=MemberView)
-def set_role(
-    tenant: str, user: str, body: RoleChoice, principal: Admin, accounts: AccountsDep, request: Request
-) -> MemberView:
+def set_role(tenant: str, user: str, body: RoleChoice, caller: AsAdmin, accounts: AccountsDep) -> MemberView:
     """Make a user a member of a tenant, or change the user's role there."""
-    _check_own(principal, user, tenant)
+    _check_own(caller.principal, user, tenant)
     accounts.user(user)
     check_tenant(accounts, tenant)
     before = _role(accounts, user, tenant)
     accounts.ensure_member(user, tenant, body.role)
-    note_changes(request, {"role": before}, {"role": body.role})
+    note_changes(caller.request, {"role": before}, {"role": body.role})
     return MemberView(user=user, role=body.role)
 
 
 @router.delete("/tenants/{tenant}/members/{user}", status_code=204)
-def remove_member(tenant: str, user: str, principal: Admin, accounts: AccountsDep, request: Request) -> Response:
+def remove_member(tenant: str, user: str, caller: AsAdmin, accounts: AccountsDep) -> Response:
     """End a membership, with its tokens and sessions; executions continue."""
-    _check_own(principal, user, tenant)
+    _check_own(caller.principal, user, tenant)
     before = _role(accounts, user, tenant)
     accounts.remove_member(user, tenant)
-    note_changes(request, {"role": before}, {"role": None})
+    note_changes(caller.request, {"role": before}, {"role": None})
     return Response(status_code=204)
 
 
 @router.post("/tenants/{tenant}/members/{user}/hand-over", response_model=HandOverView)
-def hand_over_to(
-    tenant: str, user: str, body: HandOver, principal: Admin, services: ServicesDep, request: Request
-) -> HandOverView:
+def hand_over_to(tenant: str, user: str, body: HandOver, caller: AsAdmin) -> HandOverView:
     """Disable a user, end all sessions and tokens, and give executions, their shares and files to another user.
 
     One request does a part; repeat it as the answer says, also after a failure. Files are moved when nothing that uses
     them runs any more. Secrets, limits, roles and the usage of the past stay.
     """
-    if user == principal.user:
+    if user == caller.user:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
-    check_tenant(services.accounts, tenant)
-    check_heir(services.accounts, tenant, user, body.to)
+    check_tenant(caller.services.accounts, tenant)
+    check_heir(caller.services.accounts, tenant, user, body.to)
     # Noted before it begins: a part may be done when a later one fails.
-    note_changes(request, {"owner": user}, {"owner": body.to})
-    done = hand_over(services, tenant, user, body.to, request)
+    note_changes(caller.request, {"owner": user}, {"owner": body.to})
+    done = hand_over(caller, tenant, user, body.to)
     note_changes(
-        request,
+        caller.request,
         {"owner": user, "executions": None, "files": None},
         {"owner": body.to, "executions": done.executions, "files": done.files},
     )
@@ -207,15 +206,14 @@ def revoke_any_token(token_id: str, _principal: Admin, accounts: AccountsDep) ->
 
 @router.get("/audit", response_model=AuditList)
 def list_audit(
-    _principal: Admin,
-    services: ServicesDep,
+    caller: AsAdmin,
     user: Annotated[str | None, Query(max_length=200)] = None,
     before: Annotated[int | None, Query(ge=1, le=ID_MAX, description="Only entries with a lower id.")] = None,
     limit: Annotated[int, Query(ge=1)] = 50,
 ) -> AuditList:
     """List who requested which change, newest first."""
-    limit = min(limit, services.settings.api_page_max)
-    entries = services.accounts.audit(before, limit, user)
+    limit = min(limit, caller.services.settings.api_page_max)
+    entries = caller.services.accounts.audit(before, limit, user)
     return AuditList(
         entries=[AuditEntryView.model_validate(entry) for entry in entries],
         next_before=entries[-1].id if len(entries) == limit else None,

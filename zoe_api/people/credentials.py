@@ -6,9 +6,8 @@ from typing import Annotated
 
 from fastapi import Query, Response
 
-from zoe_api.access.access import Reader, Submitter, check
+from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import ServicesDep
 from zoe_client.wire import CredentialList, CredentialRequest, CredentialView
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.sealing import Seal
@@ -20,35 +19,33 @@ Tenant = Annotated[str | None, Query(description="Another tenant than your own; 
 
 
 @router.get("", response_model=CredentialList)
-def list_storage_credentials(principal: Reader, services: ServicesDep, tenant: Tenant = None) -> CredentialList:
+def list_storage_credentials(caller: AsReader, tenant: Tenant = None) -> CredentialList:
     """List the services for which the tenant has credentials, without the keys."""
-    credentials = services.accounts.storage_credentials(_tenant(principal, tenant))
+    credentials = caller.services.accounts.storage_credentials(_tenant(caller.principal, tenant))
     return CredentialList(
-        credentials=[_view(one) for one in credentials], services=sorted(services.settings.storage_services)
+        credentials=[_view(one) for one in credentials], services=sorted(caller.services.settings.storage_services)
     )
 
 
 @router.put("/{service}", response_model=CredentialView)
 def set_storage_credential(
-    service: str, body: CredentialRequest, principal: Submitter, services: ServicesDep, tenant: Tenant = None
+    service: str, body: CredentialRequest, caller: AsSubmitter, tenant: Tenant = None
 ) -> CredentialView:
     """Store how the tenant logs in to a service. Zoe's services that start from now on get it as a file."""
-    if service not in services.settings.storage_services:
-        names = ", ".join(sorted(services.settings.storage_services)) or "none"
+    if service not in caller.services.settings.storage_services:
+        names = ", ".join(sorted(caller.services.settings.storage_services)) or "none"
         raise NotFound(f"object-store service {service[:200]!r} does not exist; known: {names}")
-    owner = _tenant(principal, tenant)
-    sealed = Seal.of(services.settings.keys_dir).sealed(body.key, owner, service, body.user)
-    credential = SealedCredential(owner, service, body.user, sealed, services.clock.now_s(), principal.user)
-    services.accounts.set_storage_credential(credential)
+    owner = _tenant(caller.principal, tenant)
+    sealed = Seal.of(caller.services.settings.keys_dir).sealed(body.key, owner, service, body.user)
+    credential = SealedCredential(owner, service, body.user, sealed, caller.services.clock.now_s(), caller.user)
+    caller.services.accounts.set_storage_credential(credential)
     return _view(credential)
 
 
 @router.delete("/{service}", status_code=204)
-def remove_storage_credential(
-    service: str, principal: Submitter, services: ServicesDep, tenant: Tenant = None
-) -> Response:
+def remove_storage_credential(service: str, caller: AsSubmitter, tenant: Tenant = None) -> Response:
     """Remove how the tenant logs in to a service. Running services keep what they got."""
-    services.accounts.remove_storage_credential(_tenant(principal, tenant), service)
+    caller.services.accounts.remove_storage_credential(_tenant(caller.principal, tenant), service)
     return Response(status_code=204)
 
 

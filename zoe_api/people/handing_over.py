@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import structlog
-from fastapi import Request
 
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_api.services.dependencies import Services, ask
+from zoe_api.services.dependencies import Caller, ask
 from zoe_client.wire import HandOverView
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.roles import SCOPES, Scope
@@ -45,16 +44,17 @@ def check_heir(accounts: AccountStore, tenant: str, user: str, to: str) -> None:
         raise ApiProblem(Code.ILLEGAL_STATE, f"{to} is a {role} in {tenant}, who may not run or cancel executions")
 
 
-def hand_over(services: Services, tenant: str, user: str, to: str, request: Request) -> HandOverView:
+def hand_over(caller: Caller, tenant: str, user: str, to: str) -> HandOverView:
     """Disable the user, and hand over a part of the executions, or, if none is left, the files.
 
     The user comes first: who is disabled makes nothing more that would have to be handed over.
     """
+    services, request_id = caller.services, caller.request_id
     services.accounts.set_disabled(user, True)
     services.accounts.end_access(user)
     # Arrays first, since executions are made of them for their owner.
-    arrays_left = _arrays(services.store, tenant, user, to, request.state.request_id, clock=services.clock)
-    number, left = _executions(services.store, tenant, user, to, request.state.request_id)
+    arrays_left = _arrays(services.store, tenant, user, to, request_id, clock=services.clock)
+    number, left = _executions(services.store, tenant, user, to, request_id)
     left = left or arrays_left
     services.store.schedules.hand_over_applications(tenant, user, to)
     services.store.schedules.hand_over(tenant, user, to)
@@ -63,7 +63,7 @@ def hand_over(services: Services, tenant: str, user: str, to: str, request: Requ
     if left:
         return HandOverView(executions=number, executions_left=True, files="waiting", message="executions come first")
     body = {"tenant": tenant, "user": user, "to": to}
-    moved: dict[str, Any] = ask(services.master, "move_workspace", body, request, request.state.user)
+    moved: dict[str, Any] = ask(services.master, "move_workspace", body, caller.request, caller.user)
     return HandOverView(
         executions=number,
         executions_left=False,

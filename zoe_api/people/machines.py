@@ -9,13 +9,13 @@ from typing import Annotated
 from fastapi import Path, Request, Response
 
 from zoe_api.access import access
-from zoe_api.access.access import SignedIn
+from zoe_api.access.access import AsSignedIn
 from zoe_api.http.addresses import address_of
 from zoe_api.http.attempts.brake import Braked, network_of
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import AccountsDep, ClockDep, Services, ServicesDep
+from zoe_api.services.dependencies import Services, ServicesDep
 from zoe_client.wire import MachineAnswer, MachineAsked, MachineDecision, MachineRequest, MachineSecret, MachineView
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.roles import Role
@@ -97,31 +97,32 @@ def get_machine_token(body: MachineSecret, request: Request, services: ServicesD
 
 
 @router.get("/machines/{code}", response_model=MachineView)
-def get_machine(code: CodeOfMachine, principal: SignedIn, request: Request, services: ServicesDep) -> MachineView:
+def get_machine(code: CodeOfMachine, caller: AsSignedIn) -> MachineView:
     """Return which machine asks with this code, and what it would get."""
-    found = _found(code, principal, services.accounts)
+    found = _found(code, caller.principal, caller.services.accounts)
     return MachineView(
         code=shown(found.code),
         machine=found.machine,
         address=found.address,
-        same_network=found.network == network_of(address_of(request)),
+        same_network=found.network == network_of(address_of(caller.request)),
         asked_at_s=found.asked_at_s,
-        scopes=sorted(found.scopes & principal.scopes),
-        token_expires_at_s=_end_of(found, services),
+        scopes=sorted(found.scopes & caller.principal.scopes),
+        token_expires_at_s=_end_of(found, caller.services),
     )
 
 
 @router.put("/machines/{code}", status_code=204)
-def decide_on_machine(
-    code: CodeOfMachine, body: MachineDecision, principal: SignedIn, accounts: AccountsDep, clock: ClockDep
-) -> Response:
+def decide_on_machine(code: CodeOfMachine, body: MachineDecision, caller: AsSignedIn) -> Response:
     """Allow or refuse the machine that asks with this code. Its token has your user, this tenant, and no scope that
     your role lacks; it is in the list of your tokens.
     """
-    found = _found(code, principal, accounts)
-    if body.allow and not found.scopes & principal.scopes:
+    accounts = caller.services.accounts
+    found = _found(code, caller.principal, accounts)
+    if body.allow and not found.scopes & caller.principal.scopes:
         raise ApiProblem(Code.ROLE_MISSING, f"your role has none of: {', '.join(sorted(found.scopes))}")
-    accounts.decide_machine(found.code, principal.session_id if body.allow else None, clock.now_s())
+    accounts.decide_machine(
+        found.code, caller.principal.session_id if body.allow else None, caller.services.clock.now_s()
+    )
     return Response(status_code=204)
 
 

@@ -10,11 +10,10 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
-from zoe_api.access.access import Reader, Submitter, check
+from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import ServicesDep
 from zoe_client.vocabulary import NotificationKind
 from zoe_client.wire import TargetList, TargetRequest, TargetView
 from zoe_client.words.names import NAME
@@ -35,58 +34,56 @@ _ID_BYTES = 12
 
 
 @router.get("", response_model=TargetList)
-def list_targets(principal: Reader, services: ServicesDep) -> TargetList:
+def list_targets(caller: AsReader) -> TargetList:
     """List where you are notified of your executions in the tenant, and where the tenant is. The URLs of the tenant's
     are shown to operators only, as they often contain a secret.
     """
-    found = services.accounts.targets(principal.tenant, principal.user)
-    return TargetList(targets=[_seen(one, principal) for one in found])
+    found = caller.services.accounts.targets(caller.tenant, caller.user)
+    return TargetList(targets=[_seen(one, caller.principal) for one in found])
 
 
 @router.put("/{name}", response_model=TargetView)
-def set_target(
-    name: Name, body: TargetRequest, principal: Submitter, services: ServicesDep, of_tenant: OfTenant = False
-) -> TargetView:
+def set_target(name: Name, body: TargetRequest, caller: AsSubmitter, of_tenant: OfTenant = False) -> TargetView:
     """Notify a webhook or an address of mail, replacing an earlier target of the name, whose secret stays unless a new
     one is asked for. What happened before is not told.
     """
-    settings, user = services.settings, _owner(principal, of_tenant)
+    settings, user = caller.services.settings, _owner(caller.principal, of_tenant)
     _check_url(body.url, settings)
-    before = [one for one in services.accounts.targets(principal.tenant, principal.user)
+    before = [one for one in caller.services.accounts.targets(caller.tenant, caller.user)
               if (one.user, one.name) == (user, name)]  # fmt: skip
     fresh = NotificationTarget(
         id=f"n{secrets.token_hex(_ID_BYTES)}",
-        tenant=principal.tenant,
+        tenant=caller.tenant,
         user=user,
         name=name,
         url=body.url,
         kinds=sorted(set(body.on)),
         sealed=b"",
-        set_at_s=services.clock.now_s(),
-        set_by=principal.user,
+        set_at_s=caller.services.clock.now_s(),
+        set_by=caller.user,
     )
     made = replace(fresh, id=before[0].id, sealed=before[0].sealed) if before else fresh
     secret = None if before and not body.new_secret else _new_secret()
     if secret is not None:
         made = replace(made, sealed=Seal.of(settings.keys_dir).sealed(secret, *made.belongs_to))
     try:
-        kept = services.accounts.set_target(made, settings.notification_targets_max)
+        kept = caller.services.accounts.set_target(made, settings.notification_targets_max)
     except TooManyTargets as refused:
         raise ApiProblem(Code.TOO_MANY_TARGETS, str(refused)) from None
     return _view(kept, None if is_mail(kept.url) else secret)
 
 
 @router.post("/{name}/test", status_code=202)
-def try_target(name: Name, principal: Submitter, services: ServicesDep, of_tenant: OfTenant = False) -> Response:
+def try_target(name: Name, caller: AsSubmitter, of_tenant: OfTenant = False) -> Response:
     """Send a test soon; the list of targets says how it went. One that was stopped is tried again after it."""
-    services.accounts.test_target(principal.tenant, _owner(principal, of_tenant), name)
+    caller.services.accounts.test_target(caller.tenant, _owner(caller.principal, of_tenant), name)
     return Response(status_code=202)
 
 
 @router.delete("/{name}", status_code=204)
-def remove_target(name: Name, principal: Submitter, services: ServicesDep, of_tenant: OfTenant = False) -> Response:
+def remove_target(name: Name, caller: AsSubmitter, of_tenant: OfTenant = False) -> Response:
     """Notify this target no longer."""
-    services.accounts.remove_target(principal.tenant, _owner(principal, of_tenant), name)
+    caller.services.accounts.remove_target(caller.tenant, _owner(caller.principal, of_tenant), name)
     return Response(status_code=204)
 
 

@@ -7,11 +7,10 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
-from zoe_api.access.access import Reader, Submitter, check
+from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import ServicesDep
 from zoe_client.wire import SecretList, SecretRequest, SecretView
 from zoe_client.words.names import NAME
 from zoe_lib.domain.applications.roles import Scope
@@ -25,32 +24,30 @@ OfTenant = Annotated[bool, Query(description="The tenant's secret instead of you
 
 
 @router.get("", response_model=SecretList)
-def list_secrets(principal: Reader, services: ServicesDep) -> SecretList:
+def list_secrets(caller: AsReader) -> SecretList:
     """List your secrets in the tenant and those of the tenant, without the values."""
-    return SecretList(secrets=[_view(one) for one in services.accounts.secrets(principal.tenant, principal.user)])
+    return SecretList(secrets=[_view(one) for one in caller.services.accounts.secrets(caller.tenant, caller.user)])
 
 
 @router.put("/{name}", response_model=SecretView)
-def set_secret(
-    name: Name, body: SecretRequest, principal: Submitter, services: ServicesDep, of_tenant: OfTenant = False
-) -> SecretView:
+def set_secret(name: Name, body: SecretRequest, caller: AsSubmitter, of_tenant: OfTenant = False) -> SecretView:
     """Store a secret, replacing an earlier value. Services that ask for it by name and start from now on get it."""
-    settings, user = services.settings, _owner(principal, of_tenant)
+    settings, user = caller.services.settings, _owner(caller.principal, of_tenant)
     size, seal = len(body.value.encode()), Seal.of(settings.keys_dir)
-    secret = SealedSecret(principal.tenant, user, name, b"", size, services.clock.now_s(), principal.user)
+    secret = SealedSecret(caller.tenant, user, name, b"", size, caller.services.clock.now_s(), caller.user)
     secret = replace(secret, sealed=seal.sealed(body.value, *secret.belongs_to))
     most = settings.secrets_of_tenant_max if user is None else settings.secrets_of_user_max
     try:
-        services.accounts.set_secret(secret, most)
+        caller.services.accounts.set_secret(secret, most)
     except TooManySecrets as refused:
         raise ApiProblem(Code.TOO_MANY_SECRETS, str(refused)) from None
     return _view(secret)
 
 
 @router.delete("/{name}", status_code=204)
-def remove_secret(name: Name, principal: Submitter, services: ServicesDep, of_tenant: OfTenant = False) -> Response:
+def remove_secret(name: Name, caller: AsSubmitter, of_tenant: OfTenant = False) -> Response:
     """Remove a secret. Running services keep what they got; those that start later fail."""
-    services.accounts.remove_secret(principal.tenant, _owner(principal, of_tenant), name)
+    caller.services.accounts.remove_secret(caller.tenant, _owner(caller.principal, of_tenant), name)
     return Response(status_code=204)
 
 

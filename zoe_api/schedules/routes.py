@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import Path, Query, Request, Response
+from fastapi import Path, Query, Response
 
-from zoe_api.access.access import Reader, Submitter, check
+from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.access.visibility import note_look
 from zoe_api.executions.submitting import IdempotencyKey
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems
+from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
 from zoe_api.http.routing import api_router
 from zoe_api.schedules.times import refused_times, wrong_ahead, wrong_times
 from zoe_api.schedules.views import facts, next_times, run_views, schedule_view
-from zoe_api.services.dependencies import Services, ServicesDep, checking
+from zoe_api.services.dependencies import Caller, checking
 from zoe_client.wire import (
     BackfillRequest,
     BackfillView,
@@ -55,29 +55,25 @@ _MAY_PASS = ("never_fits", "quota_exceeded", "budget_exceeded", "storage_guarant
 
 @router.get("", response_model=ScheduleList)
 def list_schedules(
-    request: Request,
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     all_users: Annotated[bool, Query(description="Those of all users of the tenant; for operators.")] = False,
 ) -> ScheduleList:
     """List your schedules in the tenant, a thousand at most, with what came last of each."""
     if all_users:
-        check(principal, Scope.OPERATE)
-        note_look(services, principal, request, request.url.path)
-    store = services.store.schedules
-    found = store.read(principal.tenant, None if all_users else principal.user, _LISTED_MAX)
+        check(caller.principal, Scope.OPERATE)
+        note_look(caller, caller.request.url.path)
+    store = caller.store.schedules
+    found = store.read(caller.tenant, None if all_users else caller.user, _LISTED_MAX)
     last = store.last_runs([one.id for one in found])
-    shown = dict(zip(last, run_views([*last.values()], services), strict=True))
+    shown = dict(zip(last, run_views([*last.values()], caller.services), strict=True))
     return ScheduleList(schedules=[schedule_view(one, shown.get(one.id)) for one in found])
 
 
 @router.get("/{name}", response_model=ScheduleDetail)
-def show_schedule(
-    name: Name, request: Request, principal: Reader, services: ServicesDep, user: OfUser = None
-) -> ScheduleDetail:
+def show_schedule(name: Name, caller: AsReader, user: OfUser = None) -> ScheduleDetail:
     """Return a schedule with its document, its next times, and what came of its last hundred."""
-    found = _found(services, principal, request, name, user)
-    runs = run_views(services.store.schedules.runs(found.id), services)
+    found = _found(caller, name, user)
+    runs = run_views(caller.store.schedules.runs(found.id), caller.services)
     return ScheduleDetail(
         **facts(found),
         last=runs[0] if runs else None,
@@ -88,7 +84,7 @@ def show_schedule(
 
 
 @router.put("/{name}", response_model=ScheduleView)
-def put_schedule(name: Name, body: ScheduleRequest, principal: Submitter, services: ServicesDep) -> ScheduleView:
+def put_schedule(name: Name, body: ScheduleRequest, caller: AsSubmitter) -> ScheduleView:
     """Run something at the times of a cron expression, as yourself, replacing an earlier schedule of the name, whose
     history stays. Times before now do not run.
 
@@ -97,103 +93,98 @@ def put_schedule(name: Name, body: ScheduleRequest, principal: Submitter, servic
     note. On days when clocks change, one that is skipped runs when the clock is
     set forward, and one that comes twice runs once, unless minutes or hours begin with `*`.
     """
-    now_s = services.clock.now_s()
-    schedule = _schedule(name, body, principal, now_s)
+    now_s = caller.services.clock.now_s()
+    schedule = _schedule(name, body, caller.principal, now_s)
     wrong = wrong_times(body.expression, body.zone) or wrong_ahead(schedule, now_s)
     if not wrong:
         due_s = first_after(schedule, now_s)
         schedule = changed(schedule, due_s=due_s, next_at_s=schedule.made_s(due_s))
-    with checking(services, principal):
-        notes = _checked(schedule, services, principal, wrong)
-    kept = services.store.schedules.put(schedule, services.settings.schedules_max)
+    with checking(caller):
+        notes = _checked(schedule, caller, wrong)
+    kept = caller.store.schedules.put(schedule, caller.services.settings.schedules_max)
     return schedule_view(kept, None, notes)
 
 
 @router.post("/{name}/hold", response_model=ScheduleView)
-def hold_schedule(
-    name: Name, request: Request, principal: Submitter, services: ServicesDep, user: OfUser = None
-) -> ScheduleView:
+def hold_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> ScheduleView:
     """Let no time run until the schedule is released; what runs goes on."""
-    found = _found(services, principal, request, name, user)
-    by_operator = principal.operator and (found.held_by_operator or found.user != principal.user)
+    found = _found(caller, name, user)
+    by_operator = caller.principal.operator and (found.held_by_operator or found.user != caller.user)
     if not found.held or (by_operator and not found.held_by_operator):
-        found = services.store.schedules.change(found, changed(found, held=True, held_by_operator=by_operator))
+        found = caller.store.schedules.change(found, changed(found, held=True, held_by_operator=by_operator))
     return schedule_view(found, None)
 
 
 @router.post("/{name}/release", response_model=ScheduleView)
-def release_schedule(
-    name: Name, request: Request, principal: Submitter, services: ServicesDep, user: OfUser = None
-) -> ScheduleView:
+def release_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> ScheduleView:
     """Let the times after now run again; those that passed meanwhile do not. 403 if only operators may release it."""
-    found = _found(services, principal, request, name, user)
+    found = _found(caller, name, user)
     if not found.held:
         return schedule_view(found, None)
-    if found.held_by_operator and not principal.operator:
+    if found.held_by_operator and not caller.principal.operator:
         raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
-    now_s = services.clock.now_s()
+    now_s = caller.services.clock.now_s()
     due_s = first_after(found, now_s)
     after = changed(
         found, held=False, held_by_operator=False, due_s=due_s, next_at_s=found.made_s(due_s), planned_at_s=now_s
     )
-    return schedule_view(services.store.schedules.change(found, after), None)
+    return schedule_view(caller.store.schedules.change(found, after), None)
 
 
 @router.post("/{name}/run", status_code=201, response_model=RunView)
 def run_schedule(
     name: Name,
-    request: Request,
-    principal: Submitter,
-    services: ServicesDep,
+    caller: AsSubmitter,
     idempotency_key: IdempotencyKey = None,
 ) -> RunView:
     """Run it now, whatever its times and its earlier runs say; its times stay as they are. For its owner only."""
-    found = services.store.schedules.one(principal.tenant, principal.user, name)
-    with as_problems():
-        run_id, run = run_now(
-            services, found, principal, request.state.request_id, idempotency_key, clock=services.clock
-        )
-    services.master.hint()
+    found = caller.store.schedules.one(caller.tenant, caller.user, name)
+    run_id, run = run_now(
+        caller.services,
+        found,
+        caller.principal,
+        caller.request_id,
+        idempotency_key,
+        clock=caller.services.clock,
+    )
+    caller.services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=[] if run is None else list(run.notes))
 
 
 @router.post("/{name}/backfill", status_code=201, response_model=BackfillView)
-def backfill_schedule(
-    name: Name, body: BackfillRequest, request: Request, principal: Submitter, services: ServicesDep
-) -> BackfillView:
+def backfill_schedule(name: Name, body: BackfillRequest, caller: AsSubmitter) -> BackfillView:
     """Run past times, each with its own time: those that have not run, and with `failed` those whose run has failed or
     was cancelled; a hundred at most. The schedule's own times go on beside it, and so does an earlier backfill. For its
     owner only.
     """
-    found = services.store.schedules.one(principal.tenant, principal.user, name)
-    before = run_views(runs_between(body.from_s, body.to_s, services.store.schedules.known_runs(found.id)), services)
+    found = caller.store.schedules.one(caller.tenant, caller.user, name)
+    before = run_views(
+        runs_between(body.from_s, body.to_s, caller.store.schedules.known_runs(found.id)), caller.services
+    )
     again = frozenset(one.run_id for one in before if body.failed and one.run_id and one.state in _FAILED)
     wanted = Backfill(body.from_s, body.to_s, body.at_once, body.newest_first, again)
-    with as_problems():
-        made = [*backfill(services, found, principal, wanted, request.state.request_id, services.clock)]
-    services.master.hint()
+    made = [*backfill(caller.services, found, caller.principal, wanted, caller.request_id, caller.services.clock)]
+    caller.services.master.hint()
     notes = dict.fromkeys(note for _, run in made if run is not None for note in run.notes)
     passed = Counter(one.state or "removed" for one in before if one.run_id not in again)
-    runs = run_views([one for one, _ in made], services)
+    runs = run_views([one for one, _ in made], caller.services)
     return BackfillView(runs=runs, passed=dict(passed), notes=list(notes))
 
 
 @router.delete("/{name}", status_code=204)
-def remove_schedule(
-    name: Name, request: Request, principal: Submitter, services: ServicesDep, user: OfUser = None
-) -> Response:
+def remove_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> Response:
     """Remove a schedule with its history; what it has made goes on."""
-    found = _found(services, principal, request, name, user)
-    services.store.schedules.remove(found.tenant, found.user, found.name)
+    found = _found(caller, name, user)
+    caller.store.schedules.remove(found.tenant, found.user, found.name)
     return Response(status_code=204)
 
 
-def _found(services: Services, principal: Principal, request: Request, name: str, user: str | None) -> Schedule:
+def _found(caller: Caller, name: str, user: str | None) -> Schedule:
     """Return a schedule of the principal, or of another user for operators, whose look is recorded."""
-    if user is not None and user != principal.user:
-        check(principal, Scope.OPERATE)
-        note_look(services, principal, request, f"{PREFIX}/schedules/{name}")
-    return services.store.schedules.one(principal.tenant, user or principal.user, name)
+    if user is not None and user != caller.user:
+        check(caller.principal, Scope.OPERATE)
+        note_look(caller, f"{PREFIX}/schedules/{name}")
+    return caller.store.schedules.one(caller.tenant, user or caller.user, name)
 
 
 def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: float) -> Schedule:
@@ -225,12 +216,12 @@ def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: flo
     )
 
 
-def _checked(schedule: Schedule, services: Services, principal: Principal, wrong: Sequence[Diagnostic]) -> list[str]:
+def _checked(schedule: Schedule, caller: Caller, wrong: Sequence[Diagnostic]) -> list[str]:
     """Return notes on what would refuse a run now and may be otherwise later; 422 for what will not be, with what is
     wrong with its times.
     """
     try:
-        run = _first_run(schedule, services, principal, with_times=not wrong)
+        run = _first_run(schedule, caller, with_times=not wrong)
     except SubmissionRefused as refused:
         if wrong:
             raise refused_times(wrong, refused) from None
@@ -242,14 +233,21 @@ def _checked(schedule: Schedule, services: Services, principal: Principal, wrong
     return list(run.notes)
 
 
-def _first_run(schedule: Schedule, services: Services, principal: Principal, with_times: bool) -> making.PreparedRun:
+def _first_run(schedule: Schedule, caller: Caller, with_times: bool) -> making.PreparedRun:
     """Return the next run of a schedule; one without times is of the moment. SubmissionRefused."""
-    now_s = services.clock.now_s()
-    times = times_of(schedule, schedule.due_s, services.clock) if with_times else RunTimes(now_s, now_s, "UTC")
-    document, parameters = timed(document_of(services, schedule), schedule.parameters, times)
+    now_s = caller.services.clock.now_s()
+    times = times_of(schedule, schedule.due_s, caller.services.clock) if with_times else RunTimes(now_s, now_s, "UTC")
+    document, parameters = timed(document_of(caller.services, schedule), schedule.parameters, times)
     begins_s = None if schedule.due_s is None or not schedule.ahead_s else schedule.begins_s(schedule.due_s)
     under = NO_CONDITIONS if begins_s is None else Conditions(begin_at_s=begins_s)
     options = schedule.run_options
     return making.prepare(
-        document, parameters, options, services, principal, under, from_s=begins_s, clock=services.clock
+        document,
+        parameters,
+        options,
+        caller.services,
+        caller.principal,
+        under,
+        from_s=begins_s,
+        clock=caller.services.clock,
     )

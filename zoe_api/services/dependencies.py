@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request
+from starlette.requests import HTTPConnection
 
 from zoe_api.http.attempts.password_checks import PasswordChecks
 from zoe_api.http.attempts.sign_in_audit import SignInAudit
@@ -73,6 +74,39 @@ class Services:
         return self.store.accounts
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A client, its request, and the services that answer it."""
+
+    services: Services
+    principal: Principal
+    request: HTTPConnection
+
+    @property
+    def user(self) -> str:
+        """The user's name."""
+        return self.principal.user
+
+    @property
+    def tenant(self) -> str:
+        """The user's tenant."""
+        return self.principal.tenant
+
+    @property
+    def store(self) -> PostgresStore:
+        """The store."""
+        return self.services.store
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request."""
+        return str(self.request.state.request_id)
+
+    def acting_as(self, principal: Principal) -> Caller:
+        """Return the caller with the rights of another principal."""
+        return replace(self, principal=principal)
+
+
 # Those that only return something are coroutines: a plain function would cost a change of threads each.
 async def get_services(request: Request) -> Services:
     """Return the services of the process."""
@@ -110,23 +144,23 @@ ClockDep = Annotated[Clock, Depends(get_clock)]
 
 
 @contextmanager
-def checking(services: Services, principal: Principal) -> Iterator[None]:
+def checking(caller: Caller) -> Iterator[None]:
     """Limit concurrent work on descriptions that are not stored and so count against no quota; 429 if there is too
     much.
     """
     try:
-        services.checks.take(_CHECK, principal.user, _CHECKS)
+        caller.services.checks.take(_CHECK, caller.user, _CHECKS)
     except Refusal as refused:
         raise ApiProblem(
             Code.CHECK_BUSY, str(refused), "each user may have four descriptions checked at a time"
         ) from None
-    with services.checks.held(_CHECK, principal.user):
+    with caller.services.checks.held(_CHECK, caller.user):
         yield
 
 
-def stream_place(services: Services, principal: Principal) -> AbstractContextManager[None]:
+def stream_place(caller: Caller) -> AbstractContextManager[None]:
     """Hold a place for a stream of the principal."""
-    return services.streams.stream(principal.user, principal.token_id or principal.session_id)
+    return caller.services.streams.stream(caller.user, caller.principal.token_id or caller.principal.session_id)
 
 
 def check_if_match(if_match: str | None, version: int) -> None:
@@ -140,7 +174,9 @@ def etag(version: int) -> str:
     return f'"{version}"'
 
 
-def ask(master: MasterClient, kind: str, body: dict[str, Any], request: Request, asker: str = "") -> dict[str, Any]:
+def ask(
+    master: MasterClient, kind: str, body: dict[str, Any], request: HTTPConnection, asker: str = ""
+) -> dict[str, Any]:
     """Return the master's answer to a question, which has the request's id; a refusal becomes a problem."""
     try:
         return master.ask(kind, body, request.state.request_id, asker)

@@ -19,7 +19,7 @@ from zoe_api.http.origins import foreign, origin_of
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem, from_master, problem_response
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller, Services, stream_place
 from zoe_api.terminals import bridge
 from zoe_client.wire import TerminalOpening
 from zoe_client.words.plain_errors import sentences
@@ -42,13 +42,12 @@ class _Opening:
     """Who opens a terminal where, which was checked."""
 
     client: WebSocket
-    services: Services
-    principal: Principal
+    caller: Caller
     execution: Execution
     service_id: str
 
     def still_allowed(self) -> bool | None:
-        return confirmed_visible(self.services, self.principal, self.execution, ShareLevel.CONTROL)
+        return confirmed_visible(self.caller, self.execution, ShareLevel.CONTROL)
 
 
 @router.websocket("/terminal")
@@ -58,8 +57,7 @@ async def open_terminal(client: WebSocket, execution_id: str, service_id: str) -
     client.state.request_id = f"req-{uuid4().hex[:16]}"
     try:
         opening = await run_in_threadpool(_checked, client, execution_id, service_id)
-        principal = opening.principal
-        with opening.services.streams.stream(principal.user, principal.token_id or principal.session_id):
+        with stream_place(opening.caller):
             await client.accept(SUBPROTOCOL if SUBPROTOCOL in client.scope["subprotocols"] else None)
             await _serve(opening)
     except ApiProblem as refused:
@@ -83,13 +81,13 @@ def _checked(client: WebSocket, execution_id: str, service_id: str) -> _Opening:
     check(principal, Scope.SUBMIT)
     person = replace(principal, scopes=principal.scopes - {Scope.OPERATE})
     try:
-        execution = entered_execution(services, principal, execution_id, client, ShareLevel.CONTROL)
+        execution = entered_execution(Caller(services, principal, client), execution_id, ShareLevel.CONTROL)
     except NotFound as unknown:
         raise ApiProblem(Code.NOT_FOUND, str(unknown)) from None
     service = next((one for one in execution.services if one.id == service_id), None)
     if service is None or not service.alive:
         raise ApiProblem(Code.NOT_FOUND, f"execution {execution.id} has no running service {service_id}")
-    return _Opening(client, services, person, execution, service_id)
+    return _Opening(client, Caller(services, person, client), execution, service_id)
 
 
 def _principal(client: WebSocket, services: Services) -> Principal:
@@ -106,9 +104,9 @@ def _principal(client: WebSocket, services: Services) -> Principal:
 
 async def _serve(opening: _Opening, clock: Clock = SYSTEM_CLOCK) -> None:
     wanted = await _first_message(opening.client)
-    accounts = opening.services.accounts
+    accounts = opening.caller.services.accounts
     target = opening.client.url.path
-    audited = entry(opening.principal, opening.client, "open_terminal", target, 101)
+    audited = entry(opening.caller.principal, opening.client, "open_terminal", target, 101)
     audit_id = await run_in_threadpool(accounts.add_audit, audited)
     began_s = clock.monotonic_s()
     try:
@@ -118,12 +116,14 @@ async def _serve(opening: _Opening, clock: Clock = SYSTEM_CLOCK) -> None:
             reader,
             writer,
             lambda: run_in_threadpool(opening.still_allowed),
-            opening.services.stopping,
+            opening.caller.services.stopping,
         )
     finally:
         lasted = {"seconds": [None, round(clock.monotonic_s() - began_s, 1)]}
         # Also when the process stops, which cancels this.
-        await asyncio.shield(asyncio.ensure_future(run_in_threadpool(_end_audit, opening.services, audit_id, lasted)))
+        await asyncio.shield(
+            asyncio.ensure_future(run_in_threadpool(_end_audit, opening.caller.services, audit_id, lasted))
+        )
 
 
 async def _connected(opening: _Opening, wanted: TerminalOpening) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -131,11 +131,11 @@ async def _connected(opening: _Opening, wanted: TerminalOpening) -> tuple[asynci
     request_id = opening.client.state.request_id
     try:
         endpoint = await run_in_threadpool(
-            opening.services.master.ask, "terminal", body, request_id, opening.principal.user
+            opening.caller.services.master.ask, "terminal", body, request_id, opening.caller.principal.user
         )
     except MasterRefused as refused:
         raise from_master(refused) from None
-    host = endpoint["host"] or await run_in_threadpool(opening.services.master.host)
+    host = endpoint["host"] or await run_in_threadpool(opening.caller.services.master.host)
     return await bridge.connected(host, endpoint["port"], endpoint["secret"])
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import Request
-
 from zoe_api.arrays.whole_promises import accept_for, promise_of
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller, Services
 from zoe_client.wire import WorkflowPromiseView
-from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionQuery
 from zoe_lib.store.workflow_values import StoredWorkflow
 
@@ -22,11 +19,9 @@ def whole_promise(services: Services, workflow: StoredWorkflow) -> WorkflowPromi
     )
 
 
-def accept_whole(
-    services: Services, principal: Principal, workflow: StoredWorkflow, number: int, request: Request
-) -> None:
+def accept_whole(caller: Caller, workflow: StoredWorkflow, number: int) -> None:
     """Promise what an offer says, to all steps; 409 if that cannot be."""
-    accept_for(services, principal, _members(workflow), number, request)
+    accept_for(caller, _members(workflow), number)
 
 
 def asked_for_promise(workflow: StoredWorkflow) -> bool:

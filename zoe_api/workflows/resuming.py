@@ -6,35 +6,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
-from fastapi import Request
 from sqlalchemy import Connection
 
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems
-from zoe_api.services.dependencies import Services
+from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.services.dependencies import Caller, Services
 from zoe_api.workflows.runs import (
     RequestKey,
-    all_checked,
-    compiled,
     fingerprint_of,
     known_run,
     place_of,
     stored_parts,
 )
 from zoe_api.workflows.views import has_ended, step_state
-from zoe_client.wire import StepState, WorkflowRequest
+from zoe_client.wire import StepState
 from zoe_lib.domain.executions import arrays as domain
 from zoe_lib.domain.executions.arrays import Array, ArrayEventKind
 from zoe_lib.domain.values.conditions import Conditions
 from zoe_lib.domain.values.frozen import changed
-from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.batch import workflows as rows
 from zoe_lib.store.sql.batch.arrays_beside import keep_key
 from zoe_lib.store.values import ArrayChange, ArraysBeside
 from zoe_lib.store.workflow_values import StoredStep, StoredWorkflow
 from zoe_lib.submission.ids import new_array_id, new_execution_id
-from zoe_lib.submission.workflows import new_step, parts_of, step_conditions
+from zoe_lib.submission.workflows import all_checked, compiled, new_step, parts_of, step_conditions
 from zoe_lib.workflows import CompiledStep, CompiledWorkflow
 
 log = structlog.get_logger(__name__)
@@ -77,52 +73,53 @@ def _has_list(step: StoredStep | None) -> bool:
     return step is not None and step.entries is not None and step.entries.count is not None
 
 
-def resume(
-    workflow: StoredWorkflow, services: Services, principal: Principal, request: Request, key: str | None
-) -> str:
+def resume(workflow: StoredWorkflow, caller: Caller, key: str | None) -> str:
     """Submit the steps again that have not succeeded, and those that run after them; return the id of the workflow.
 
     409 if it has not ended, if everything has succeeded, or if results are needed that are not kept any more.
     """
     fingerprint = fingerprint_of("resume", workflow.id)
-    if (known := known_run(services, principal, key, fingerprint)) is not None:
+    if (known := known_run(caller, key, fingerprint)) is not None:
         return known
     if not has_ended(workflow):
         raise ApiProblem(Code.ILLEGAL_STATE, "it has not ended", f"zoe workflow cancel {workflow.id}")
     if all(step_state(one) in (StepState.SUCCEEDED, StepState.NOT_NEEDED) for one in workflow.steps):
         raise ApiProblem(Code.ILLEGAL_STATE, "every step has succeeded: there is nothing to resume")
-    check_budget(services, principal)
-    body = WorkflowRequest(document=dict(workflow.document), parameters=dict(workflow.parameters))
+    check_budget(caller)
+    document, parameters = dict(workflow.document), dict(workflow.parameters)
     run = workflow.run + 1
-    plain = compiled(body, place_of(services, workflow.id, run))
+    plain = compiled(document, parameters, place_of(caller.services, workflow.id, run))
     rest = rest_of(workflow, plain)
     before = {step.name: step for step in workflow.steps if step.name not in rest.again}
-    _check_kept(workflow, plain, rest, services)
-    whole = compiled(body, place_of(services, workflow.id, run, {name: one.run for name, one in before.items()}))
+    _check_kept(workflow, plain, rest, caller.services)
+    whole = compiled(
+        document,
+        parameters,
+        place_of(caller.services, workflow.id, run, {name: one.run for name, one in before.items()}),
+    )
     ids = [before[one.name].execution_id if one.name in before else _new_id(one) for one in whole.steps]
     left = [(i, one) for i, one in enumerate(whole.steps) if one.name in rest.again]
-    fits = all_checked([one for _, one in left], services, principal, request)
-    now_s = services.clock.now_s()
+    fits = all_checked([one for _, one in left], caller.services, caller.principal, caller.request.state.terms)
+    now_s = caller.services.clock.now_s()
     kept = {one.execution_id for one in before.values() if one.name not in rest.goes_on}
-    with as_problems():
-        under = {one.name: step_conditions(one, ids, now_s, kept) for one in whole.steps}
-        parts = parts_of(
-            [(ids[i], step, fit, under[step.name]) for (i, step), fit in zip(left, fits, strict=True)],
-            principal,
-            now_s,
-        )
-    changes = {before[name].execution_id: _again(under[name], principal.user) for name in sorted(rest.goes_on)}
+    under = {one.name: step_conditions(one, ids, now_s, kept) for one in whole.steps}
+    parts = parts_of(
+        [(ids[i], step, fit, under[step.name]) for (i, step), fit in zip(left, fits, strict=True)],
+        caller.principal,
+        now_s,
+    )
+    changes = {before[name].execution_id: _again(under[name], caller.user) for name in sorted(rest.goes_on)}
     steps = [new_step(i, whole, ids[i]) for i, _ in left]
 
     def write(connection: Connection) -> None:
         rows.add_run(connection, workflow.id, run, steps)
         if not parts.executions and key is not None:
             first = next(iter(changes), None) or parts.arrays[0].id
-            keep_key(connection, principal.tenant, key, fingerprint, first, now_s)
+            keep_key(connection, caller.tenant, key, fingerprint, first, now_s)
 
     by, arrays = RequestKey(key, fingerprint), ArraysBeside(parts.arrays, changes, now_s)
-    stored_parts(services, parts.executions, principal, request, by, write, arrays)
-    log.info("resumed a workflow", workflow=workflow.id, run=run, steps=len(left), user=principal.user)
+    stored_parts(caller, parts.executions, by, write, arrays)
+    log.info("resumed a workflow", workflow=workflow.id, run=run, steps=len(left), user=caller.user)
     return workflow.id
 
 

@@ -10,44 +10,38 @@ from functools import partial
 from typing import Any
 
 import structlog
-from fastapi import Request
 from sqlalchemy import Connection
 
 from zoe_api.arrays.whole_promises import planned_promise
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems, problem_of
-from zoe_api.services.dependencies import Services
+from zoe_api.http.problems.problems import ApiProblem, problem_of
+from zoe_api.services.dependencies import Caller, Services
 from zoe_client.wire import PromisePlan, WorkflowRequest
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.finish_times import CONFIDENCE, PromiseWish, budget_text
 from zoe_lib.store.errors import BatchRefused, NotFound
-from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql.batch import workflows as rows
 from zoe_lib.store.values import ArraysBeside
 from zoe_lib.store.workflow_values import NewWorkflow
-from zoe_lib.submission import workflows as making
 from zoe_lib.submission.checking import Checked
 from zoe_lib.submission.ids import new_workflow_id
 from zoe_lib.submission.pricing import price_notes
 from zoe_lib.submission.workflows import (
     WorkflowParts,
+    all_checked,
+    compiled,
     new_ids,
     new_step,
     parts_of,
+    promised,
     step_conditions,
     unknown_price_notes,
 )
-from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace
+from zoe_lib.workflows import CompiledWorkflow, RunPlace
 
 log = structlog.get_logger(__name__)
-
-
-def compiled(body: WorkflowRequest, place: RunPlace) -> CompiledWorkflow:
-    """Return what a workflow is compiled to; 422 with everything that is wrong with it."""
-    with as_problems():
-        return making.compiled(body.document, body.parameters, place)
 
 
 def place_of(services: Services, workflow_id: str, run: int = 1, kept: Mapping[str, int] | None = None) -> RunPlace:
@@ -55,36 +49,26 @@ def place_of(services: Services, workflow_id: str, run: int = 1, kept: Mapping[s
     return RunPlace(workflow_id, run, services.settings.workflow_results_kept_s, kept)
 
 
-def all_checked(
-    steps: Sequence[CompiledStep], services: Services, principal: Principal, request: Request
-) -> list[Checked]:
-    """Return what may run of each step; 422 with what stands in the way."""
-    with as_problems():
-        return making.all_checked(steps, services, principal, request.state.terms)
-
-
-def submit(
-    body: WorkflowRequest, services: Services, principal: Principal, request: Request, key: str | None
-) -> tuple[str, Sequence[str]]:
+def submit(body: WorkflowRequest, caller: Caller, key: str | None) -> tuple[str, Sequence[str]]:
     """Store a workflow and its executions, once per key; return its id and notes for its user."""
     fingerprint = fingerprint_of("run", body.model_dump())
     # What was accepted is not refused when it is repeated, and is not checked again, which takes longest.
-    if (known := known_run(services, principal, key, fingerprint)) is not None:
+    if (known := known_run(caller, key, fingerprint)) is not None:
         return known, ()
-    workflow_id, now_s = new_workflow_id(), services.clock.now_s()
-    warnings = check_budget(services, principal)
-    made = _made(body, services, principal, request, workflow_id, now_s)
+    workflow_id, now_s = new_workflow_id(), caller.services.clock.now_s()
+    warnings = check_budget(caller)
+    made = _made(body, caller, workflow_id, now_s)
     whole, fits, parts = made.whole, made.fits, made.parts
-    new = NewWorkflow(workflow_id, whole.name, principal.tenant, principal.user, body.document, whole.parameters, now_s)
+    new = NewWorkflow(workflow_id, whole.name, caller.tenant, caller.user, body.document, whole.parameters, now_s)
     by_id = {one.id: one for one in parts.executions}
     steps = [new_step(i, whole, by_id.get(one, one)) for i, one in enumerate(made.ids)]
     write, arrays = partial(rows.add, workflow=new, steps=steps), ArraysBeside(parts.arrays)
     by = RequestKey(key, fingerprint)
-    stored = stored_parts(services, parts.executions, principal, request, by, write, arrays)
+    stored = stored_parts(caller, parts.executions, by, write, arrays)
     if stored[0].id != parts.executions[0].id:
-        return _workflow_of(services, stored[0].id), ()
+        return _workflow_of(caller.services, stored[0].id), ()
     log.info("submitted a workflow", workflow=workflow_id, steps=len(steps), tenant=new.tenant, user=new.user)
-    price = price_notes(services, principal, [(one.application, 1) for one in parts.executions])
+    price = price_notes(caller.services, caller.principal, [(one.application, 1) for one in parts.executions])
     notes = [*warnings, *price, *unknown_price_notes(whole, price), *(note for fit in fits for note in fit.notes)]
     return workflow_id, list(dict.fromkeys(notes))
 
@@ -99,34 +83,30 @@ class _Made:
     parts: WorkflowParts
 
 
-def _made(
-    body: WorkflowRequest, services: Services, principal: Principal, request: Request, workflow_id: str, now_s: float
-) -> _Made:
-    whole = compiled(body, place_of(services, workflow_id))
-    fits = all_checked(whole.steps, services, principal, request)
+def _made(body: WorkflowRequest, caller: Caller, workflow_id: str, now_s: float) -> _Made:
+    whole = compiled(body.document, body.parameters, place_of(caller.services, workflow_id))
+    fits = all_checked(whole.steps, caller.services, caller.principal, caller.request.state.terms)
     ids = new_ids(whole.steps)
-    with as_problems():
-        under = [step_conditions(step, ids, now_s) for step in whole.steps]
-        parts = parts_of(list(zip(ids, whole.steps, fits, under, strict=True)), principal, now_s)
+    under = [step_conditions(step, ids, now_s) for step in whole.steps]
+    parts = parts_of(list(zip(ids, whole.steps, fits, under, strict=True)), caller.principal, now_s)
     if body.finish_by is not None:
         wish = PromiseWish(body.confidence or CONFIDENCE, budget_text(body.budget))
-        with as_problems():
-            parts = making.promised(parts, workflow_id, wish, body.finish_by, now_s)
+        parts = promised(parts, workflow_id, wish, body.finish_by, now_s)
     elif body.confidence is not None or body.budget is not None:
         raise ApiProblem(Code.INVALID_REQUEST, "confidence and budget belong to finish_by")
     return _Made(whole, fits, ids, parts)
 
 
-def plan(body: WorkflowRequest, services: Services, principal: Principal, request: Request) -> PromisePlan:
+def plan(body: WorkflowRequest, caller: Caller) -> PromisePlan:
     """Return what would be promised to a workflow if it were submitted now; nothing is stored."""
     if body.finish_by is None:
         raise ApiProblem(Code.INVALID_REQUEST, "a plan needs the time by which all of it is to end: finish_by")
-    warnings = check_budget(services, principal)
-    made = _made(body, services, principal, request, new_workflow_id(), services.clock.now_s())
+    warnings = check_budget(caller)
+    made = _made(body, caller, new_workflow_id(), caller.services.clock.now_s())
     members = [one for one in made.parts.executions if one.application.promise is not None]
     if not members:
         raise ApiProblem(Code.INVALID_REQUEST, "none of its steps can be promised: all run after a failure")
-    promise = planned_promise(services, members, request, principal)
+    promise = planned_promise(caller, members)
     notes = dict.fromkeys([*warnings, *(note for fit in made.fits for note in fit.notes)])
     return PromisePlan(promise=promise, notes=list(notes))
 
@@ -140,37 +120,35 @@ class RequestKey:
 
 
 def stored_parts(
-    services: Services,
+    caller: Caller,
     executions: Sequence[Execution],
-    principal: Principal,
-    request: Request,
     by: RequestKey,
     write: Callable[[Connection], None],
     arrays: ArraysBeside,
 ) -> Sequence[Execution]:
     """Write the executions, and what belongs to them, in one transaction; return them as stored."""
     try:
-        stored = services.store.submit_all(executions, request.state.request_id, by.key, by.fingerprint, write, arrays)
+        stored = caller.store.submit_all(executions, caller.request_id, by.key, by.fingerprint, write, arrays)
     except BatchRefused as refusal:
         why = problem_of(refusal.reason).problem
         detail = f"none of its {len(executions)} executions was submitted: {why.detail}"
         raise ApiProblem(Code(why.code), detail, why.hint) from None
     if stored:
-        check_owner(stored[0], principal.user)
-    services.master.hint()
+        check_owner(stored[0], caller.user)
+    caller.services.master.hint()
     return stored
 
 
-def known_run(services: Services, principal: Principal, key: str | None, fingerprint: str) -> str | None:
+def known_run(caller: Caller, key: str | None, fingerprint: str) -> str | None:
     """Return the workflow that was submitted with this key before; IdempotencyConflict."""
     if key is None:
         return None
-    stored = services.store.submitted_all_with(principal.tenant, key, fingerprint, 1)
-    found = stored[0] if stored else services.store.array_submitted_with(principal.tenant, key, fingerprint)
+    stored = caller.store.submitted_all_with(caller.tenant, key, fingerprint, 1)
+    found = stored[0] if stored else caller.store.array_submitted_with(caller.tenant, key, fingerprint)
     if found is None:
         return None
-    check_owner(found, principal.user)
-    return _workflow_of(services, found.id)
+    check_owner(found, caller.user)
+    return _workflow_of(caller.services, found.id)
 
 
 def _workflow_of(services: Services, execution_id: str) -> str:

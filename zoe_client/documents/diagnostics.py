@@ -38,7 +38,7 @@ class Code(StrEnum):
 class Diagnostic:
     """One finding: `pointer` is a JSON pointer (RFC 6901) into the user's document, empty for the whole of it.
 
-    `code` is one of `Code`, or of a finding about the installation (see `zoe_lib.domain.cluster.feasibility`).
+    `code` is one of `Code`, or of a finding about the installation (see `zoe_lib.domain.checks`).
     """
 
     pointer: str

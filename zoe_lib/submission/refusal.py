@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from zoe_client.wire import Diagnostic
 from zoe_lib.descriptions import DescriptionError
@@ -13,15 +14,17 @@ TEXT_MAX = 1000
 _ERRORS_MAX = 100  # more than anyone reads; limits the answer to a hostile request
 
 
+@dataclass(eq=False)
 class SubmissionRefused(Exception):  # noqa: N818 - it is an answer
     """It may not run. `code`: that of the API's problem; `errors`: with their places in the document."""
 
-    def __init__(self, code: str, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = ()) -> None:
-        super().__init__(f"{code}: {detail}")
-        self.code = code
-        self.detail = detail
-        self.hint = hint
-        self.errors = errors
+    code: str
+    detail: str = ""
+    hint: str = ""
+    errors: Sequence[Diagnostic] = ()
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.detail}"
 
 
 def from_description(error: DescriptionError) -> SubmissionRefused:

@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from zoe_api.http.metrics import BUDGET_REFUSED, BUDGET_WARNED
-from zoe_api.http.problems.problems import ApiProblem, as_problems
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller, Services
 from zoe_client.wire import EstimateView, PriceView, RunTimeView
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.pricing.estimate import estimate
@@ -18,43 +17,39 @@ from zoe_lib.run_times.samples import with_elastic
 from zoe_lib.store.people import Principal
 from zoe_lib.submission.budgets import budget_warnings
 from zoe_lib.submission.pricing import run_time_of
+from zoe_lib.submission.refusal import SubmissionRefused
 
 
-def check_budget(services: Services, principal: Principal) -> tuple[str, ...]:
+def check_budget(caller: Caller) -> tuple[str, ...]:
     """Return warnings on what the tenant and the user have spent; 403 if a budget that refuses is spent."""
     try:
-        with as_problems():
-            warnings = tuple(budget_warnings(services, principal))
-    except ApiProblem:
+        warnings = tuple(budget_warnings(caller.services, caller.principal))
+    except SubmissionRefused:
         BUDGET_REFUSED.inc()
         raise
     BUDGET_WARNED.inc(len(warnings))
     return warnings
 
 
-def price_of(
-    services: Services, principal: Principal, application: Application, forecast_s: float | None
-) -> EstimateView | None:
+def price_of(caller: Caller, application: Application, forecast_s: float | None) -> EstimateView | None:
     """Return what an application would cost, in an hour if its run time is not known; None without a price list."""
-    prices = services.spending.prices(services.store)
+    prices = caller.services.spending.prices(caller.store)
     if prices is None:
         return None
     run_s, basis = run_time_of(application, forecast_s)
-    return _estimated(application, principal, run_s, basis, prices)
+    return _estimated(application, caller.principal, run_s, basis, prices)
 
 
-def run_times_of(
-    services: Services, principal: Principal, application: Application, choices: Collection[Mapping[str, Any]]
-) -> list[RunTimeView]:
+def run_times_of(caller: Caller, application: Application, choices: Collection[Mapping[str, Any]]) -> list[RunTimeView]:
     """Return how long an application runs with some of its elastic services, each with its price. `choices`: the
     master's answer, `RunTimeChoice` as JSON.
     """
-    prices = services.spending.prices(services.store) if choices else None
+    prices = caller.services.spending.prices(caller.store) if choices else None
     found = [RunTimeView(**one) for one in choices]
     if prices is not None:
         for one in found:
             given = with_elastic(application, one.elastic)
-            one.price = _estimated(given, principal, one.p50_s, "forecast", prices)
+            one.price = _estimated(given, caller.principal, one.p50_s, "forecast", prices)
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller
 from zoe_client.vocabulary import DependencyKind, Holder
 from zoe_client.wire import Diagnostic, SubmitRequest
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
@@ -14,24 +14,23 @@ from zoe_lib.domain.applications.sharing import ExecutionShares
 from zoe_lib.domain.executions.arrays import Array, is_array
 from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.store.errors import NotFound
-from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionQuery
 
 _IN_BATCH = "#"
 
 
 def conditions_of(
-    bodies: Sequence[SubmitRequest], ids: Sequence[str], services: Services, principal: Principal, batch: bool = False
+    bodies: Sequence[SubmitRequest], ids: Sequence[str], caller: Caller, batch: bool = False
 ) -> list[Conditions]:
     """Return the conditions of each of these submissions, which get these ids. 422 if a dependency does not exist, is
     not visible to their user, or does not stand before it in its batch.
     """
     named = {on for body in bodies for _, on in map(_split, body.after) if not on.startswith(_IN_BATCH)}
-    known = _visible(named, services, principal)
+    known = _visible(named, caller)
     errors = [error for index, body in enumerate(bodies) for error in _errors(body, index, known, batch)]
     if errors:
         raise ApiProblem(Code.INVALID_REQUEST, errors[0].message, errors=errors)
-    return [_conditions(body, ids, clock=services.clock) for body in bodies]
+    return [_conditions(body, ids, clock=caller.services.clock) for body in bodies]
 
 
 def _errors(body: SubmitRequest, index: int, known: Collection[str], batch: bool) -> Iterator[Diagnostic]:
@@ -68,25 +67,27 @@ def _id(on: str, ids: Sequence[str]) -> str:
     return ids[int(on[1:])] if on.startswith(_IN_BATCH) else on
 
 
-def _visible(ids: Collection[str], services: Services, principal: Principal) -> Collection[str]:
-    if principal.job is not None:
-        ids = services.accounts.job_family_among(principal.job.unit, ids)
+def _visible(ids: Collection[str], caller: Caller) -> Collection[str]:
+    if caller.principal.job is not None:
+        ids = caller.services.accounts.job_family_among(caller.principal.job.unit, ids)
     if not ids:
         return ()
-    query = ExecutionQuery(ids=frozenset(ids), visibility=principal.visibility, limit=len(ids))
-    found = {execution.id for execution in services.store.executions(query).executions}
-    return found | {one for one in set(ids) - found if visible_array(one, services, principal) is not None}
+    query = ExecutionQuery(ids=frozenset(ids), visibility=caller.principal.visibility, limit=len(ids))
+    found = {execution.id for execution in caller.store.executions(query).executions}
+    return found | {one for one in set(ids) - found if visible_array(one, caller) is not None}
 
 
-def visible_array(array_id: str, services: Services, principal: Principal) -> Array | None:
+def visible_array(array_id: str, caller: Caller) -> Array | None:
     """Return an array that the principal may see; None if there is none."""
     if not is_array(array_id):
         return None
-    if principal.job is not None and not services.accounts.is_job_family(principal.job.unit, array_id):
+    if caller.principal.job is not None and not caller.services.accounts.is_job_family(
+        caller.principal.job.unit, array_id
+    ):
         return None
     try:
-        array = services.store.array(array_id)
+        array = caller.store.array(array_id)
     except NotFound:
         return None
     owner = ExecutionShares(array.tenant, array.user, {})
-    return array if principal.operator or principal.visibility.includes(owner) else None
+    return array if caller.principal.operator or caller.principal.visibility.includes(owner) else None

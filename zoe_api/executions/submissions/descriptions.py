@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import Request
-
-from zoe_api.access.access import Reader
+from zoe_api.access.access import AsReader, Reader
 from zoe_api.access.wire_forms import promise_outlook
 from zoe_api.executions.submissions.budgets import check_budget, price_of, run_times_of
-from zoe_api.executions.submissions.refusals import checked
-from zoe_api.http.problems.problems import as_problems, from_description
+from zoe_api.http.problems.problems import from_description
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import (
-    Services,
-    ServicesDep,
+    Caller,
     StoreDep,
     ask,
     checking,
@@ -36,7 +32,9 @@ from zoe_client.wire import (
 from zoe_lib import descriptions
 from zoe_lib.descriptions import CatalogueEntry, DescriptionError
 from zoe_lib.domain.applications.application import Application
-from zoe_lib.domain.cluster.feasibility import IMAGE_ABSENT, IMAGE_NOT_ALLOWED, Finding, findings
+from zoe_lib.domain.checks.feasibility import findings
+from zoe_lib.domain.checks.finding import Finding, Target
+from zoe_lib.domain.checks.images import IMAGE_ABSENT, IMAGE_NOT_ALLOWED
 from zoe_lib.domain.cluster.platform import Platform
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.base import ExecutionStore
@@ -44,6 +42,7 @@ from zoe_lib.store.documents.codec import encode
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_counts, with_time_limit
+from zoe_lib.submission.checking import checked
 from zoe_lib.submission.deadlines import check_promise, deadline_of, wanted_deadline
 from zoe_lib.submission.outlook import outlook_view
 
@@ -51,56 +50,54 @@ router = api_router(tag="descriptions")
 
 
 @router.post("/validate", response_model=ValidateResponse)
-def validate_description(body: ValidateRequest, principal: Reader, services: ServicesDep) -> ValidateResponse:
+def validate_description(body: ValidateRequest, caller: AsReader) -> ValidateResponse:
     """Check a description, expanded, against the format, this installation and your tenant's longest time limit.
     Nothing is stored. A `deadline` that has passed is refused, as it is when it is submitted.
     """
-    with checking(services, principal):
-        application, notes, _ = _as_submitted(body.application, principal, services)
-        with as_problems():
-            _, warnings = deadline_of(None, None, application, services.clock.now_s())
+    with checking(caller):
+        application, notes, _ = _as_submitted(body.application, caller)
+        _, warnings = deadline_of(None, None, application, caller.services.clock.now_s())
         notes += [*warnings, *_unknown_run(application)]
         return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 
 
 @router.post("/plan", response_model=PlanView)
-def plan_application(body: PlanRequest, principal: Reader, request: Request, services: ServicesDep) -> PlanView:
+def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
     """Say whether an application would start now; if not, when, why not, and which smallest change would start it.
     Nothing is stored.
 
     Refuses what a submission would refuse: 422 `never_fits` if it can never start, `time_limit_too_long` beyond your
     tenant's longest time limit; 429 `quota_exceeded` while the quota of executions is used up. Also 429: `check_busy`
     while too many descriptions are checked, `plan_busy` while the master computes other plans."""
-    with checking(services, principal):
-        application, notes, priority = _as_submitted(body.application, principal, services, body.priority)
-        with as_problems():
-            given = wanted_deadline(body.deadline, body.deadline_s, application, services.clock.now_s())
-            check_promise(application, given, services.clock.now_s())
-        demand = _demand(services.store, principal, application)
+    with checking(caller):
+        application, notes, priority = _as_submitted(body.application, caller, body.priority)
+        given = wanted_deadline(body.deadline, body.deadline_s, application, caller.services.clock.now_s())
+        check_promise(application, given, caller.services.clock.now_s())
+        demand = _demand(caller.store, caller.principal, application)
         question = {
             "application": encode(application),
-            "tenant": principal.tenant,
-            "user": principal.user,
+            "tenant": caller.tenant,
+            "user": caller.user,
             "priority": priority,
             "deadline_s": None if given is None or application.promise is None else given.at_s,
         }
-        notes += check_budget(services, principal)
-    answer = ask(services.master, "plan", question, request, principal.user)
+        notes += check_budget(caller)
+    answer = ask(caller.services.master, "plan", question, caller.request, caller.user)
     forecast_s = (answer.get("forecast") or {}).get("run_s")
-    price = price_of(services, principal, application, forecast_s)
+    price = price_of(caller, application, forecast_s)
     end = answer.pop("end", None)  # a master of an earlier version has none
-    deadline = None if given is None else outlook_view(given, end, application, services.clock.now_s())
-    run_times = run_times_of(services, principal, application, answer.pop("run_times", ()))
+    deadline = None if given is None else outlook_view(given, end, application, caller.services.clock.now_s())
+    run_times = run_times_of(caller, application, answer.pop("run_times", ()))
     promise = promise_outlook(answer.pop("promise", None))
     answer |= {"price": price, "deadline": deadline, "promise": promise, "run_times": run_times}
     return PlanView(notes=notes, demand=demand, **answer)
 
 
 @router.post("/convert", response_model=ConvertResponse)
-def convert_description(body: ConvertRequest, principal: Reader, services: ServicesDep) -> ConvertResponse:
+def convert_description(body: ConvertRequest, caller: AsReader) -> ConvertResponse:
     """Convert a description of an older format to version 4, with notes on what could not be converted."""
     try:
-        with checking(services, principal):
+        with checking(caller):
             conversion = descriptions.convert(body.document)
     except DescriptionError as error:
         raise from_description(error) from None
@@ -121,15 +118,15 @@ def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
 
 
 @router.post("/catalogue/{entry_id}/fill", response_model=FillResponse)
-def fill_form(entry_id: str, body: FillRequest, principal: Reader, services: ServicesDep) -> FillResponse:
+def fill_form(entry_id: str, body: FillRequest, caller: AsReader) -> FillResponse:
     """Return the description of an entry with the values of its form. Nothing is stored."""
-    entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(principal.role)), None)
+    entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(caller.principal.role)), None)
     if entry is None:
         raise NotFound(f"the catalogue has no entry {entry_id}")
-    document = _document_of(entry, services.store.policy().limits.of(principal.tenant).time_limit_s)
+    document = _document_of(entry, caller.store.policy().limits.of(caller.tenant).time_limit_s)
     try:
-        with checking(services, principal):
-            return FillResponse(document=descriptions.fill_form(entry, document, body.values, principal.role))
+        with checking(caller):
+            return FillResponse(document=descriptions.fill_form(entry, document, body.values, caller.principal.role))
     except DescriptionError as error:
         raise from_description(error) from None
 
@@ -164,7 +161,7 @@ def _obstacle(entry: CatalogueEntry, platform: Platform) -> Finding | None:
     """
     application = descriptions.parse(descriptions.catalogue_document(entry))
     main = [index for index, component in enumerate(application.components) if component.ends_application]
-    found = [one for one in findings(application, platform) if one.certain or one.code == IMAGE_ABSENT]
+    found = [one for one in findings(application, Target(platform)) if one.certain or one.code == IMAGE_ABSENT]
     of_main = (one for one in found if one.place[:2] in {("components", index) for index in main})
     return next(of_main, found[0] if found else None)
 
@@ -188,11 +185,11 @@ def _document_of(entry: CatalogueEntry, longest_s: float | None) -> dict[str, An
 
 
 def _as_submitted(
-    document: dict[str, Any], principal: Principal, services: Services, priority: int | None = None
+    document: dict[str, Any], caller: Caller, priority: int | None = None
 ) -> tuple[Application, list[str], int]:
     """Return the application as it would be stored for its tenant, the notes for its user, and its priority."""
-    fit = checked(document, services, principal, priority)
-    application, limit_notes = with_time_limit(fit.application, principal.tenant, services.store.policy().limits)
+    fit = checked(document, caller.services, caller.principal, priority)
+    application, limit_notes = with_time_limit(fit.application, caller.tenant, caller.store.policy().limits)
     return application, [*fit.notes, *limit_notes], fit.priority
 
 

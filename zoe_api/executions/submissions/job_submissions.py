@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_api.services.dependencies import Services
+from zoe_api.services.dependencies import Caller
 from zoe_api.services.job_calls import later
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.batch.job_submissions import (
@@ -18,19 +18,19 @@ from zoe_lib.store.sql.batch.job_submissions import (
 _RETRY_MIN_S = 1.0
 
 
-def note_submission(services: Services, principal: Principal, new_id: str) -> None:
+def note_submission(caller: Caller, new_id: str) -> None:
     """Note that a job submits an execution or array; nothing if the principal is no job. 403 if it was cancelled or has
     too many ancestors or descendants that have not ended, 429 if it submits too often.
     """
-    job = principal.job
+    job = caller.principal.job
     if job is None:
         return
     if job.cancelled:
         raise ApiProblem(Code.JOB_CANCELLED, f"job {job.execution_id} was cancelled")
-    settings = services.settings
+    settings = caller.services.settings
     bounds = JobBounds(settings.job_depth_max, settings.job_descendants_max, settings.job_submissions_per_minute_max)
     try:
-        services.accounts.note_job_submission(new_id, job, bounds, services.clock.now_s())
+        caller.services.accounts.note_job_submission(new_id, job, bounds, caller.services.clock.now_s())
     except JobStopped as refused:
         raise ApiProblem(Code.JOB_CANCELLED, str(refused)) from None
     except JobTooDeep as refused:
@@ -43,11 +43,11 @@ def note_submission(services: Services, principal: Principal, new_id: str) -> No
         raise later(Code.JOB_SUBMITS_TOO_OFTEN, str(refused), max(refused.retry_after_s, _RETRY_MIN_S)) from None
 
 
-def was_stopped(services: Services, principal: Principal) -> bool:
+def was_stopped(caller: Caller) -> bool:
     """Return whether a job was cancelled with its descendants since it noted a submission: then the request that
     stopped it did not see the new one yet, and it has to be cancelled too.
     """
-    return principal.job is not None and services.accounts.is_stopped_job(principal.job.unit)
+    return caller.principal.job is not None and caller.services.accounts.is_stopped_job(caller.principal.job.unit)
 
 
 def refused_after(principal: Principal) -> ApiProblem:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
@@ -76,15 +75,6 @@ class ApiProblem(Exception):  # noqa: N818 - it is an answer
         return self.problem.model_copy(update={"instance": path})
 
 
-@contextmanager
-def as_problems() -> Iterator[None]:
-    """Let refusals of submissions be answers."""
-    try:
-        yield
-    except SubmissionRefused as refused:
-        raise _of(refused) from None
-
-
 def _of(refused: SubmissionRefused) -> ApiProblem:
     return ApiProblem(Code(refused.code), refused.detail, refused.hint, refused.errors)
 
@@ -149,6 +139,10 @@ def install(app: FastAPI) -> None:
         if error.problem.status == 401:
             note_refused(request.scope, Code(error.problem.code))
         return problem_response(error.at(request.url.path))
+
+    @app.exception_handler(SubmissionRefused)
+    async def _submission_refused(request: Request, error: SubmissionRefused) -> Response:
+        return problem_response(_of(error).at(request.url.path))
 
     @app.exception_handler(TimeLimitTooLong)
     async def _time_limit_too_long(request: Request, error: TimeLimitTooLong) -> Response:

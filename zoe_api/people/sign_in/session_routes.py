@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from zoe_api.access import access, sessions
-from zoe_api.access.access import Reader, SignedIn
+from zoe_api.access.access import AsReader, AsSignedIn
 from zoe_api.http.addresses import address_of
 from zoe_api.http.attempts.brake import Brake, network_of
 from zoe_api.http.routing import api_router
@@ -48,10 +48,10 @@ async def sign_in(body: SignIn, request: Request, response: Response, services: 
 
 
 @router.get("", response_model=SessionView)
-def get_session(principal: Reader, request: Request, accounts: AccountsDep) -> SessionView:
+def get_session(caller: AsReader, accounts: AccountsDep) -> SessionView:
     """Return the signed-in user; `csrf_token` is the token that the request sent if that is valid, else empty."""
-    proved = bool(principal.session_id) and access.proved(request)
-    return _view(accounts, principal, request.headers.get(sessions.CSRF_HEADER, "") if proved else "")
+    proved = bool(caller.principal.session_id) and access.proved(caller.request)
+    return _view(accounts, caller.principal, caller.request.headers.get(sessions.CSRF_HEADER, "") if proved else "")
 
 
 @router.delete("", status_code=204)
@@ -67,30 +67,26 @@ def sign_out(request: Request, accounts: AccountsDep) -> Response:
 
 
 @router.put("/tenant", response_model=SessionView)
-def choose_tenant(
-    body: TenantChoice, principal: SignedIn, request: Request, response: Response, services: ServicesDep
-) -> SessionView:
+def choose_tenant(body: TenantChoice, caller: AsSignedIn, response: Response) -> SessionView:
     """Switch to another of your tenants, with a new session that ends when the old one would have ended."""
-    proof, chosen = sessions.switch(services, request, response, principal, body.tenant)
-    return _view(services.accounts, chosen, proof)
+    proof, chosen = sessions.switch(caller, response, body.tenant)
+    return _view(caller.services.accounts, chosen, proof)
 
 
 @router.put("/password", status_code=204)
-async def change_password(
-    body: PasswordChange, principal: SignedIn, request: Request, services: ServicesDep
-) -> Response:
+async def change_password(body: PasswordChange, caller: AsSignedIn) -> Response:
     """Change your password; all your sessions end, including this one, and all tokens if you ask for it."""
-    address = address_of(request)
+    address = address_of(caller.request)
 
     def change() -> None:
-        passwords.verify(services.accounts, principal.user, body.old, address)
-        check_strength(body.new, principal.user, services, "new")
-        services.accounts.set_password(principal.user, passwords.hashed(body.new))
+        passwords.verify(caller.services.accounts, caller.user, body.old, address)
+        check_strength(body.new, caller.user, caller.services, "new")
+        caller.services.accounts.set_password(caller.user, passwords.hashed(body.new))
         if body.end_tokens:
-            services.accounts.end_access(principal.user)
+            caller.services.accounts.end_access(caller.user)
 
-    brake = Brake(passwords.LOCAL, principal.user, network_of(address), clock=services.clock)
-    await services.password_checks.run(brake, services.accounts, change)
+    brake = Brake(passwords.LOCAL, caller.user, network_of(address), clock=caller.services.clock)
+    await caller.services.password_checks.run(brake, caller.services.accounts, change)
     return Response(status_code=204)
 
 

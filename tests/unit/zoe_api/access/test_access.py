@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 from fastapi.security.http import HTTPAuthorizationCredentials
 
-from tests.support.plain_api import REQUEST_ID, TENANT, USER, Accounts, person, refusal, request, run, services
+from tests.support.plain_api import (
+    REQUEST_ID,
+    TENANT,
+    USER,
+    Accounts,
+    caller_of,
+    person,
+    refusal,
+    request,
+    run,
+    services,
+)
 from zoe_api.access import access
 from zoe_api.http.problems.codes import Code
 from zoe_lib.domain.applications.roles import Scope
@@ -165,8 +176,8 @@ def test_terms_are_read_with_the_token_of_a_change_only() -> None:
 
 def test_a_token_is_no_session() -> None:
     with refusal(Code.SESSION_NEEDED):
-        run(access._signed_in(person(token_id="0011")))
-    browser = person(session_id="s")
+        run(access._signed_in(caller_of(None, person(token_id="0011"))))
+    browser = caller_of(None, person(session_id="s"))
     assert run(access._signed_in(browser)) is browser
 
 

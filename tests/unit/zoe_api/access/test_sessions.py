@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.responses import Response
 
-from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, Accounts, refusal, request, services
+from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, Accounts, caller_of, refusal, request, services
 from zoe_api.access import sessions
 from zoe_api.http.problems.codes import Code
 from zoe_lib.store.people import Session
@@ -154,7 +154,7 @@ def test_a_session_ends_no_later_than_it_may_and_another_tenant_does_not_make_it
     assert "Max-Age=30" in answer.headers["set-cookie"]
     known = sessions.require(made, asked(secret)).principal
     switched = Response()
-    sessions.switch(there, asked(secret), switched, known, ELSEWHERE)
+    sessions.switch(caller_of(there, known, asked(secret)), switched, ELSEWHERE)
     after = switched.headers["set-cookie"].partition("=")[2].partition(";")[0]
     assert made.browsers[hash_of(after)].expires_at_s == ends_s
     assert principal.tenant == TENANT

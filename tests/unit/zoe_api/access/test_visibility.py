@@ -14,6 +14,7 @@ from tests.support.plain_api import (
     TENANT,
     USER,
     admin,
+    caller_of,
     operator,
     person,
     refusal,
@@ -38,7 +39,7 @@ def there(given: ShareLevel | None = None) -> Any:
 
 
 def seen(made: Any, principal: Principal, level: ShareLevel = LOOK, execution_id: str = MINE.id) -> Any:
-    return visibility.visible_execution(made, principal, execution_id, request(), level)
+    return visibility.seen_execution(caller_of(made, principal, request()), execution_id, level)
 
 
 def unseen(made: Any, principal: Principal, execution_id: str = MINE.id) -> str:
@@ -51,7 +52,7 @@ def unseen(made: Any, principal: Principal, execution_id: str = MINE.id) -> str:
 def test_an_owner_does_everything_and_no_look_is_recorded(level: ShareLevel) -> None:
     made = there()
     assert seen(made, person(), level) == MINE
-    assert visibility.entered_execution(made, person(), MINE.id, request(), level) == MINE
+    assert visibility.entered_execution(caller_of(made, person(), request()), MINE.id, level) == MINE
     assert made.accounts.entries == []
 
 
@@ -81,7 +82,7 @@ def test_a_share_gives_its_level_and_those_below(given: ShareLevel, level: Share
     made = there(given)
     if allowed:
         assert seen(made, person(PEER), level) == MINE
-        assert visibility.entered_execution(made, person(PEER), MINE.id, request(), level) == MINE
+        assert visibility.entered_execution(caller_of(made, person(PEER), request()), MINE.id, level) == MINE
         return
     with refusal(Code.SHARE_TOO_LOW) as found:
         seen(made, person(PEER), level)
@@ -101,14 +102,14 @@ def test_operators_see_all_of_them_and_their_look_is_recorded(principal: Princip
 def test_operators_do_not_enter_what_is_not_shared_with_them() -> None:
     made = there()
     with refusal(Code.SHARE_TOO_LOW) as found:
-        visibility.entered_execution(made, operator(), MINE.id, request(), OPEN)
+        visibility.entered_execution(caller_of(made, operator(), request()), MINE.id, OPEN)
     assert found.problem.hint == "ask ada to share it for `open`"
     made.accounts.shared[MINE.id, TENANT, "olga"] = OPEN
-    assert visibility.entered_execution(made, operator(), MINE.id, request(), OPEN) == MINE
+    assert visibility.entered_execution(caller_of(made, operator(), request()), MINE.id, OPEN) == MINE
     with pytest.raises(NotFound):
-        visibility.entered_execution(made, operator(), "nothing", request(), OPEN)
+        visibility.entered_execution(caller_of(made, operator(), request()), "nothing", OPEN)
     with pytest.raises(NotFound):
-        visibility.entered_execution(made, person(STRANGER), MINE.id, request(), OPEN)
+        visibility.entered_execution(caller_of(made, person(STRANGER), request()), MINE.id, OPEN)
 
 
 @pytest.mark.parametrize(
@@ -163,14 +164,14 @@ def test_a_stream_goes_on_while_its_execution_is_visible(
 ) -> None:
     made = there(given)
     principal = token_of(made, user, role)
-    assert visibility.confirmed_visible(made, principal, MINE, level) is goes_on
-    assert visibility.still_visible(made, principal, MINE, level) is goes_on
-    assert visibility.confirmed_visible(made, principal, None, level) is True
+    assert visibility.confirmed_visible(caller_of(made, principal), MINE, level) is goes_on
+    assert visibility.still_visible(caller_of(made, principal), MINE, level) is goes_on
+    assert visibility.confirmed_visible(caller_of(made, principal), None, level) is True
     made.accounts.stored_tokens.clear()
-    assert visibility.confirmed_visible(made, principal, MINE, level) is False
+    assert visibility.confirmed_visible(caller_of(made, principal), MINE, level) is False
     made.accounts.away = True
-    assert visibility.confirmed_visible(made, principal, MINE, level) is None
-    assert visibility.still_visible(made, principal, MINE, level)
+    assert visibility.confirmed_visible(caller_of(made, principal), MINE, level) is None
+    assert visibility.still_visible(caller_of(made, principal), MINE, level)
 
 
 def test_a_share_that_cannot_be_read_is_neither_there_nor_gone() -> None:
@@ -183,7 +184,7 @@ def test_a_share_that_cannot_be_read_is_neither_there_nor_gone() -> None:
         raise AssertionError
 
     made.accounts.shared_level = away
-    assert visibility.confirmed_visible(made, principal, MINE) is None
+    assert visibility.confirmed_visible(caller_of(made, principal), MINE) is None
 
 
 def test_owners_and_operators_may_do_all_and_others_what_is_shared() -> None:
@@ -191,6 +192,10 @@ def test_owners_and_operators_may_do_all_and_others_what_is_shared() -> None:
     made = services(MINE, other, third)
     made.accounts.shared[other.id, TENANT, USER] = OPEN
     everything = [MINE, other, third]
-    assert visibility.levels_of(made, person(), everything) == {MINE.id: CONTROL, other.id: OPEN, third.id: LOOK}
-    assert set(visibility.levels_of(made, operator(), everything).values()) == {CONTROL}
-    assert visibility.levels_of(made, person(), []) == {}
+    assert visibility.levels_of(caller_of(made, person()), everything) == {
+        MINE.id: CONTROL,
+        other.id: OPEN,
+        third.id: LOOK,
+    }
+    assert set(visibility.levels_of(caller_of(made, operator()), everything).values()) == {CONTROL}
+    assert visibility.levels_of(caller_of(made, person()), []) == {}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import application, component, execution
-from tests.support.plain_api import PEER, TENANT, Master, after, operator, person, refusal, request, services
+from tests.support.plain_api import PEER, TENANT, Master, after, caller_of, operator, person, refusal, request, services
 from tests.support.scheduling import started
 from zoe_api.apps import ports
 from zoe_api.http.problems.codes import Code
@@ -41,7 +41,7 @@ def address(
     port: str, principal: Principal | None = None, made: Any = None, proved: bool = True, service: str = FIRST
 ) -> Any:
     asked = request(state={"proved": proved}, scheme="https")
-    return ports.get_port_address(ONE.id, service, port, asked, principal or person(), made or there())
+    return ports.get_port_address(ONE.id, service, port, caller_of(made or there(), principal or person(), asked))
 
 
 def test_a_plain_port_has_the_address_that_the_master_tells() -> None:
@@ -60,9 +60,9 @@ def test_a_plain_port_has_the_address_that_the_master_tells() -> None:
 def test_a_proxied_port_has_an_address_in_the_proxy(scheme: str, host: str, port: int, url: str) -> None:
     asked = request(scheme=scheme, state={"proved": True})
     asked.scope["headers"] = [(b"host", host.encode())]
-    told = ports.get_port_address(ONE.id, FIRST, "web", asked, person(), there())
+    told = ports.get_port_address(ONE.id, FIRST, "web", caller_of(there(), person(), asked))
     assert (told.host, told.port, told.url, told.headers) == ("e1.apps.example", port, url, {})
-    other = ports.get_port_address(ONE.id, SECOND, "web", asked, person(), there())
+    other = ports.get_port_address(ONE.id, SECOND, "web", caller_of(there(), person(), asked))
     assert other.host == "e1-1.apps.example"
 
 
@@ -86,7 +86,7 @@ def test_headers_are_for_those_who_may_open_the_application(
 
 def direct(port: str, principal: Principal) -> Any:
     asked = request(state={"proved": True})
-    return ports.get_port_address(ONE.id, FIRST, port, asked, principal, there(), True)
+    return ports.get_port_address(ONE.id, FIRST, port, caller_of(there(), principal, asked), True)
 
 
 def test_the_own_address_of_a_proxied_port_is_for_operators() -> None:
@@ -115,7 +115,7 @@ def opened(principal: Principal, made: Any, port: str = "web", service: str = FI
     found: list[Any] = []
     made.accounts.add_app_access = found.append
     asked = request(scheme="https")
-    url: str = ports.open_port(ONE.id, service, port, asked, principal, made).url
+    url: str = ports.open_port(ONE.id, service, port, caller_of(made, principal, asked)).url
     (access,) = found
     assert (access.execution_id, access.user) == (ONE.id, principal.user)
     return f"{access.number} {url.partition('ticket=')[0]}"

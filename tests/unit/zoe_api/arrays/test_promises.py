@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import application
-from tests.support.plain_api import Master, after, person, refusal, request, services
+from tests.support.plain_api import Master, after, caller_of, person, refusal, request, services
 from zoe_api.arrays import promises as array_promises
 from zoe_api.http.problems.codes import Code
 from zoe_client.vocabulary import OfferKind
@@ -62,14 +62,14 @@ def test_only_an_array_that_asks_as_a_whole_has_a_promise() -> None:
 
 def test_an_offer_is_accepted_for_all_indices_and_moves_the_deadline() -> None:
     found, one = there(array(), 3, offered(2))
-    array_promises.accept_array(found, ADA, one, 2, request())
+    array_promises.accept_array(caller_of(found, ADA, request()), one, 2)
     promises = [found.store.execution(f"{ID}_{n}").promise for n in range(3)]
     assert [promise.offer for promise in promises if promise is not None] == [2, 2, 2]
     assert found.store.array(ID).deadline_s == 9e11 + 1
     entries = found.store.journal(0, 100, execution_id=ID)
     assert entries[-1].kind == "array_accepted"
     assert entries[-1].data == {"user": "ada", "offer": 2, "deadline_s": 9e11 + 1, "what": "offer 2"}
-    array_promises.accept_array(found, ADA, one, 2, request())
+    array_promises.accept_array(caller_of(found, ADA, request()), one, 2)
     assert len(found.store.journal(0, 100, execution_id=ID)) == len(entries)
 
 
@@ -83,21 +83,21 @@ def test_the_deadline_is_that_of_the_index_that_ends_last() -> None:
             execution_of(one, position, 1.0), ev.Submitted(at_s=1.0), ev.PromiseOffered(at_s=1.0, offers=offers)
         )
         found.store._state.put(execution)
-    array_promises.accept_array(found, ADA, one, 1, request())
+    array_promises.accept_array(caller_of(found, ADA, request()), one, 1)
     assert found.store.array(ID).deadline_s == 9e11
 
 
 def test_nothing_is_accepted_before_all_are_decided() -> None:
     found, one = there(array(), 2, offered())
     with refusal(Code.ILLEGAL_STATE) as refused:
-        array_promises.accept_array(found, ADA, one, 1, request())
+        array_promises.accept_array(caller_of(found, ADA, request()), one, 1)
     assert refused.problem.hint == "it is not decided yet"
 
 
 def test_an_array_without_a_promise_has_no_offers() -> None:
     found, one = there(array(application=application()), 0)
     with refusal(Code.ILLEGAL_STATE):
-        array_promises.accept_array(found, ADA, one, 1, request())
+        array_promises.accept_array(caller_of(found, ADA, request()), one, 1)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_what_was_never_made_or_asks_for_no_promise_is_not_told_as_waiting() -> 
 
 def test_a_plan_asks_the_master_for_all_indices_together() -> None:
     master = Master(plan_together={"answers": [{"terms": encode(TERMS), "offers": None}] * 3})
-    plan = array_promises.planned_array(services(master=master), array(notes=("note",)), request(), ADA)
+    plan = array_promises.planned_array(caller_of(services(master=master), ADA, request()), array(notes=("note",)))
     assert plan.notes == ["note"]
     assert plan.promise.terms is not None
     ((kind, body, request_id, asker),) = master.asked
@@ -133,4 +133,4 @@ def test_a_plan_asks_the_master_for_all_indices_together() -> None:
     assert [one["id"] for one in body["members"]] == [f"{ID}_{n}" for n in range(3)]
     assert len(body["applications"]) == 1
     with refusal(Code.INVALID_REQUEST):
-        array_promises.planned_array(services(), array(deadline_s=None), request(), ADA)
+        array_promises.planned_array(caller_of(services(), ADA, request()), array(deadline_s=None))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import application, execution
-from tests.support.plain_api import PEER, TENANT, Master, after, person, refusal, request, services
+from tests.support.plain_api import PEER, TENANT, Master, after, caller_of, person, refusal, request, services
 from zoe_api.arrays import whole_promises
 from zoe_api.http.problems.codes import Code
 from zoe_client.vocabulary import Cause, DeadlineCause, DeadlineStatus, OfferKind, PromiseRisk
@@ -52,7 +52,7 @@ def test_the_whole_ends_with_its_last_and_costs_what_all_cost() -> None:
 def test_a_plan_promises_if_all_are_promised() -> None:
     def told(*answers: dict[str, Any]) -> Any:
         master = Master(plan_together={"answers": list(answers)})
-        return whole_promises.planned_promise(services(master=master), [member()], request(), ADA)
+        return whole_promises.planned_promise(caller_of(services(master=master), ADA, request()), [member()])
 
     yes, no = {"terms": encode(TERMS), "offers": None}, {"terms": None, "offers": encode(offers(LATER))}
     assert told(yes, yes).terms.finish_s == 100.0
@@ -147,7 +147,7 @@ def waiting(number: int = 1, *terms: FinishTerms, ends_in_s: float = DAY_S) -> E
 
 def accept(there: Any, number: int, user: str = "ada") -> bool:
     ids = sorted(there.store._state.executions)
-    return whole_promises.accept_for(there, person(user), ids, number, request())
+    return whole_promises.accept_for(caller_of(there, person(user), request()), ids, number)
 
 
 def promises(there: Any) -> list[int | None]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import execution
-from tests.support.plain_api import ELSEWHERE, TENANT, USER, admin, refusal, request, services
+from tests.support.plain_api import ELSEWHERE, TENANT, USER, admin, caller_of, refusal, request, services
 from zoe_api.billing import limits
 from zoe_api.http.problems.codes import Code
 from zoe_client.wire import LimitChange, QuotaView
@@ -27,7 +27,7 @@ def there() -> Any:
 def set_(made: Any, tenant: str = TENANT, user: str | None = None, **amounts: Any) -> Any:
     asked = request()
     body = LimitChange(tenant=tenant, user=user, amounts=amounts)
-    return limits.set_limit(body, ROOT, made, asked), asked
+    return limits.set_limit(body, caller_of(made, ROOT, asked)), asked
 
 
 def test_amounts_that_are_not_given_stay() -> None:
@@ -69,12 +69,12 @@ def test_users_have_no_limits_of_bandwidth_and_time() -> None:
 def test_a_limit_is_cleared_in_part_or_whole() -> None:
     made = there()
     set_(made, executions=1, cores_milli=2)
-    limits.clear_limit(ROOT, made, request(), TENANT, None, ["executions"])
+    limits.clear_limit(caller_of(made, ROOT, request()), TENANT, None, ["executions"])
     assert made.store.policy().limits.own(LimitSubject(TENANT)) == {"cores_milli": 2}
-    limits.clear_limit(ROOT, made, request(), TENANT)
+    limits.clear_limit(caller_of(made, ROOT, request()), TENANT)
     assert made.store.policy().limits.own(LimitSubject(TENANT)) == {}
     with pytest.raises(NotFound, match=f"no limit is set for {TENANT}"):
-        limits.clear_limit(ROOT, made, request(), TENANT)
+        limits.clear_limit(caller_of(made, ROOT, request()), TENANT)
 
 
 def test_a_list_has_all_limits_and_the_meters_of_all_that_exist() -> None:
@@ -106,7 +106,7 @@ def test_a_list_of_a_tenant_has_its_own_only() -> None:
 def test_a_quota_is_three_limits_of_a_tenant() -> None:
     made, asked = there(), request()
     body = QuotaView(executions_max=4, executions_of_user_max=2, time_limit_s_max=60.0)
-    assert limits.set_quota(TENANT, body, ROOT, made, asked) is body
+    assert limits.set_quota(TENANT, body, caller_of(made, ROOT, asked)) is body
     found = made.store.policy().limits
     assert found.own(LimitSubject(TENANT)) == {"executions": 4, "time_limit_s": 60.0}
     assert found.own(LimitSubject(TENANT, "*")) == {"executions": 2}
@@ -114,13 +114,13 @@ def test_a_quota_is_three_limits_of_a_tenant() -> None:
     assert asked.state.audit_changes["executions_max"] == [None, 4]
     assert made.master.hints == 1
     with pytest.raises(NotFound):
-        limits.set_quota("nothing", body, ROOT, made, request())
+        limits.set_quota("nothing", body, caller_of(made, ROOT, request()))
 
 
 def test_what_a_quota_does_not_change_still_follows_the_default() -> None:
     made = there()
     set_(made, "*", None, executions=9)
-    limits.set_quota(TENANT, QuotaView(executions_max=9, time_limit_s_max=60.0), ROOT, made, request())
+    limits.set_quota(TENANT, QuotaView(executions_max=9, time_limit_s_max=60.0), caller_of(made, ROOT, request()))
     assert made.store.policy().limits.own(LimitSubject(TENANT)) == {"time_limit_s": 60.0}
 
 

@@ -9,7 +9,19 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, admin, operator, person, refusal, request, services
+from tests.support.plain_api import (
+    ELSEWHERE,
+    PEER,
+    TENANT,
+    USER,
+    admin,
+    caller_of,
+    operator,
+    person,
+    refusal,
+    request,
+    services,
+)
 from zoe_api.billing import statements as billing
 from zoe_api.http.problems.codes import Code
 from zoe_client.documents.diagnostics import DescriptionError, Diagnostic
@@ -64,7 +76,7 @@ def there() -> Any:
 
 def statement(principal: Principal, tenant: str | None = None, form: str | None = None, **headers: str) -> Any:
     made = there()
-    return billing.get_statement("2026-11", principal, made, request(headers=headers), tenant, form), made
+    return billing.get_statement("2026-11", caller_of(made, principal, request(headers=headers)), tenant, form), made
 
 
 @pytest.mark.parametrize(
@@ -132,10 +144,10 @@ def test_a_spreadsheet_does_not_take_a_cell_for_a_formula(value: object, cell: o
 
 def test_a_month_that_does_not_exist_is_refused() -> None:
     with refusal(Code.INVALID_REQUEST):
-        billing.get_statement("9999-01", person(), there(), request())
+        billing.get_statement("9999-01", caller_of(there(), person(), request()))
     with refusal(Code.INVALID_REQUEST):
-        billing.close_statement("9999-01", admin(), there())
-    assert billing.close_statement("2026-11", admin(), there()).total == "2.25"
+        billing.close_statement("9999-01", caller_of(there(), admin()))
+    assert billing.close_statement("2026-11", caller_of(there(), admin())).total == "2.25"
 
 
 # -- budgets -----------------------------------------------------------------------------------------------------------
@@ -180,13 +192,13 @@ def test_a_budget_is_set_for_a_tenant_and_a_user_that_exist() -> None:
     made, asked = with_budgets(), request()
     made.spending._budgets = (1e18, ())
     body = BudgetChange(tenant=TENANT, user=USER, amount="12.50", refuses=True, warn_percent=90)
-    assert billing.set_budget(body, admin(), made, asked) is body
+    assert billing.set_budget(body, caller_of(made, admin(), asked)) is body
     assert made.store.billing.found[-1] == Budget(TENANT, USER, Decimal("12.50"), True, 90)
     assert asked.state.audit_changes == {f"{TENANT}/{USER}": ["10.50", "12.50"], "refuses": [None, True]}
     assert made.spending._budgets[0] < 0
     for tenant, user in ((ELSEWHERE, None), (TENANT, "nobody")):
         with pytest.raises(NotFound):
-            billing.set_budget(BudgetChange(tenant=tenant, user=user, amount="1"), admin(), made, request())
+            billing.set_budget(BudgetChange(tenant=tenant, user=user, amount="1"), caller_of(made, admin(), request()))
 
 
 # -- price lists -------------------------------------------------------------------------------------------------------
@@ -217,7 +229,7 @@ def test_a_bad_list_is_refused_with_all_its_errors() -> None:
     made.store.billing = Bad()
     body = PriceListRequest(document={})
     for work in (
-        lambda: billing.set_price_list(body, admin(), made, request()),
+        lambda: billing.set_price_list(body, caller_of(made, admin(), request())),
         lambda: billing.check_price_list(SYSTEM_CLOCK, body, admin(), made.store),
     ):
         with refusal(Code.INVALID_PRICE_LIST) as found:

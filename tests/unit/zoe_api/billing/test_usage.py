@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 
 from tests.support.applications import execution
-from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, Master, operator, person, request, services
+from tests.support.plain_api import (
+    ELSEWHERE,
+    PEER,
+    TENANT,
+    USER,
+    Master,
+    caller_of,
+    operator,
+    person,
+    request,
+    services,
+)
 from zoe_api.billing import usage
 from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.domain.executions.limits import LimitSubject
@@ -34,7 +45,7 @@ def sample(one: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(("principal", "seen"), [(person(), [1]), (person(PEER), [2]), (operator(), [1, 2, 3])])
 def test_users_see_the_present_use_of_what_they_see(principal: Principal, seen: list[int]) -> None:
     master = Master(usage={"usage": [sample(one) for one in STORED]})
-    told = usage.current_usage(principal, services(*STORED).store, master, request())
+    told = usage.current_usage(caller_of(None, principal, request()), services(*STORED).store, master)
     assert [one.execution_id for one in told.usage] == [f"execution-{n:04}" for n in seen]
 
 
@@ -42,7 +53,7 @@ def test_users_see_the_present_use_of_what_they_see(principal: Principal, seen: 
 def test_the_use_of_executions_is_of_those_that_are_visible(principal: Principal, seen: list[int], looks: int) -> None:
     made = services(*STORED)
     made.store.use_of = lambda ids, _: [ExecutionUse(one, 5.0) for one in sorted(ids)]
-    told = usage.usage_of_executions(principal, made, request(), [one.id for one in STORED])
+    told = usage.usage_of_executions(caller_of(made, principal, request()), [one.id for one in STORED])
     assert [one.execution_id for one in told.use] == [f"execution-{n:04}" for n in seen]
     assert len(made.accounts.entries) == looks
 
@@ -57,7 +68,7 @@ def daily(principal: Principal, from_s: float = 0.0, to_s: float | None = None, 
     }
     made.store.daily_use = lambda *of: asked.append(of) or found
     return usage.daily_usage(
-        SYSTEM_CLOCK, principal, made.store, request(headers={"accept": accept}), from_s, to_s, **given
+        SYSTEM_CLOCK, caller_of(made, principal, request(headers={"accept": accept})), made.store, from_s, to_s, **given
     ), asked
 
 

@@ -15,6 +15,7 @@ from tests.support.plain_api import (
     Master,
     admin,
     after,
+    caller_of,
     operator,
     person,
     refusal,
@@ -58,7 +59,9 @@ def test_nodes_are_shown_with_what_zoe_reserves_there(principal: Any, message: s
 def set_policy(principal: Any, if_match: str | None = None, **changes: Any) -> tuple[Any, Any, Any]:
     made, asked, answer = there(), request("PUT"), Response()
     body = policy_view(replace(made.store.policy(), **changes))
-    told = cluster.set_policy(SYSTEM_CLOCK, body, principal, made.store, made.master, asked, answer, if_match)
+    told = cluster.set_policy(
+        SYSTEM_CLOCK, body, caller_of(None, principal, asked), made.store, made.master, answer, if_match
+    )
     return told, asked, (made, answer)
 
 
@@ -126,7 +129,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch, **body: Any) -> tuple[Any, float]:
 
     monkeypatch.setattr(cluster, "replay", replay)
     with pytest.raises(ZeroDivisionError):
-        cluster.replay_journal(ReplayRequest(from_s=1.0, **body), operator(), there())
+        cluster.replay_journal(ReplayRequest(from_s=1.0, **body), caller_of(there(), operator()))
     wanted, to_s = asked[0]
     return wanted, to_s
 
@@ -139,5 +142,5 @@ def test_a_replay_ends_now_at_the_latest(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_replay_gets_the_fields_of_a_policy_that_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
     assert replayed(monkeypatch, policy={"order": "fifo"})[0].policy == {"order": "fifo"}
     with refusal(Code.INVALID_POLICY) as found:
-        cluster.replay_journal(ReplayRequest(from_s=1.0, policy={"order": "none"}), operator(), there())
+        cluster.replay_journal(ReplayRequest(from_s=1.0, policy={"order": "none"}), caller_of(there(), operator()))
     assert found.problem.errors[0].pointer == "/policy/order"

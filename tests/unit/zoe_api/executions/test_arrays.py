@@ -7,11 +7,23 @@ from typing import Any
 import pytest
 
 from tests.support.applications import application
-from tests.support.plain_api import ELSEWHERE, PEER, USER, admin, operator, person, refusal, refused_with, request
+from tests.support.plain_api import (
+    ELSEWHERE,
+    PEER,
+    USER,
+    admin,
+    caller_of,
+    operator,
+    person,
+    refusal,
+    refused_with,
+    request,
+)
 from tests.support.plain_api import services as plain_services
 from zoe_api.arrays import modifying as array_modifying
 from zoe_api.executions import arrays
 from zoe_api.http.problems.codes import Code
+from zoe_api.services.dependencies import Caller
 from zoe_client.vocabulary import Holder, IndexState
 from zoe_client.wire import ArrayModifyRequest, ArrayRequest
 from zoe_lib.domain.executions import events as ev
@@ -81,10 +93,10 @@ def test_an_array_is_seen_by_its_owner_and_by_operators_whose_look_is_recorded(
 ) -> None:
     there = services()
     if seen:
-        assert arrays.seen_array(ID, there, principal, request()).id == ID
+        assert arrays.seen_array(ID, caller_of(there, principal, request())).id == ID
     else:
         with pytest.raises(NotFound, match=f"array {ID} does not exist"):
-            arrays.seen_array(ID, there, principal, request())
+            arrays.seen_array(ID, caller_of(there, principal, request()))
     assert [entry.target for entry in there.accounts.entries] == [f"/api/v1/arrays/{ID}"] * looks
 
 
@@ -98,24 +110,24 @@ def test_owning_takes_both_user_and_tenant() -> None:
 # -- cancel ------------------------------------------------------------------------------------------------------------
 def test_to_cancel_ends_indices_and_executions() -> None:
     there = services(active=2)
-    array = arrays.cancel(there, ADA, ID, request())
+    array = arrays.cancel(caller_of(there, ADA, request()), ID)
     assert array.counts == {IndexState.CANCELLED: 4}
     assert (state_of(there, 0), state_of(there, 1)) == (ExecutionState.CANCELLED, ExecutionState.CANCELLED)
     assert kinds(there) == ["array_cancelled", "array_ended"]
     with refusal(Code.ALREADY_ENDED) as found:
-        arrays.cancel(there, ADA, ID, request())
+        arrays.cancel(caller_of(there, ADA, request()), ID)
     assert found.problem.detail == "it is cancelled"
 
 
 def test_without_an_index_that_waits_only_executions_are_cancelled() -> None:
     there = services(active=4)
-    assert arrays.cancel(there, ADA, ID, request()).counts == {IndexState.CANCELLED: 4}
+    assert arrays.cancel(caller_of(there, ADA, request()), ID).counts == {IndexState.CANCELLED: 4}
     assert kinds(there) == ["array_ended"]
 
 
 def test_indices_to_cancel_have_no_number_at_once() -> None:
     with refusal(Code.INVALID_REQUEST) as found:
-        arrays.cancel(services(), ADA, ID, request(), "0-1%1")
+        arrays.cancel(caller_of(services(), ADA, request()), ID, "0-1%1")
     assert "%1" in found.problem.detail
 
 
@@ -133,7 +145,7 @@ def test_indices_to_cancel_have_no_number_at_once() -> None:
 def test_a_hold_is_of_its_user_or_of_an_operator(principal: Principal, before: Holder | None, held: Holder) -> None:
     there = services(active=1, conditions=Conditions(held=before))
     version = there.store.array(ID).version
-    array = arrays.hold(there, principal, ID, request())
+    array = arrays.hold(caller_of(there, principal, request()), ID)
     assert array.conditions.held is held
     assert (array.version > version) is (before is not held)
     assert there.store.execution(f"{ID}_0").conditions.held is not None
@@ -144,25 +156,25 @@ def test_a_hold_is_of_its_user_or_of_an_operator(principal: Principal, before: H
 
 def test_a_release_lets_it_and_its_executions_go_on() -> None:
     there = services(active=1)
-    arrays.hold(there, ADA, ID, request())
-    array = arrays.release(there, ADA, ID, request())
+    arrays.hold(caller_of(there, ADA, request()), ID)
+    array = arrays.release(caller_of(there, ADA, request()), ID)
     assert array.conditions.held is None
     assert there.store.execution(f"{ID}_0").conditions.held is None
     assert kinds(there) == ["array_held", "array_released"]
-    assert arrays.release(there, ADA, ID, request()).version == array.version
+    assert arrays.release(caller_of(there, ADA, request()), ID).version == array.version
 
 
 def test_what_an_operator_holds_only_operators_release() -> None:
     there = services(conditions=Conditions(held=Holder.OPERATOR))
     with refusal(Code.HELD_BY_OPERATOR):
-        arrays.release(there, ADA, ID, request())
-    assert arrays.release(there, OLGA, ID, request()).conditions.held is None
+        arrays.release(caller_of(there, ADA, request()), ID)
+    assert arrays.release(caller_of(there, OLGA, request()), ID).conditions.held is None
 
 
 @pytest.mark.parametrize("act", [arrays.hold, arrays.release])
 def test_what_has_ended_is_neither_held_nor_released(act: Any) -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
-        act(services(ended=4), ADA, ID, request())
+        act(caller_of(services(ended=4), ADA, request()), ID)
     assert found.problem.detail == "it has ended: it is cancelled"
 
 
@@ -172,8 +184,8 @@ def budgets(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """Whose budgets were looked at; prices are no part of these rules."""
     looked: list[tuple[str, str]] = []
 
-    def check(_: Any, principal: Principal) -> tuple[str, ...]:
-        looked.append((principal.tenant, principal.user))
+    def check(caller: Caller) -> tuple[str, ...]:
+        looked.append((caller.tenant, caller.user))
         return ("the budget is near",)
 
     monkeypatch.setattr(arrays, "check_budget", check)
@@ -183,7 +195,7 @@ def budgets(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 
 def test_cancelled_indices_run_again_at_the_expense_of_their_owner(budgets: list[tuple[str, str]]) -> None:
     there = services(ended=3)
-    array = arrays.requeue(there, OLGA, ID, request())
+    array = arrays.requeue(caller_of(there, OLGA, request()), ID)
     assert (array.run, array.counts) == (2, {IndexState.WAITING: 4})
     assert budgets == [("iostack", USER)]
     assert kinds(there)[-1] == "array_requeued"
@@ -191,7 +203,7 @@ def test_cancelled_indices_run_again_at_the_expense_of_their_owner(budgets: list
 
 def test_without_an_index_that_failed_nothing_runs_again() -> None:
     there = services()
-    assert arrays.requeue(there, ADA, ID, request()).run == 1
+    assert arrays.requeue(caller_of(there, ADA, request()), ID).run == 1
     assert there.master.hints == 0
 
 
@@ -200,15 +212,15 @@ def test_indices_run_a_bounded_number_of_times(run: int, allowed: bool) -> None:
     there = services(ended=1)
     there.store._state.arrays[ID] = changed(there.store.array(ID), run=run)
     if allowed:
-        assert arrays.requeue(there, ADA, ID, request()).run == RUNS_MAX
+        assert arrays.requeue(caller_of(there, ADA, request()), ID).run == RUNS_MAX
         return
     with refusal(Code.ILLEGAL_STATE):
-        arrays.requeue(there, ADA, ID, request())
+        arrays.requeue(caller_of(there, ADA, request()), ID)
 
 
 # -- modify ------------------------------------------------------------------------------------------------------------
 def modified(there: Any, principal: Principal = ADA, **given: Any) -> Array:
-    return array_modifying.modify(there, principal, ID, ArrayModifyRequest(**given), request())
+    return array_modifying.modify(caller_of(there, principal, request()), ID, ArrayModifyRequest(**given))
 
 
 def test_the_row_and_the_executions_that_wait_change_together() -> None:
@@ -284,7 +296,7 @@ def test_indices_are_bounded(text: str, code: str | None, hint: str) -> None:
 
 def partners(after: list[str], indices: str = "0-3") -> list[str]:
     body = ArrayRequest(application={}, indices=indices, after=after)
-    return list(arrays._partners(body, parse_array(indices, 100)[0], services(), ADA))
+    return list(arrays._partners(body, parse_array(indices, 100)[0], caller_of(services(), ADA)))
 
 
 def test_an_array_runs_index_by_index_after_another_with_the_same_indices() -> None:
@@ -301,7 +313,7 @@ def test_an_array_runs_index_by_index_after_another_with_the_same_indices() -> N
 def test_an_array_is_made_of_what_was_checked(name: str | None, called: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "checked", lambda *_: Checked(application(), 4, ("note",)))
     body = ArrayRequest(application={}, indices="0-3%2", name=name, after=[f"corr:{ID}"], deadline_s=60.0)
-    array = arrays.new_array(body, services(), ADA, request(state={"terms": None}))
+    array = arrays.new_array(body, caller_of(services(), ADA, request(state={"terms": None})))
     assert (array.name, array.tenant, array.user, array.priority, array.at_once) == (called, "iostack", USER, 4, 2)
     assert (array.indices.count, array.corr, array.conditions) == (4, (ID,), Conditions())
     assert array.deadline_s == pytest.approx(array.submitted_at_s + 60)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.applications import execution
-from tests.support.plain_api import REQUEST_ID, after, person, refusal, request, services
+from tests.support.plain_api import REQUEST_ID, after, caller_of, person, refusal, request, services
 from tests.support.scheduling import started
 from zoe_api.executions.cancelling import cancel, cancellation
 from zoe_api.http.problems.codes import Code
@@ -15,26 +15,26 @@ WAITING = after(execution(1), ev.Submitted(at_s=1.0), ev.Queued(at_s=1.0))
 
 def test_what_waits_ends_at_once() -> None:
     made = services(WAITING)
-    ended = cancel(made, person(), WAITING.id, request())
+    ended = cancel(caller_of(made, person(), request()), WAITING.id)
     assert (ended.state, ended.cause, ended.message) == (ExecutionState.CANCELLED, Cause.CANCELLED, "cancelled by ada")
-    assert cancel(made, person(), WAITING.id, request()) == ended
+    assert cancel(caller_of(made, person(), request()), WAITING.id) == ended
     with refusal(Code.VERSION_MISMATCH):
-        cancel(made, person(), WAITING.id, request(), '"1"')
+        cancel(caller_of(made, person(), request()), WAITING.id, '"1"')
 
 
 def test_what_runs_stops_and_is_not_stopped_twice() -> None:
     running = started(WAITING, "n1", "n1", "n1", "n1")
     made = services(running)
-    event = cancellation(running, made, person(), request())
+    event = cancellation(running, caller_of(made, person(), request()))
     assert isinstance(event, ev.Stopping)
     assert (event.outcome, event.cause_id) == (Outcome.CANCELLED, REQUEST_ID)
-    stopping = cancel(made, person(), WAITING.id, request())
+    stopping = cancel(caller_of(made, person(), request()), WAITING.id)
     assert stopping.state is ExecutionState.STOPPING
-    assert cancellation(stopping, made, person(), request()) is None
+    assert cancellation(stopping, caller_of(made, person(), request())) is None
 
 
 def test_what_has_ended_otherwise_cannot_be_cancelled() -> None:
     failed = after(WAITING, ev.Refused(at_s=2.0, outcome=Outcome.FAILED, cause=Cause.NEVER_FITS))
     with refusal(Code.ALREADY_ENDED) as found:
-        cancel(services(failed), person(), WAITING.id, request())
+        cancel(caller_of(services(failed), person(), request()), WAITING.id)
     assert found.problem.detail == "it is failed"

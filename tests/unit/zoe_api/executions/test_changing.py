@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import execution
-from tests.support.plain_api import PEER, REQUEST_ID, TENANT, after, person, refusal, request, services
+from tests.support.plain_api import PEER, REQUEST_ID, TENANT, after, caller_of, person, refusal, request, services
 from zoe_api.executions.changing import change
 from zoe_api.http.problems.codes import Code
 from zoe_lib.domain.applications.sharing import ShareLevel
@@ -23,7 +23,7 @@ def held(_: Any = None) -> ev.Event:
 
 
 def changed(made: Any, decide: Any = held, user: str = "ada", if_match: str | None = None) -> Any:
-    return change(made, person(user), WAITING.id, request(), if_match, decide)
+    return change(caller_of(made, person(user), request()), WAITING.id, if_match, decide)
 
 
 def kinds(made: Any) -> list[str]:

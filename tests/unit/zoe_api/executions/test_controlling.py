@@ -16,6 +16,7 @@ from tests.support.plain_api import (
     REQUEST_ID,
     TENANT,
     after,
+    caller_of,
     operator,
     person,
     refusal,
@@ -56,16 +57,16 @@ def held_by(holder: Holder | None, one: Execution = FRESH) -> Execution:
 # -- hold and release --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("one", [FRESH, QUEUED], ids=["submitted", "queued"])
 def test_what_waits_can_be_held(one: Execution) -> None:
-    event = controlling.held(one, ADA, request())
+    event = controlling.held(one, caller_of(None, ADA, request()))
     assert isinstance(event, ev.Held)
     assert (event.by, event.user, event.cause_id) == (Holder.USER, "ada", REQUEST_ID)
-    assert controlling.hold(services(one), ADA, one.id, request()).conditions.held is Holder.USER
+    assert controlling.hold(caller_of(services(one), ADA, request()), one.id).conditions.held is Holder.USER
 
 
 @pytest.mark.parametrize("one", [STARTING, STOPPING, ENDED], ids=["starting", "stopping", "ended"])
 def test_what_does_not_wait_is_not_held(one: Execution) -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
-        controlling.hold(services(one), ADA, one.id, request())
+        controlling.hold(caller_of(services(one), ADA, request()), one.id)
     assert found.problem.detail == f"it does not wait any more: it is {one.state}"
 
 
@@ -82,7 +83,7 @@ def test_what_does_not_wait_is_not_held(one: Execution) -> None:
     ],
 )
 def test_the_hold_of_an_operator_is_stronger(principal: Principal, already: Holder | None, by: Holder | None) -> None:
-    event: Any = controlling.held(held_by(already), principal, request())
+    event: Any = controlling.held(held_by(already), caller_of(None, principal, request()))
     assert (None if event is None else event.by) == by
 
 
@@ -92,36 +93,36 @@ def test_the_hold_of_an_operator_is_stronger(principal: Principal, already: Hold
 )
 def test_a_hold_is_released(principal: Principal, holder: Holder | None, changes: bool) -> None:
     one = held_by(holder)
-    event = controlling.released(one, principal, request())
+    event = controlling.released(one, caller_of(None, principal, request()))
     assert (event is not None) is changes
-    released = controlling.release(services(one), principal, one.id, request())
+    released = controlling.release(caller_of(services(one), principal, request()), one.id)
     assert released.conditions.held is None
     assert (released.version > one.version) is changes
 
 
 def test_what_an_operator_holds_stays_so_for_users() -> None:
     with refusal(Code.HELD_BY_OPERATOR):
-        controlling.released(held_by(Holder.OPERATOR), ADA, request())
+        controlling.released(held_by(Holder.OPERATOR), caller_of(None, ADA, request()))
 
 
 def test_what_has_ended_is_not_released_and_what_runs_is_not_held() -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
-        controlling.release(services(ENDED), ADA, ENDED.id, request())
+        controlling.release(caller_of(services(ENDED), ADA, request()), ENDED.id)
     assert found.problem.detail == "it has ended: it is failed"
-    assert controlling.released(STARTING, ADA, request()) is None
+    assert controlling.released(STARTING, caller_of(None, ADA, request())) is None
 
 
 # -- requeue -----------------------------------------------------------------------------------------------------------
 def test_what_runs_goes_back_into_the_queue() -> None:
     made = services(STARTING)
-    stopping = controlling.requeue(made, ADA, STARTING.id, request())
+    stopping = controlling.requeue(caller_of(made, ADA, request()), STARTING.id)
     assert (stopping.state, stopping.cause, stopping.outcome) == (
         ExecutionState.STOPPING,
         Cause.REQUEUED,
         Outcome.FAILED,
     )
     assert stopping.message == "requeued by ada"
-    assert controlling.requeue(made, ADA, STARTING.id, request()) == stopping
+    assert controlling.requeue(caller_of(made, ADA, request()), STARTING.id) == stopping
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_what_runs_goes_back_into_the_queue() -> None:
 )
 def test_what_does_not_run_is_not_requeued(one: Execution, hint: str) -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
-        controlling.requeue(services(one), ADA, one.id, request())
+        controlling.requeue(caller_of(services(one), ADA, request()), one.id)
     assert found.problem.detail == f"it does not run: it is {one.state}"
     assert found.problem.hint.startswith(hint)
 
@@ -142,7 +143,7 @@ def modified(one: Execution, principal: Principal = ADA, policy: Policy | None =
         made.store._state.policy = policy
     if principal.user == PEER:
         made.accounts.shared[one.id, TENANT, PEER] = ShareLevel.CONTROL
-    return controlling.modify(made, principal, one.id, ModifyRequest(**given), request())
+    return controlling.modify(caller_of(made, principal, request()), one.id, ModifyRequest(**given))
 
 
 def test_what_is_not_given_stays() -> None:
@@ -247,18 +248,18 @@ def offered(number: int = 2, ends_in_s: float = DAY_S, **changes: Any) -> Execut
 def accepted(one: Execution, number: int, clock: Clock = SYSTEM_CLOCK) -> Execution:
     made = services(one)
     made.clock = clock
-    return controlling.accept(made, ADA, one.id, number, request())
+    return controlling.accept(caller_of(made, ADA, request()), one.id, number)
 
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_an_offer_becomes_the_promise(number: int) -> None:
     made = services(offered())
-    one = controlling.accept(made, ADA, FRESH.id, number, request())
+    one = controlling.accept(caller_of(made, ADA, request()), FRESH.id, number)
     assert one.promise is not None
     assert (one.promise.offer, one.promise.terms.finish_s) == (number, 9e11 + number - 1)
-    assert controlling.accept(made, ADA, FRESH.id, number, request()) == one
+    assert controlling.accept(caller_of(made, ADA, request()), FRESH.id, number) == one
     with refusal(Code.ILLEGAL_STATE) as found:
-        controlling.accept(made, ADA, FRESH.id, 3 - number, request())
+        controlling.accept(caller_of(made, ADA, request()), FRESH.id, 3 - number)
     assert found.problem.detail == f"its offer {number} was accepted already"
 
 
@@ -305,7 +306,7 @@ def test_what_is_promised_as_a_part_is_accepted_for_the_whole(whole: str, comman
 
 # -- scale -------------------------------------------------------------------------------------------------------------
 def scaled(one: Execution, **counts: int) -> Execution:
-    return controlling.scale(services(one), ADA, one.id, ScaleRequest(total_counts=counts), request())
+    return controlling.scale(caller_of(services(one), ADA, request()), one.id, ScaleRequest(total_counts=counts))
 
 
 @pytest.mark.parametrize("one", [FRESH, QUEUED, STARTING], ids=["submitted", "queued", "starting"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import execution
-from tests.support.plain_api import PEER, TENANT, person, request, services
+from tests.support.plain_api import PEER, TENANT, caller_of, person, request, services
 from zoe_api.executions import diff_routes as diffs
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.store.errors import NotFound
@@ -20,7 +20,7 @@ def there(*stored: Any) -> Any:
 
 
 def compared(made: Any, principal: Any = None, **given: Any) -> Any:
-    return diffs.diff_executions("execution-0009", request(), principal or person(), made, **given)
+    return diffs.diff_executions("execution-0009", caller_of(made, principal or person(), request()), **given)
 
 
 LATER = execution(9, name="x")

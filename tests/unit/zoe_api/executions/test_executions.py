@@ -16,6 +16,7 @@ from tests.support.plain_api import (
     TENANT,
     Master,
     after,
+    caller_of,
     operator,
     person,
     refusal,
@@ -56,7 +57,7 @@ def there(*stored: Any, **answers: Any) -> Any:
 def listed(principal: Any, made: Any = None, **given: Any) -> list[str]:
     everything = (QUEUED, execution(2, user=PEER), execution(3, tenant=ELSEWHERE), execution(4))
     made = made or there(*everything)
-    told = executions.list_executions(request(), principal, made, **{"limit": 50, **given})
+    told = executions.list_executions(caller_of(made, principal, request()), **{"limit": 50, **given})
     return [one.id.removeprefix("execution-000") for one in told.executions]
 
 
@@ -115,8 +116,8 @@ def test_progress_is_of_the_present_attempt_of_what_runs(state: str, attempt: in
 def test_one_that_is_shared_is_shown_without_values() -> None:
     made = there(QUEUED)
     made.accounts.shared[QUEUED.id, TENANT, PEER] = ShareLevel.OPEN
-    own = executions.show_execution(QUEUED.id, request(), ADA, made, Response())
-    shared = executions.show_execution(QUEUED.id, request(), person(PEER), made, Response())
+    own = executions.show_execution(QUEUED.id, caller_of(made, ADA, request()), Response())
+    shared = executions.show_execution(QUEUED.id, caller_of(made, person(PEER), request()), Response())
     assert own.description["components"][0]["environment"] == {"KEY": "value"}
     assert shared.description["components"][0]["environment"] == {"KEY": ""}
     assert (own.access, shared.access) == ("control", "open")
@@ -129,7 +130,7 @@ REASON = {"code": "no_resources", "sentence": "no room", "counts": {}, "hint": "
 def explained(one: Any, answer: Any = AWAY, principal: Any = ADA, *more: Any) -> Any:
     made = there(one, *more, explain=answer)
     made.store._state.platform = [node("n1", ready=False, message="10.0.0.1 is away")]
-    return executions.explain_execution(one.id, request(), principal, made)
+    return executions.explain_execution(one.id, caller_of(made, principal, request()))
 
 
 def test_without_the_master_what_is_stored_is_told() -> None:
@@ -176,7 +177,7 @@ def test_what_starts_waits_for_nodes_or_for_what_only_the_master_knows() -> None
 
 # -- eta ---------------------------------------------------------------------------------------------------------------
 def eta(one: Any, answer: Any = AWAY) -> Any:
-    return executions.execution_eta(one.id, request(), ADA, there(one, eta=answer))
+    return executions.execution_eta(one.id, caller_of(there(one, eta=answer), ADA, request()))
 
 
 def test_only_what_waits_is_expected_to_start() -> None:

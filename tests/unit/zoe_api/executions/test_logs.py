@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import execution
-from tests.support.plain_api import Master, after, person, refusal, request, services
+from tests.support.plain_api import Master, after, caller_of, person, refusal, request, services
 from tests.support.scheduling import started
 from zoe_api.executions import logs
 from zoe_api.http.problems.codes import Code
@@ -23,7 +23,7 @@ NONE = MasterRefused("no_logs", "not kept")
 
 def read(one: Any, answer: Any, service: str = SERVICE) -> Any:
     master = Master(logs=answer)
-    told = logs.read_logs(ONE.id, service, request(), person(), services(one, master=master), 7, 9)
+    told = logs.read_logs(ONE.id, service, caller_of(services(one, master=master), person(), request()), 7, 9)
     assert master.asked[0][1:] == ({"service_id": SERVICE, "offset": 7, "limit": 9}, "request-1", "ada")
     return told
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import execution
-from tests.support.plain_api import PEER, TENANT, USER, operator, person, refusal, request, services
+from tests.support.plain_api import PEER, TENANT, USER, caller_of, operator, person, refusal, request, services
 from zoe_api.executions import shares
 from zoe_api.http.problems.codes import Code
 from zoe_client.wire import ShareRequest
@@ -29,7 +29,7 @@ def there() -> Any:
 
 
 def share(made: Any, principal: Principal, user: str | None = PEER) -> Any:
-    return shares.share_execution(ONE.id, ShareRequest(user=user, level="open"), request(), principal, made)
+    return shares.share_execution(ONE.id, ShareRequest(user=user, level="open"), caller_of(made, principal, request()))
 
 
 @pytest.mark.parametrize("user", [PEER, None])
@@ -72,12 +72,12 @@ def test_nobody_shares_with_themselves_or_too_often() -> None:
 def test_owners_and_operators_see_and_end_shares(principal: Principal, allowed: bool) -> None:
     made = there()
     if allowed:
-        assert [one.user for one in shares.list_shares(ONE.id, request(), principal, made).shares] == [PEER]
-        shares.end_share(ONE.id, request(), principal, made, PEER)
+        assert [one.user for one in shares.list_shares(ONE.id, caller_of(made, principal, request())).shares] == [PEER]
+        shares.end_share(ONE.id, caller_of(made, principal, request()), PEER)
         assert made.accounts.given == [(ONE.id, PEER)]
         return
     for work in (shares.list_shares, shares.end_share):
         with refusal(Code.SHARE_TOO_LOW):
-            work(ONE.id, request(), principal, made)
+            work(ONE.id, caller_of(made, principal, request()))  # type: ignore[operator]
     with pytest.raises(NotFound):
-        shares.list_shares(ONE.id, request(), person("eve"), made)
+        shares.list_shares(ONE.id, caller_of(made, person("eve"), request()))

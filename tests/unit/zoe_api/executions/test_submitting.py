@@ -9,14 +9,14 @@ import pytest
 from fastapi import Response
 
 from tests.support.applications import application, execution
-from tests.support.plain_api import PEER, person, refusal, services
+from tests.support.plain_api import PEER, caller_of, person, refusal, services
 from zoe_api.executions import submitting as submissions
-from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.http.problems.codes import PROBLEMS, Code
 from zoe_client.wire import BatchRequest, Diagnostic, SubmitRequest
 from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.store.errors import IdempotencyConflict
 from zoe_lib.submission.checking import Checked
+from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def one(**given: Any) -> SubmitRequest:
@@ -78,15 +78,14 @@ def test_a_client_may_want_no_representation(prefer: str | None, minimal: bool) 
 
 def test_the_refusal_of_a_batch_names_each_execution() -> None:
     faults = [Diagnostic(pointer="/application/name", code="missing", message="m")]
-    first = ApiProblem(Code.INVALID_DESCRIPTION, "bad", "hint", faults)
-    second = ApiProblem(Code.QUOTA_EXCEEDED, "", "wait")
-    third = ApiProblem(Code.NEVER_FITS, "too large")
-    found = submissions._refused([(0, first), (3, second), (4, third)]).problem
+    first = SubmissionRefused("invalid_description", "bad", "hint", faults)
+    second, third = SubmissionRefused("quota_exceeded", "", "wait"), SubmissionRefused("never_fits", "too large")
+    found = submissions._refused([(0, first), (3, second), (4, third)])
     assert (found.code, found.hint) == ("invalid_description", "hint")
     assert found.detail == "none of the batch was accepted, because 3 of its executions cannot be"
     assert [(e.pointer, e.code, e.message, e.hint) for e in found.errors] == [
         ("/executions/0/application/name", "missing", "m", ""),
-        ("/executions/3", "quota_exceeded", second.problem.title, "wait"),
+        ("/executions/3", "quota_exceeded", PROBLEMS[Code.QUOTA_EXCEEDED][1], "wait"),
         ("/executions/4", "never_fits", "too large", ""),
     ]
 
@@ -97,16 +96,16 @@ def test_each_description_of_a_batch_is_checked_once(monkeypatch: pytest.MonkeyP
     def checked(document: Any, *_: Any) -> Checked:
         asked.append(document)
         if document["name"] == "bad":
-            raise ApiProblem(Code.NEVER_FITS)
+            raise SubmissionRefused("never_fits")
         return Checked(application(), 0, ())
 
     monkeypatch.setattr(submissions, "checked", checked)
     bodies = [one(), one(), one(priority=1), one(name="other")]
-    assert len(submissions._all_checked(bodies, services(), person(), None)) == 4
+    assert len(submissions._all_checked(bodies, caller_of(services(), person()), None)) == 4
     assert len(asked) == 2
     bad = one(application={"name": "bad"})
     with refusal(Code.NEVER_FITS) as found:
-        submissions._all_checked([one(), bad, bad], services(), person(), None)
+        submissions._all_checked([one(), bad, bad], caller_of(services(), person()), None)
     assert [e.pointer for e in found.problem.errors] == ["/executions/1", "/executions/2"]
 
 
@@ -129,5 +128,5 @@ def test_a_key_of_another_user_is_a_conflict() -> None:
 
 def test_warnings_and_prices_are_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submissions, "price_notes", lambda *_: ["price"])
-    fit = submissions._with_price(Checked(application(), 0, ("note",)), ("warning",), services(), person())
+    fit = submissions._with_price(Checked(application(), 0, ("note",)), ("warning",), caller_of(services(), person()))
     assert fit.notes == ("note", "warning", "price")

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.plain_api import TENANT, USER, person, refusal, run, services
+from tests.support.plain_api import TENANT, USER, caller_of, person, refusal, request, run, services
 from zoe_api.files import sources as file_sources
 from zoe_api.files.sources import ProgramFiles, check_paths
 from zoe_api.http.problems.codes import Code
@@ -47,14 +47,14 @@ def there(tmp_path: Path, **changes: str) -> Any:
 
 
 def test_a_tenant_signs_in_with_its_own_credential(tmp_path: Path) -> None:
-    login = file_sources._login_of("zoe", there(tmp_path), person())
+    login = file_sources._login_of("zoe", caller_of(there(tmp_path), person()))
     assert (login.service, login.auth_url, login.user, login.key) == (
         "zoe",
         "http://swift/auth",
         "acme:ann",
         "key of zoe",
     )
-    other = file_sources._login_of("s3a", there(tmp_path, swift_url="http://swift2"), person())
+    other = file_sources._login_of("s3a", caller_of(there(tmp_path, swift_url="http://swift2"), person()))
     assert (other.auth_url, other.key) == ("http://swift2", "key of s3a")
 
 
@@ -65,11 +65,11 @@ def test_a_service_that_cannot_be_reached_is_refused(tmp_path: Path) -> None:
         ("zoe", person(tenant="elsewhere"), Code.FILE_DENIED),
     ):
         with refusal(code):
-            file_sources._login_of(service, there(tmp_path), who)
+            file_sources._login_of(service, caller_of(there(tmp_path), who))
     made = there(tmp_path)
     made.found[0] = SealedCredential(TENANT, "zoe", "acme:bob", made.found[0].sealed)
     with refusal(Code.FILE_DENIED) as found:
-        file_sources._login_of("zoe", made, person())
+        file_sources._login_of("zoe", caller_of(made, person()))
     assert "cannot decrypt" in found.problem.detail
 
 
@@ -88,7 +88,7 @@ def asked(work: str, *given: Any, **more: Any) -> tuple[FileRequest, Any]:
     made, programs = services(), Programs()
     programs.headers = {"upload-id": "u", "upload-offset": "3", "x-other": "y"}
     made.files = programs
-    files = ProgramFiles("shared", made, person(), "r")
+    files = ProgramFiles("shared", caller_of(made, person(), request(state={"request_id": "r"})))
     answer = run(getattr(files, work)(*given, **more))
     return programs.asked[0], answer
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import PEER, TENANT, USER, admin, person, refusal, services
+from tests.support.plain_api import PEER, TENANT, USER, admin, caller_of, person, refusal, services
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import accounts as people
 from zoe_client.wire import TokenRequest
@@ -29,7 +29,7 @@ BY_TOKEN, BY_SESSION = person(token_id="mine"), person(session_id="s")
 
 
 def made(principal: Principal, made_in: Any = None, **body: Any) -> Any:
-    return people.add_token(TokenRequest(**body), principal, made_in or there())
+    return people.add_token(TokenRequest(**body), caller_of(made_in or there(), principal))
 
 
 def test_the_client_sees_itself() -> None:
@@ -81,7 +81,7 @@ def test_a_token_ends_with_its_maker_and_one_of_a_session_always(
 ) -> None:
     now_s = time.time()
     found = there(None if own_s is None else now_s + own_s)
-    end_s = people._end_of(lifetime_s, now_s, principal, found)
+    end_s = people._end_of(lifetime_s, now_s, caller_of(found, principal))
     assert end_s == (None if ends_in_s is None else pytest.approx(now_s + ends_in_s))
     told = made(principal, found, lifetime_s=lifetime_s)
     assert (told.expires_at_s is None) is (ends_in_s is None)

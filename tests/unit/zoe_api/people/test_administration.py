@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import execution
-from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, admin, refusal, request, run, services
+from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, admin, caller_of, refusal, request, run, services
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import administration
 from zoe_client.wire import HandOver, NewTenant, RoleChoice, UserChange
@@ -69,29 +69,33 @@ def test_tenants_are_listed_with_members_quotas_and_active_executions() -> None:
 def test_the_local_back_end_has_one_tenant(settings: dict[str, Any], allowed: bool) -> None:
     made = there(**settings)
     if allowed:
-        administration.add_tenant(NewTenant(name="blue"), ROOT, made)
+        administration.add_tenant(NewTenant(name="blue"), caller_of(made, ROOT))
         assert made.accounts.made_tenants == ["blue"]
         return
     with refusal(Code.ONE_TENANT):
-        administration.add_tenant(NewTenant(name="blue"), ROOT, made)
+        administration.add_tenant(NewTenant(name="blue"), caller_of(made, ROOT))
     made.accounts.members.clear()
-    administration.add_tenant(NewTenant(name="blue"), ROOT, made)
+    administration.add_tenant(NewTenant(name="blue"), caller_of(made, ROOT))
 
 
 def test_a_role_is_set_and_the_former_one_noted() -> None:
     made, asked = there(), request()
-    told = administration.set_role(TENANT, USER, RoleChoice(role="operator"), ROOT, made.accounts, asked)
+    told = administration.set_role(
+        TENANT, USER, RoleChoice(role="operator"), caller_of(None, ROOT, asked), made.accounts
+    )
     assert (told.user, told.role) == (USER, "operator")
     assert asked.state.audit_changes == {"role": ["user", "operator"]}
     assert administration._role(made.accounts, USER, TENANT) == "operator"
     for tenant, user in (("nothing", USER), (TENANT, "nobody")):
         with pytest.raises(NotFound):
-            administration.set_role(tenant, user, RoleChoice(role="user"), ROOT, made.accounts, request())
+            administration.set_role(
+                tenant, user, RoleChoice(role="user"), caller_of(None, ROOT, request()), made.accounts
+            )
 
 
 def test_a_membership_ends() -> None:
     made, asked = there(), request()
-    administration.remove_member(TENANT, USER, ROOT, made.accounts, asked)
+    administration.remove_member(TENANT, USER, caller_of(None, ROOT, asked), made.accounts)
     assert asked.state.audit_changes == {"role": ["user", None]}
     assert administration._role(made.accounts, USER, TENANT) is None
     assert administration._role(made.accounts, USER, ELSEWHERE) == "viewer"
@@ -100,20 +104,22 @@ def test_a_membership_ends() -> None:
 def test_admins_do_not_take_their_own_role_or_account() -> None:
     made = there()
     for work in (
-        lambda: administration.set_role(TENANT, "root", RoleChoice(role="user"), ROOT, made.accounts, request()),
-        lambda: administration.remove_member(TENANT, "root", ROOT, made.accounts, request()),
-        lambda: run(administration.change_user("root", UserChange(disabled=True), ROOT, made, request())),
-        lambda: administration.hand_over_to(TENANT, "root", HandOver(to=USER), ROOT, made, request()),
+        lambda: administration.set_role(
+            TENANT, "root", RoleChoice(role="user"), caller_of(None, ROOT, request()), made.accounts
+        ),
+        lambda: administration.remove_member(TENANT, "root", caller_of(None, ROOT, request()), made.accounts),
+        lambda: run(administration.change_user("root", UserChange(disabled=True), caller_of(made, ROOT, request()))),
+        lambda: administration.hand_over_to(TENANT, "root", HandOver(to=USER), caller_of(made, ROOT, request())),
     ):
         with refusal(Code.OWN_ACCOUNT):
             work()
     assert administration._role(made.accounts, "root", TENANT) == "admin"
-    administration.set_role(ELSEWHERE, "root", RoleChoice(role="user"), ROOT, made.accounts, request())
+    administration.set_role(ELSEWHERE, "root", RoleChoice(role="user"), caller_of(None, ROOT, request()), made.accounts)
 
 
 def changed(made: Any, user: str = USER, **body: Any) -> Any:
     asked = request()
-    return administration._changed(user, UserChange(**body), made, asked), asked
+    return administration._changed(user, UserChange(**body), caller_of(made, admin(), asked)), asked
 
 
 def test_a_disabled_user_loses_all_access_and_an_enabled_one_none() -> None:
@@ -123,7 +129,10 @@ def test_a_disabled_user_loses_all_access_and_an_enabled_one_none() -> None:
     assert asked.state.audit_changes == {"disabled": [False, True]}
     assert not changed(made, disabled=False)[0].disabled
     assert made.accounts.ended_access == [USER]
-    assert run(administration.change_user("root", UserChange(disabled=False), ROOT, made, request())).name == "root"
+    assert (
+        run(administration.change_user("root", UserChange(disabled=False), caller_of(made, ROOT, request()))).name
+        == "root"
+    )
 
 
 def test_a_new_password_is_noted_but_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,6 +158,6 @@ def test_the_audit_log_is_read_page_by_page(entries: int, limit: int, asked: int
         return [AuditEntry(1.0, USER, TENANT, "a", "/x", "r", id=10 - n) for n in range(entries)]
 
     made.accounts.audit = audit
-    told = administration.list_audit(ROOT, made, USER, 11, limit)
+    told = administration.list_audit(caller_of(made, ROOT), USER, 11, limit)
     assert given == [(11, asked, USER)]
     assert (len(told.entries), told.next_before) == (entries, before)

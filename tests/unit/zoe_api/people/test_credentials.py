@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import ELSEWHERE, TENANT, USER, admin, operator, person, refusal, services
+from tests.support.plain_api import ELSEWHERE, TENANT, USER, admin, caller_of, operator, person, refusal, services
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import credentials
 from zoe_client.wire import CredentialRequest
@@ -34,12 +34,12 @@ def test_a_credential_is_sealed_for_its_tenant_service_and_login(tmp_path: Path)
     kept: list[Any] = []
     there.accounts.set_storage_credential = kept.append
     body = CredentialRequest(user="acme:ann", key="k")
-    told = credentials.set_storage_credential("zoe", body, person(), there)
+    told = credentials.set_storage_credential("zoe", body, caller_of(there, person()))
     (stored,) = kept
     assert (stored.tenant, stored.service, stored.login, stored.set_by) == (TENANT, "zoe", "acme:ann", USER)
     assert (told.tenant, told.service, told.user, told.set_by) == (TENANT, "zoe", "acme:ann", USER)
     assert Seal.of(tmp_path).opened(stored.sealed, TENANT, "zoe", "acme:ann") == "k"
     with pytest.raises(NotFound, match="known: zoe"):
-        credentials.set_storage_credential("other", body, person(), there)
+        credentials.set_storage_credential("other", body, caller_of(there, person()))
     with refusal(Code.NOT_ADMIN):
-        credentials.set_storage_credential("zoe", body, person(), there, ELSEWHERE)
+        credentials.set_storage_credential("zoe", body, caller_of(there, person()), ELSEWHERE)

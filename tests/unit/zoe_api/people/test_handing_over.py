@@ -7,7 +7,19 @@ from typing import Any
 import pytest
 
 from tests.support.applications import application, execution
-from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, Master, after, refusal, request, services
+from tests.support.plain_api import (
+    ELSEWHERE,
+    PEER,
+    TENANT,
+    USER,
+    Master,
+    admin,
+    after,
+    caller_of,
+    refusal,
+    request,
+    services,
+)
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import handing_over
 from zoe_lib.domain.executions import events as ev
@@ -41,7 +53,7 @@ def one(number: int, **changes: Any) -> Any:
 
 
 def handed_over(made: Any) -> Any:
-    return handing_over.hand_over(made, TENANT, USER, PEER, request(state={"user": "root"}))
+    return handing_over.hand_over(caller_of(made, admin("root"), request()), TENANT, USER, PEER)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import REQUEST_ID, TENANT, USER, person, refusal, request, services
+from tests.support.plain_api import REQUEST_ID, TENANT, USER, caller_of, person, refusal, request, services
 from zoe_api.http.attempts.brake import Braked
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import machines
@@ -123,11 +123,11 @@ def test_a_token_is_told_once_it_is_allowed_and_recorded() -> None:
 def test_a_user_sees_what_a_machine_would_get() -> None:
     made, _ = there()
     code = ask(made, scopes=["read", "operate"], lifetime_s=60.0).code
-    told = machines.get_machine(code.lower().replace("-", " "), BROWSER, request(client="2001:db8::8"), made)
+    told = machines.get_machine(code.lower().replace("-", " "), caller_of(made, BROWSER, request(client="2001:db8::8")))
     assert (told.code, told.machine, told.address, told.same_network) == (code, "laptop", "2001:db8::7", True)
     assert told.scopes == ["read"]
     assert told.token_expires_at_s == pytest.approx(time.time() + 60, abs=30)
-    assert not machines.get_machine(code, BROWSER, request(client="192.0.2.1"), made).same_network
+    assert not machines.get_machine(code, caller_of(made, BROWSER, request(client="192.0.2.1"))).same_network
 
 
 @pytest.mark.parametrize(("lifetime_s", "ends_in_s"), [(None, 1000), (999.0, 999), (1001.0, 1000)])
@@ -138,7 +138,7 @@ def test_a_token_of_a_machine_always_ends(lifetime_s: float | None, ends_in_s: f
 
 
 def decide(made: Any, code: str, allow: bool) -> None:
-    machines.decide_on_machine(code, MachineDecision(allow=allow), BROWSER, made.accounts, made.clock)
+    machines.decide_on_machine(code, MachineDecision(allow=allow), caller_of(made, BROWSER))
 
 
 def test_a_user_allows_or_refuses() -> None:

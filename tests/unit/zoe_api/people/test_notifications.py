@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import TENANT, USER, operator, person, refusal, services
+from tests.support.plain_api import TENANT, USER, caller_of, operator, person, refusal, services
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import notifications
 from zoe_client.wire import TargetRequest
@@ -87,7 +87,7 @@ def made_target(tmp_path: Path, before: list[NotificationTarget], of_tenant: boo
     made.accounts.set_target = set_target
     given = {"url": "https://hooks.example/y", **body}
     principal = operator(USER) if of_tenant else person()
-    told = notifications.set_target("hook", TargetRequest(**given), principal, made, of_tenant)
+    told = notifications.set_target("hook", TargetRequest(**given), caller_of(made, principal), of_tenant)
     return told, kept[0][0], kept[0][1]
 
 
@@ -120,7 +120,7 @@ def test_too_many_targets_are_refused(tmp_path: Path) -> None:
 
     made.accounts.targets, made.accounts.set_target = (lambda *_: []), full
     with refusal(Code.TOO_MANY_TARGETS):
-        notifications.set_target("hook", TargetRequest(url="https://hooks.example/y"), person(), made)
+        notifications.set_target("hook", TargetRequest(url="https://hooks.example/y"), caller_of(made, person()))
 
 
 def test_what_is_of_the_tenant_is_for_operators() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import TENANT, USER, operator, person, refusal, services
+from tests.support.plain_api import TENANT, USER, caller_of, operator, person, refusal, services
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import secrets
 from zoe_client.wire import SecretRequest
@@ -26,7 +26,7 @@ def test_a_secret_is_sealed_for_its_owner(
     made = services(keys_dir=tmp_path, secrets_of_user_max=3, secrets_of_tenant_max=4)
     kept: list[Any] = []
     made.accounts.set_secret = lambda *given: kept.append(given)
-    told = secrets.set_secret("token", SecretRequest(value="é"), principal, made, of_tenant)
+    told = secrets.set_secret("token", SecretRequest(value="é"), caller_of(made, principal), of_tenant)
     ((secret, bound),) = kept
     assert (secret.tenant, secret.user, secret.name, secret.set_by, bound) == (
         TENANT,
@@ -47,7 +47,7 @@ def test_too_many_secrets_are_refused(tmp_path: Path) -> None:
 
     made.accounts.set_secret = full
     with refusal(Code.TOO_MANY_SECRETS) as found:
-        secrets.set_secret("token", SecretRequest(value="x"), person(), made)
+        secrets.set_secret("token", SecretRequest(value="x"), caller_of(made, person()))
     assert found.problem.detail == "100 are allowed"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import PEER, TENANT, USER, operator, person, refusal, request, services
+from tests.support.plain_api import PEER, TENANT, USER, caller_of, operator, person, refusal, request, services
 from zoe_api.http.problems.codes import Code
 from zoe_api.schedules import routes as schedules
 from zoe_api.schedules.times import wrong_ahead, wrong_times
@@ -85,21 +85,21 @@ def test_runs_are_submitted_ahead_within_bounds(ahead_s: float, jitter_s: float,
 # -- whose it is -------------------------------------------------------------------------------------------------------
 def test_another_users_schedule_is_for_operators_whose_look_is_recorded() -> None:
     made = there()
-    assert schedules._found(made, person(), request(), "mine", None).user == USER
-    assert schedules._found(made, person(), request(), "mine", USER).user == USER
+    assert schedules._found(caller_of(made, person(), request()), "mine", None).user == USER
+    assert schedules._found(caller_of(made, person(), request()), "mine", USER).user == USER
     assert made.accounts.entries == []
-    assert schedules._found(made, operator(), request(), "mine", USER).user == USER
+    assert schedules._found(caller_of(made, operator(), request()), "mine", USER).user == USER
     assert [one.target for one in made.accounts.entries] == ["/api/v1/schedules/mine"]
     with refusal(Code.ROLE_MISSING):
-        schedules._found(made, person(PEER), request(), "mine", USER)
+        schedules._found(caller_of(made, person(PEER), request()), "mine", USER)
     with pytest.raises(NotFound):
-        schedules._found(made, operator(), request(), "mine", None)
+        schedules._found(caller_of(made, operator(), request()), "mine", None)
 
 
 # -- holds -------------------------------------------------------------------------------------------------------------
 def hold(principal: Principal, **changes: Any) -> Schedule:
     made = there(**changes)
-    schedules.hold_schedule("mine", request(), principal, made, USER)
+    schedules.hold_schedule("mine", caller_of(made, principal, request()), USER)
     found: Schedule = made.store.schedules.one(TENANT, USER, "mine")
     return found
 
@@ -123,18 +123,18 @@ def test_the_hold_of_an_operator_is_stronger(principal: Principal, held: bool, b
 
 def test_a_release_leaves_out_what_passed_meanwhile() -> None:
     made = there(held=True, due_s=HOUR_S, next_at_s=HOUR_S)
-    view = schedules.release_schedule("mine", request(), person(), made)
+    view = schedules.release_schedule("mine", caller_of(made, person(), request()))
     found = made.store.schedules.one(TENANT, USER, "mine")
     assert (found.held, found.held_by_operator, view.held) == (False, False, False)
     assert found.due_s == found.next_at_s > found.planned_at_s > 1e9
     assert found.due_s - found.planned_at_s <= HOUR_S
     again = there(due_s=HOUR_S)
-    schedules.release_schedule("mine", request(), person(), again)
+    schedules.release_schedule("mine", caller_of(again, person(), request()))
     assert again.store.schedules.one(TENANT, USER, "mine").due_s == HOUR_S
 
 
 def test_what_an_operator_holds_only_operators_release() -> None:
     made = there(held=True, held_by_operator=True)
     with refusal(Code.HELD_BY_OPERATOR):
-        schedules.release_schedule("mine", request(), person(), made)
-    assert not schedules.release_schedule("mine", request(), operator(), made, USER).held
+        schedules.release_schedule("mine", caller_of(made, person(), request()))
+    assert not schedules.release_schedule("mine", caller_of(made, operator(), request()), USER).held

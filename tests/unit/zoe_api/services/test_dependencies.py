@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.support.plain_api import Master, person, refusal, request, services
+from tests.support.plain_api import Master, caller_of, person, refusal, request, services
 from zoe_api.http.problems.codes import Code
 from zoe_api.services import dependencies
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
@@ -41,14 +41,14 @@ def test_each_user_has_four_descriptions_checked_at_a_time_and_all_sixteen() -> 
     there = services()
     with ExitStack() as held:
         for _ in range(4):
-            held.enter_context(dependencies.checking(there, person("ada")))
-        with refusal(Code.CHECK_BUSY) as found, dependencies.checking(there, person("ada")):
+            held.enter_context(dependencies.checking(caller_of(there, person("ada"))))
+        with refusal(Code.CHECK_BUSY) as found, dependencies.checking(caller_of(there, person("ada"))):
             pass
         assert "four descriptions" in found.problem.hint
         for user in ("b", "c", "d"):
             for _ in range(4):
-                held.enter_context(dependencies.checking(there, person(user)))
-        with refusal(Code.CHECK_BUSY), dependencies.checking(there, person("e")):
+                held.enter_context(dependencies.checking(caller_of(there, person(user))))
+        with refusal(Code.CHECK_BUSY), dependencies.checking(caller_of(there, person("e"))):
             pass
-    with dependencies.checking(there, person("ada")):
+    with dependencies.checking(caller_of(there, person("ada"))):
         pass

@@ -45,15 +45,15 @@ def checked(
 
 def test_the_owner_opens_a_terminal_by_a_token() -> None:
     opening = checked(there())
-    assert (opening.principal.user, opening.execution.id, opening.service_id) == (USER, ONE.id, SERVICE)
-    assert checked(there(), {"authorization": f"bearer  {TEXT} "}).principal.user == USER
+    assert (opening.caller.user, opening.execution.id, opening.service_id) == (USER, ONE.id, SERVICE)
+    assert checked(there(), {"authorization": f"bearer  {TEXT} "}).caller.user == USER
     with refusal(Code.BAD_TOKEN):
         checked(there(), {"authorization": "Bearer zoe_t_wrong"})
 
 
 def test_a_page_sends_its_proof_as_a_subprotocol() -> None:
     cookie = {"cookie": f"zoe-session={COOKIE}"}
-    assert checked(there(), cookie, ("zoe-terminal", "proof")).principal.session_id == hash_of(COOKIE)
+    assert checked(there(), cookie, ("zoe-terminal", "proof")).caller.principal.session_id == hash_of(COOKIE)
     for protocols in ((), ("zoe-terminal",), ("wrong", "proof")):
         with refusal(Code.CSRF_TOKEN_MISSING):
             checked(there(), cookie, protocols)

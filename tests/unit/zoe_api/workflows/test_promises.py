@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.support.applications import execution
-from tests.support.plain_api import person, refusal, request, services
+from tests.support.plain_api import caller_of, person, refusal, request, services
 from tests.support.plain_workflows import step, workflow
 from zoe_api.http.problems.codes import Code
 from zoe_api.workflows import promises as workflow_promises
@@ -35,4 +35,4 @@ def test_only_steps_that_are_promised_together_are_looked_at() -> None:
 
 def test_without_a_promise_there_is_nothing_to_accept() -> None:
     with refusal(Code.ILLEGAL_STATE):
-        workflow_promises.accept_whole(services(), person(), workflow(PROMISED, run=2), 1, request())
+        workflow_promises.accept_whole(caller_of(services(), person(), request()), workflow(PROMISED, run=2), 1)

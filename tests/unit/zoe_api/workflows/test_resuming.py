@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import refusal, services
+from tests.support.plain_api import caller_of, refusal, services
 from tests.support.plain_workflows import step, workflow
 from zoe_api.http.problems.codes import Code
 from zoe_api.workflows import resuming as workflow_resuming
@@ -61,7 +61,7 @@ def test_when_every_step_has_succeeded_there_is_nothing_to_resume() -> None:
     unneeded = replace(step(E.CANCELLED, SKIPPED, "d"), facts={**step(E.QUEUED).facts, "after": ["fail:#0"]})
     done = workflow(*(step(E.SUCCEEDED, name=name, ended_at_s=1.0) for name in "abc"), unneeded)
     with refusal(Code.ILLEGAL_STATE) as refused:
-        workflow_resuming.resume(done, services(), None, None, None)  # type: ignore[arg-type]
+        workflow_resuming.resume(done, caller_of(services(), None, None), None)  # type: ignore[arg-type]
     assert "nothing to resume" in refused.problem.detail
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from zoe_lib.domain.applications.images import full_name
-from zoe_lib.domain.cluster.feasibility import image_refusal
+from zoe_lib.domain.checks.images import image_refusal
 from zoe_lib.domain.cluster.platform import BackendCapabilities
 from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.swarm.errors import error_text

@@ -9,7 +9,7 @@ from typing import Any
 
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.applications.images import full_name
-from zoe_lib.domain.cluster.feasibility import engine_refusals
+from zoe_lib.domain.checks.engine import engine_refusals
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ImageState, ServiceStart, is_program, joined_modules
 from zoe_master.backends.services.failures import CannotStartError

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import application, component
-from tests.support.plain_api import TENANT, USER, person, refusal, services
+from tests.support.plain_api import TENANT, USER, caller_of, person, refusal, services
 from zoe_api.executions.submissions import budgets
 from zoe_api.http.metrics import BUDGET_REFUSED, BUDGET_WARNED
 from zoe_api.http.problems.codes import Code
@@ -52,24 +52,24 @@ def test_a_budget_warns_from_its_part_on_and_refuses_when_it_is_spent(
     before = BUDGET_WARNED._value.get(), BUDGET_REFUSED._value.get()
     if refused:
         with refusal(Code.BUDGET_EXCEEDED) as found:
-            budgets.check_budget(made, ADA)
+            budgets.check_budget(caller_of(made, ADA))
         assert "has spent" in found.problem.detail
     else:
-        assert len(budgets.check_budget(made, ADA)) == warnings
+        assert len(budgets.check_budget(caller_of(made, ADA))) == warnings
     assert (BUDGET_WARNED._value.get(), BUDGET_REFUSED._value.get()) == (before[0] + warnings, before[1] + refused)
 
 
 def test_the_budget_of_the_tenant_counts_what_all_have_spent() -> None:
-    assert len(budgets.check_budget(there("75", "0", budget(None)), ADA)) == 1
-    assert budgets.check_budget(there("74.99", "0", budget(None)), ADA) == ()
-    assert budgets.check_budget(there("99", "0", budget("bob"), budget(tenant="other")), ADA) == ()
+    assert len(budgets.check_budget(caller_of(there("75", "0", budget(None)), ADA))) == 1
+    assert budgets.check_budget(caller_of(there("74.99", "0", budget(None)), ADA)) == ()
+    assert budgets.check_budget(caller_of(there("99", "0", budget("bob"), budget(tenant="other")), ADA)) == ()
 
 
 def test_without_a_price_list_nothing_has_a_price() -> None:
     made = services()
-    assert budgets.price_of(made, ADA, application(), 60.0) is None
+    assert budgets.price_of(caller_of(made, ADA), application(), 60.0) is None
     assert budgets.prices_of(made, ["e"], 1.0) == {}
-    (one,) = budgets.run_times_of(made, ADA, application(), [CHOICE])
+    (one,) = budgets.run_times_of(caller_of(made, ADA), application(), [CHOICE])
     assert one.price is None
 
 
@@ -86,7 +86,7 @@ def test_an_application_is_priced_for_the_run_time_that_is_known(
     changes: dict[str, Any], forecast_s: float | None, amount: str, run_s: float, basis: str
 ) -> None:
     one = application(component("main", 2), **changes)
-    told = budgets.price_of(there(), ADA, one, forecast_s)
+    told = budgets.price_of(caller_of(there(), ADA), one, forecast_s)
     assert told is not None
     assert (told.amount, told.currency, told.run_s, told.basis) == (amount, "EUR", run_s, basis)
     assert told.gaps == ["not priced: memory_gib_hours: the price list has no rate for it"]
@@ -98,9 +98,9 @@ CHOICE = {"elastic": 1, "cores": 2.0, "p50_s": 3600.0, "p90_s": 4000.0, "samples
 def test_each_number_of_elastic_services_has_its_price() -> None:
     one = application(component("main", 1, 3))
     more = {**CHOICE, "elastic": 2}
-    told = budgets.run_times_of(there(), ADA, one, [CHOICE, more])
+    told = budgets.run_times_of(caller_of(there(), ADA), one, [CHOICE, more])
     assert [(c.elastic, c.price.amount if c.price else None) for c in told] == [(1, "1.00"), (2, "1.50")]
-    assert budgets.run_times_of(there(), ADA, one, []) == []
+    assert budgets.run_times_of(caller_of(there(), ADA), one, []) == []
 
 
 def line(amount: str | None, unused: str | None, **more: Any) -> Line:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.applications import application, execution
-from tests.support.plain_api import ELSEWHERE, PEER, USER, operator, person, refused_with, services
+from tests.support.plain_api import ELSEWHERE, PEER, USER, caller_of, operator, person, refused_with, services
 from zoe_api.executions.submissions.conditions import conditions_of, visible_array
 from zoe_api.http.problems.codes import Code
 from zoe_client.vocabulary import DependencyKind, Holder
@@ -34,7 +34,7 @@ def one(**given: Any) -> SubmitRequest:
 
 def found(*bodies: SubmitRequest, batch: bool = False, principal: Any = None) -> list[Conditions]:
     ids = [f"new-{number}" for number in range(len(bodies))]
-    return conditions_of(bodies, ids, there(), principal or person(), batch)
+    return conditions_of(bodies, ids, caller_of(there(), principal or person()), batch)
 
 
 def test_without_a_wish_there_are_no_conditions() -> None:
@@ -82,9 +82,9 @@ def test_in_a_batch_one_runs_after_those_before_it() -> None:
 
 def test_an_array_is_visible_to_its_owner_and_to_operators() -> None:
     made = there()
-    assert visible_array(ARRAY, made, person()) is not None
-    assert visible_array(ARRAY, made, operator(tenant=ELSEWHERE)) is not None
-    assert visible_array(ARRAY, made, person(PEER)) is None
-    assert visible_array(ARRAY, made, person(tenant=ELSEWHERE)) is None
-    assert visible_array("a0123456789abce", made, person()) is None
-    assert visible_array(MINE.id, made, person()) is None
+    assert visible_array(ARRAY, caller_of(made, person())) is not None
+    assert visible_array(ARRAY, caller_of(made, operator(tenant=ELSEWHERE))) is not None
+    assert visible_array(ARRAY, caller_of(made, person(PEER))) is None
+    assert visible_array(ARRAY, caller_of(made, person(tenant=ELSEWHERE))) is None
+    assert visible_array("a0123456789abce", caller_of(made, person())) is None
+    assert visible_array(MINE.id, caller_of(made, person())) is None

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.support.applications import GIB, application, component, execution
-from tests.support.plain_api import PEER, TENANT, USER, person, services
+from tests.support.plain_api import PEER, TENANT, USER, caller_of, person, services
 from zoe_api.executions.submissions import descriptions
 from zoe_client.wire import FillRequest
-from zoe_lib.domain.cluster.feasibility import Finding
+from zoe_lib.domain.checks.finding import Finding
 from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
 from zoe_lib.domain.executions.limits import LimitSubject
 from zoe_lib.store.errors import NotFound, QuotaExceeded
@@ -101,4 +101,4 @@ def test_what_an_application_takes_is_told_with_the_limits() -> None:
 
 def test_an_entry_that_a_role_may_not_have_does_not_exist() -> None:
     with pytest.raises(NotFound):
-        descriptions.fill_form("none", FillRequest(values={}), person(), services())
+        descriptions.fill_form("none", FillRequest(values={}), caller_of(services(), person()))

@@ -13,10 +13,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from tests.support.applications import execution
-from tests.support.plain_api import refusal, request, run
+from tests.support.plain_api import request, run
 from zoe_api.http.problems import problems
 from zoe_api.http.problems.codes import PROBLEMS, Code
-from zoe_api.http.problems.problems import ApiProblem, as_problems, from_master, problem, problem_response
+from zoe_api.http.problems.problems import ApiProblem, from_master, problem, problem_response
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.documents.diagnostics import Diagnostic as Fault
 from zoe_client.wire import Diagnostic
@@ -246,13 +246,12 @@ def test_a_refusal_of_the_master_is_passed_on_if_it_is_one_of_its_own(
     assert (found.code, found.detail, bool(found.hint)) == (told, detail, hinted)
 
 
-def test_refusals_of_submissions_become_answers_and_others_pass() -> None:
+def test_refusals_of_submissions_become_answers() -> None:
     fault = Diagnostic(pointer="/a", code="c", message="m")
-    with refusal(Code.NEVER_FITS) as found, as_problems():
-        raise SubmissionRefused("never_fits", "why", "hint", [fault])
-    assert (found.problem.detail, found.problem.hint, found.problem.errors) == ("why", "hint", [fault])
-    with pytest.raises(ZeroDivisionError), as_problems():
-        raise ZeroDivisionError
+    response = answer_to(SubmissionRefused("never_fits", "why", "hint", [fault]))
+    told = body_of(response)
+    assert (response.status_code, told["code"], told["instance"]) == (422, "never_fits", "/asked")
+    assert (told["detail"], told["hint"], told["errors"]) == ("why", "hint", [fault.model_dump()])
 
 
 def test_the_refusal_of_a_description_has_all_that_is_wrong_with_it() -> None:

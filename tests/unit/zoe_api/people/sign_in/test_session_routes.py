@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi import Response
 
-from tests.support.plain_api import ELSEWHERE, TENANT, USER, person, refusal, request, services
+from tests.support.plain_api import ELSEWHERE, TENANT, USER, caller_of, person, refusal, request, services
 from zoe_api.http.problems.codes import Code
 from zoe_api.people.sign_in import session_routes as session
 from zoe_client.wire import TenantChoice
@@ -46,7 +46,7 @@ def test_local_passwords_come_first_among_the_ways_to_sign_in() -> None:
 )
 def test_a_page_hears_its_token_only_if_it_is_valid(principal: Any, proved: bool, token: str) -> None:
     asked = request(headers={"x-csrf-token": "p"}, state={"proved": proved})
-    told = session.get_session(principal, asked, there().accounts)
+    told = session.get_session(caller_of(None, principal, asked), there().accounts)
     assert (told.csrf_token, told.user, told.tenant) == (token, USER, TENANT)
     assert told.tenants == [TENANT, ELSEWHERE]
 
@@ -75,9 +75,9 @@ def test_to_sign_out_takes_the_proof_and_is_recorded() -> None:
 def test_another_tenant_is_another_session() -> None:
     made, answer = there(), Response()
     asked = request(headers={"cookie": f"zoe-session={COOKIE}"})
-    told = session.choose_tenant(TenantChoice(tenant=ELSEWHERE), BROWSER, asked, answer, made)
+    told = session.choose_tenant(TenantChoice(tenant=ELSEWHERE), caller_of(made, BROWSER, asked), answer)
     assert told.tenant == ELSEWHERE
     assert told.csrf_token
     assert BROWSER.session_id not in made.accounts.browsers
     with refusal(Code.NO_MEMBERSHIP):
-        session.choose_tenant(TenantChoice(tenant="nothing"), BROWSER, asked, Response(), made)
+        session.choose_tenant(TenantChoice(tenant="nothing"), caller_of(made, BROWSER, asked), Response())

@@ -15,7 +15,8 @@ from pip._internal.req.constructors import install_req_from_line
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_lib.descriptions import parse, to_document
 from zoe_lib.domain.applications.requirements import package_of, requirement
-from zoe_lib.domain.cluster.feasibility import findings
+from zoe_lib.domain.checks.feasibility import findings
+from zoe_lib.domain.checks.finding import Target
 from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
 from zoe_master.backends.environments.build import for_pip
 
@@ -93,7 +94,9 @@ def test_building_nothing_is_a_contradiction() -> None:
 
 def test_a_back_end_without_packages_refuses_them() -> None:
     able = BackendCapabilities(why_no_packages="Docker Swarm runs images as they are")
-    (finding,) = [f for f in findings(parse(asking("a")), Platform(capabilities=able)) if f.code == "no_packages"]
+    (finding,) = [
+        f for f in findings(parse(asking("a")), Target(Platform(capabilities=able))) if f.code == "no_packages"
+    ]
     assert finding.message == "component c has requirements, but Docker Swarm runs images as they are"
 
 

@@ -12,7 +12,8 @@ from zoe_lib.descriptions import parse, to_document
 from zoe_lib.domain.applications.application import ComponentSource
 from zoe_lib.domain.applications.secrets import TenantSecrets, wanted_secrets
 from zoe_lib.domain.applications.sources import default_directory, git_ref, git_url
-from zoe_lib.domain.cluster.feasibility import findings
+from zoe_lib.domain.checks.feasibility import findings
+from zoe_lib.domain.checks.finding import Target
 from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
 
 URL = "https://example.org/team/project.git"
@@ -108,10 +109,10 @@ def test_all_that_is_wrong_has_its_place(sources: list[object], pointer: str, me
 def test_docker_swarm_refuses_them_and_a_missing_secret_is_named() -> None:
     application = parse(cloning({"git": URL, "secret": "key"}))
     able = BackendCapabilities(why_no_sources="images need not have git")
-    found = findings(application, Platform(capabilities=able), secrets=TenantSecrets("ann", "red", frozenset()))
+    found = findings(application, Target(Platform(capabilities=able), secrets=TenantSecrets("ann", "red", frozenset())))
     assert [(one.place, one.code) for one in found] == [
         (("components", 0, "sources"), "no_sources"),
         (("components", 0, "sources", 0, "secret"), "no_secret"),
     ]
     assert found[0].message == "component c has sources, but images need not have git"
-    assert not findings(application, Platform(), secrets=TenantSecrets("ann", "red", frozenset({"key"})))
+    assert not findings(application, Target(Platform(), secrets=TenantSecrets("ann", "red", frozenset({"key"}))))

@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from tests.support.applications import application, component
-from zoe_lib.domain.cluster.feasibility import findings
+from zoe_lib.domain.checks.feasibility import findings
+from zoe_lib.domain.checks.finding import Target
 from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
 from zoe_lib.domain.values.progress import (
     READINGS_MAX,
@@ -156,11 +157,11 @@ def test_files_are_refused_where_none_are_read() -> None:
     by_file, by_port = (
         application(component(progress=probe)) for probe in (ProgressProbe(file="p"), ProgressProbe(port="http"))
     )
-    (found,) = findings(by_file, Platform(capabilities=able))
+    (found,) = findings(by_file, Target(Platform(capabilities=able)))
     assert (found.code, found.certain, found.place) == (
         "no_progress_files",
         True,
         ("components", 0, "progress", "file"),
     )
-    assert findings(by_port, Platform(capabilities=able)) == []
-    assert findings(by_file, Platform()) == []
+    assert findings(by_port, Target(Platform(capabilities=able))) == []
+    assert findings(by_file, Target(Platform())) == []

@@ -7,7 +7,7 @@ from typing import Any
 
 from zoe_lib.domain.applications.application import Volume
 from zoe_lib.domain.applications.paths import plain_path
-from zoe_lib.domain.cluster.feasibility import mount_refusal
+from zoe_lib.domain.checks.volumes import mount_refusal
 from zoe_lib.domain.cluster.platform import MountPath
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.services.failures import CannotStartError

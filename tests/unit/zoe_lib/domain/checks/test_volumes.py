@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.scheduling import component
+from zoe_lib.domain.applications.application import Volume
+from zoe_lib.domain.checks.volumes import check_volumes, mount_refusal
+from zoe_lib.domain.cluster.platform import BackendCapabilities, MountPath, Platform
+
+POINTS = (
+    MountPath("/tmp", "scratch", only_read_only=True),
+    MountPath("/etc/hosts", "names", only_named=True, below=True),
+    MountPath("/sbin/init", "the first process", below=True),
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed", "codes"),
+    [
+        ("/data/in", ("/data",), []),
+        ("/data/../etc", ("/data",), ["host_path_not_allowed"]),
+        ("/data", (), ["host_path_not_allowed"]),
+        ("/data", None, []),
+    ],
+)
+def test_host_paths(path: str, allowed: tuple[str, ...] | None, codes: list[str]) -> None:
+    asking = component(volumes=(Volume("/free", name="v"), Volume("/seen", host_path=path)))
+    found = list(check_volumes(asking, Platform(capabilities=BackendCapabilities(host_paths=allowed))))
+    assert [one.code for one in found] == codes
+    assert all(one.place == ("volumes", 1, "host_path") for one in found)
+
+
+@pytest.mark.parametrize(
+    ("volume", "read_only", "refused"),
+    [
+        (Volume("/tmp", name="v"), False, False),
+        (Volume("/tmp/", name="v"), True, True),
+        (Volume("/etc/hosts", host_path="/h"), False, False),
+        (Volume("/etc/hosts", name="v"), False, True),
+        (Volume("/etc/hosts/x", host_path="/h"), False, True),
+        (Volume("//sbin/init", name="v"), False, True),
+        (Volume("/sbin", name="v"), False, False),
+    ],
+)
+def test_mount_points(volume: Volume, read_only: bool, refused: bool) -> None:
+    asking = component(volumes=(volume,), read_only_root=read_only)
+    assert (mount_refusal(asking, volume, POINTS) is not None) is refused
+    found = list(check_volumes(asking, Platform(capabilities=BackendCapabilities(mount_points=POINTS))))
+    assert [(one.place, one.code) for one in found] == [(("volumes", 0, "target"), "mount_point_taken")] * refused

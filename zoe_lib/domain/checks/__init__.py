@@ -1,0 +1,1 @@
+"""What of an application cannot run here, said before anything is started: one file of checks for each subject."""

@@ -1,0 +1,23 @@
+"""A description, and what is known of it and of the installation when it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.checks.finding import Finding
+from zoe_lib.domain.cluster.platform import Platform
+from zoe_lib.settings.config import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A description as its user wrote it, its application, and all findings on it."""
+
+    document: dict[str, Any]
+    application: Application
+    settings: Settings
+    platform: Platform
+    faults: Sequence[Finding] = ()

@@ -1,0 +1,49 @@
+"""What the back-end and its nodes refuse, and what they leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from zoe_client.documents.diagnostics import pointer
+from zoe_lib.descriptions import Diagnostic, located
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.cluster.cluster import never_fits
+from zoe_lib.submission.checks.examined import Examined
+from zoe_lib.submission.refusal import SubmissionRefused, diagnostics_of
+
+_NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
+    "shm": lambda component: component.shm_bytes is not None,
+    "read_only_root": lambda component: component.read_only_root,
+}
+
+
+def refuse_impossible(examined: Examined) -> SubmissionRefused | None:
+    """Return the refusal of an application that cannot run here, or fits no nodes; with all reasons."""
+    certain = [diagnostic for one, diagnostic in _diagnostics(examined) if one]
+    reason = never_fits(examined.application, examined.platform.nodes)
+    if certain:
+        too_large = () if reason is None else (Diagnostic("/components", reason.code, reason.sentence, reason.hint),)
+        return SubmissionRefused("never_fits", certain[0].message, errors=diagnostics_of([*certain, *too_large]))
+    return None if reason is None else SubmissionRefused("never_fits", reason.sentence, reason.hint)
+
+
+def note_ignored_settings(examined: Examined) -> Iterator[str]:
+    """Yield notes on what components ask for and the local back-end ignores."""
+    if examined.settings.backend != "local":
+        return
+    for key, asks_for in _NOT_ON_LOCAL.items():
+        names = ", ".join(component.name for component in examined.application.components if asks_for(component))
+        if names:
+            yield f"the local back-end ignores {key}, which these components ask for: {names}"
+
+
+def note_doubts(examined: Examined) -> Iterator[str]:
+    """Yield findings that are not certain, each with its place in the description."""
+    return (str(diagnostic) for certain, diagnostic in _diagnostics(examined) if not certain)
+
+
+def _diagnostics(examined: Examined) -> Iterator[tuple[bool, Diagnostic]]:
+    """Yield each finding with its place in the document, and whether it is certain."""
+    for one in examined.faults:
+        found = Diagnostic(pointer(*one.place), one.code, one.message, one.hint)
+        yield one.certain, located(examined.document, found)

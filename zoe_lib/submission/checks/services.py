@@ -1,0 +1,18 @@
+"""What services of this installation cannot do."""
+
+from __future__ import annotations
+
+from zoe_client.documents.diagnostics import pointer
+from zoe_client.wire import Diagnostic
+from zoe_lib.submission.checks.examined import Examined
+from zoe_lib.submission.refusal import SubmissionRefused
+
+
+def refuse_unreachable_api(examined: Examined) -> SubmissionRefused | None:
+    """Return the refusal of components that ask for the API where they cannot reach it."""
+    asking = [index for index, one in enumerate(examined.application.components) if one.api]
+    if not asking or examined.settings.services_api_url is not None:
+        return None
+    why = "services of this installation do not know the address of the API"
+    error = Diagnostic(pointer=pointer("components", asking[0], "api"), code="unavailable", message=why)
+    return SubmissionRefused("jobs_unreachable", why, "an admin can set services_api_url", [error])
