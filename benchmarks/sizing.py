@@ -14,7 +14,7 @@ from benchmarks.ranges import Table
 from benchmarks.support import machine, temporary_home
 from zoe_client import Client
 from zoe_client.wire import SubmitRequest
-from zoe_client.wire.executions import BATCH_MAX
+from zoe_client.wire.executions.executions import BATCH_MAX
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.executions.execution import ExecutionState
 

@@ -18,7 +18,7 @@ from storage_controller.metrics.added import AddedMetrics, enabled
 from storage_controller.metrics.ledger import KeptMetric, MetricSource
 from storage_controller.metrics.process import SOURCE_BYTES_MAX
 from storage_controller.routes.parameters import Author, MetricsDep
-from zoe_client.wire.storage_controllers import MetricName
+from zoe_client.wire.storage.controllers import MetricName
 
 PATH = "/registry/metric_module"
 _NAME: TypeAdapter[str] = TypeAdapter(MetricName)

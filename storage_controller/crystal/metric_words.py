@@ -13,7 +13,7 @@ from storage_controller.metrics.values import CONTAINER_LABEL, TENANT_LABEL
 from storage_controller.routes.metrics import Expression
 from storage_controller.routes.parameters import Author, MetricsDep
 from storage_filters.rules.metrics import METRICS
-from zoe_client.wire.storage_controllers import EXPRESSION_MAX, LabelName, MetricName
+from zoe_client.wire.storage.controllers import EXPRESSION_MAX, LabelName, MetricName
 
 REGISTRY = "/registry/metrics"
 

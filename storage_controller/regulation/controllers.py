@@ -19,7 +19,7 @@ from storage_controller.database.supervision import Active, ControllerState, Mod
 from storage_controller.metrics.ledger import MetricLedger, MetricSource
 from storage_controller.rules.ledger import RuleLedger
 from storage_filters.rules.rules import metrics_of
-from zoe_client.wire.storage_controllers import StorageControllerView, StorageSwitchView
+from zoe_client.wire.storage.controllers import StorageControllerView, StorageSwitchView
 
 _SHARES = (
     "shares bandwidth among tenants that move bytes: a little for each, then what is guaranteed, then equal shares"

@@ -26,7 +26,7 @@ from storage_controller.routes.parameters import (
     Token,
 )
 from storage_controller.routes.services import PLACES
-from zoe_client.wire.storage_controllers import StorageHostingView
+from zoe_client.wire.storage.controllers import StorageHostingView
 
 router = APIRouter(prefix="/v1")
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from storage_controller.database.supervision import Mode
 from storage_controller.routes.parameters import ServicesDep
-from zoe_client.wire.storage_controllers import StorageControllerRequest, StorageControllerView
+from zoe_client.wire.storage.controllers import StorageControllerRequest, StorageControllerView
 
 router = APIRouter(prefix="/v1/controllers")
 

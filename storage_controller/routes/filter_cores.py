@@ -8,7 +8,7 @@ from storage_controller.answers import Refused
 from storage_controller.promises.filter_cores import CoresLedger
 from storage_controller.routes.parameters import Author, LedgerDep, Name, ServicesDep
 from storage_controller.routes.services import Services
-from zoe_client.wire.storage_cores import StorageCoresRequest, StorageCoresView
+from zoe_client.wire.storage.cores import StorageCoresRequest, StorageCoresView
 
 router = APIRouter(prefix="/v1/filter-cores")
 

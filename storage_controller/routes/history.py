@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from storage_controller.answers import Refused
 from storage_controller.database.use_rows import SPAN_S
 from storage_controller.routes.parameters import LedgerDep
-from zoe_client.wire.storage_history import ExecutionUsesView, StorageUsesView
+from zoe_client.wire.storage.history import ExecutionUsesView, StorageUsesView
 
 _TIME_MAX = 2.0**40
 At = Annotated[float, Query(ge=0, le=_TIME_MAX, allow_inf_nan=False)]

@@ -12,7 +12,7 @@ from storage_controller.database.supervision import ControllerState
 from storage_controller.metrics.ledger import KeptMetric, MetricSource
 from storage_controller.metrics.values import Reading
 from storage_controller.routes.parameters import Author, MetricsDep, ServicesDep
-from zoe_client.wire.storage_controllers import (
+from zoe_client.wire.storage.controllers import (
     EXPRESSION_MAX,
     StorageMetricNew,
     StorageMetricValue,

@@ -15,7 +15,7 @@ from storage_controller.routes.parameters import Author, ModulesDep, RulesDep
 from storage_controller.rules.module_ledger import KeptModule, KeptVersion
 from storage_controller.rules.rule_modules import RuleModule
 from storage_controller.rules.uploading import keep_module
-from zoe_client.wire.storage_filters import (
+from zoe_client.wire.storage.filters import (
     FilterName,
     StorageFilterFile,
     StorageFilterVersionView,

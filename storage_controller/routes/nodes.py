@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from storage_controller.nodes.watch import NodeHealth, StoreNodes
 from storage_controller.routes.parameters import Author, ServicesDep
-from zoe_client.wire.storage_nodes import StorageDiskView, StorageNodeView, StorageRestartView
+from zoe_client.wire.storage.nodes import StorageDiskView, StorageNodeView, StorageRestartView
 
 router = APIRouter(prefix="/v1/nodes")
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Response
 from storage_controller.answers import Refused
 from storage_controller.routes.parameters import Author, ServicesDep
 from storage_controller.swift.rewrite_ledger import RewriteJob
-from zoe_client.wire.storage_rewrites import RewriteState, StorageRewriteRequest, StorageRewriteView
+from zoe_client.wire.storage.rewrites import RewriteState, StorageRewriteRequest, StorageRewriteView
 
 router = APIRouter(prefix="/v1/rewrites")
 

@@ -21,7 +21,7 @@ from storage_controller.rules.documents import rule_view
 from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.verdicts import verdicts_on
 from storage_filters.wsgi.object_requests import ObjectRequest
-from zoe_client.wire.storage_rules import (
+from zoe_client.wire.storage.rules import (
     StorageHourView,
     StorageRuleMove,
     StorageRuleMoved,

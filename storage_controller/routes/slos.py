@@ -10,7 +10,7 @@ from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import Refused
 from storage_controller.database.ledger import READ, WRITE, Ledger
 from storage_controller.routes.parameters import LedgerDep, Name, PromisableDep
-from zoe_client.wire.storage_slos import StorageSloRequest, StorageSloView
+from zoe_client.wire.storage.slos import StorageSloRequest, StorageSloView
 
 STANDING = "standing"
 """Their policy in the dialects of Crystal."""

@@ -15,7 +15,7 @@ from storage_controller.routes.parameters import ServicesDep
 from storage_controller.routes.services import Services
 from storage_controller.traffic.collectors import ContentsCollector, CountsCollector, TrafficCollector
 from storage_controller.traffic.traffic import DIMENSIONS, WINDOW_S_MAX, Dimension, Requests, grouped, weight
-from zoe_client.wire.storage_traffic import StorageTrafficRow, StorageTrafficView
+from zoe_client.wire.storage.traffic import StorageTrafficRow, StorageTrafficView
 
 router = APIRouter()
 ROWS_MAX = 1000

@@ -11,7 +11,7 @@ from storage_controller.rules.ledger import KeptRule
 from storage_controller.rules.rule_modules import RuleModule
 from storage_controller.rules.verdicts import Idle
 from storage_filters.rules.documents import action_document
-from zoe_client.wire.storage_rules import StorageRuleModuleView, StorageRuleView
+from zoe_client.wire.storage.rules import StorageRuleModuleView, StorageRuleView
 
 
 def document(one: KeptRule, idle: Idle) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from storage_filters.rules.documents import RuleBook
 from storage_filters.rules.placing import AT_OBJECT_SERVERS, Moved, placed, told_place
 from storage_filters.rules.rules import Rule
 from storage_filters.wsgi.object_requests import ObjectRequest
-from zoe_client.wire.storage_rules import StorageChainView, StorageVerdictView
+from zoe_client.wire.storage.rules import StorageChainView, StorageVerdictView
 
 Idle = Callable[[Rule], Sequence[str]]
 """The filters of a rule that proxies do not have."""

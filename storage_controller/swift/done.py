@@ -12,7 +12,7 @@ from storage_bridge.model import WHY_HEADER
 from storage_controller.answers import Refused
 from storage_controller.swift.http import SwiftHttp
 from storage_filters.rules.placing import SENTENCES, Moved
-from zoe_client.wire.storage_rules import StorageDoneView
+from zoe_client.wire.storage.rules import StorageDoneView
 
 _NOT_FOUND = 404
 

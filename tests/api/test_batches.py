@@ -13,7 +13,7 @@ from tests.support.limits import Quota, set_quota
 from tests.support.statements import statements_of
 from zoe_client import Conflict
 from zoe_client.wire import SubmitRequest
-from zoe_client.wire.executions import BATCH_MAX
+from zoe_client.wire.executions.executions import BATCH_MAX
 from zoe_lib.domain.applications.sharing import Visibility
 
 PATH = "/api/v1/executions:batch"

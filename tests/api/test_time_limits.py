@@ -11,7 +11,7 @@ from tests.support.limits import Quota, set_quota
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_client import Client, Refused
-from zoe_client.wire.people import TIME_LIMIT_S_MAX
+from zoe_client.wire.people.people import TIME_LIMIT_S_MAX
 from zoe_lib.descriptions.bounds import SECONDS_MAX
 
 NOTE = "no time limit is set: it gets the longest that red may have, 43200 s (12 h)"

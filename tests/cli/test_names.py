@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import ADMIN, Server
-from zoe_client.wire.people import NAME_PATTERN
+from zoe_client.wire.people.people import NAME_PATTERN
 from zoe_client.words import names
 from zoe_client.words.pattern_words import WORDS
 

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from tests.support.checks import CHECKS
 from tests.support.snapshots import PER_CASE, random_snapshot, varied
 from zoe_api.access.wire_forms import policy_of
-from zoe_client.wire.policy import PolicyView
+from zoe_client.wire.cluster.policy import PolicyView
 from zoe_lib.domain.cluster.cluster import NodeHold
 from zoe_lib.domain.cluster.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.store.documents.codec import encode

@@ -34,7 +34,7 @@ from zoe_client.wire import (
     IndexView,
     PromisePlan,
 )
-from zoe_client.wire.arrays import BRIEF_MAX
+from zoe_client.wire.batch.arrays import BRIEF_MAX
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.sharing import ALL
 from zoe_lib.domain.executions.arrays import Array, member_id, with_all_waiting

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from zoe_api.access.representation import without_contents
-from zoe_client.wire.diffs import DiffEntry, DiffPart, DiffView
+from zoe_client.wire.executions.diffs import DiffEntry, DiffPart, DiffView
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.executions.execution import Execution, Mark
 from zoe_lib.store.values import ExecutionUse

@@ -20,7 +20,7 @@ from zoe_client.wire import (
     StorageRuleView,
     StorageWhyView,
 )
-from zoe_client.wire.storage_rules import ObjectPart
+from zoe_client.wire.storage.rules import ObjectPart
 from zoe_client.words.names import FILTER_NAME
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.people import Principal

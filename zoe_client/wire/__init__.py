@@ -7,45 +7,45 @@ from typing import TYPE_CHECKING
 from zoe_client.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from zoe_client.wire.arrays import *  # noqa: F403
     from zoe_client.wire.base import *  # noqa: F403
-    from zoe_client.wire.cluster import *  # noqa: F403
-    from zoe_client.wire.credentials import *  # noqa: F403
-    from zoe_client.wire.deadlines import *  # noqa: F403
-    from zoe_client.wire.diffs import *  # noqa: F403
+    from zoe_client.wire.batch.arrays import *  # noqa: F403
+    from zoe_client.wire.batch.schedules import *  # noqa: F403
+    from zoe_client.wire.batch.workflows import *  # noqa: F403
+    from zoe_client.wire.cluster.cluster import *  # noqa: F403
+    from zoe_client.wire.cluster.places import *  # noqa: F403
+    from zoe_client.wire.cluster.policy import *  # noqa: F403
+    from zoe_client.wire.cluster.prices import *  # noqa: F403
+    from zoe_client.wire.cluster.replays import *  # noqa: F403
+    from zoe_client.wire.cluster.use import *  # noqa: F403
     from zoe_client.wire.documents import *  # noqa: F403
-    from zoe_client.wire.executions import *  # noqa: F403
-    from zoe_client.wire.files import *  # noqa: F403
-    from zoe_client.wire.following import *  # noqa: F403
-    from zoe_client.wire.machines import *  # noqa: F403
-    from zoe_client.wire.notifications import *  # noqa: F403
-    from zoe_client.wire.people import *  # noqa: F403
-    from zoe_client.wire.places import *  # noqa: F403
-    from zoe_client.wire.policy import *  # noqa: F403
-    from zoe_client.wire.prices import *  # noqa: F403
-    from zoe_client.wire.promises import *  # noqa: F403
-    from zoe_client.wire.replays import *  # noqa: F403
-    from zoe_client.wire.schedules import *  # noqa: F403
-    from zoe_client.wire.secrets import *  # noqa: F403
-    from zoe_client.wire.sharing import *  # noqa: F403
-    from zoe_client.wire.storage import *  # noqa: F403
-    from zoe_client.wire.storage_controllers import *  # noqa: F403
-    from zoe_client.wire.storage_cores import *  # noqa: F403
-    from zoe_client.wire.storage_filters import *  # noqa: F403
-    from zoe_client.wire.storage_history import *  # noqa: F403
-    from zoe_client.wire.storage_nodes import *  # noqa: F403
-    from zoe_client.wire.storage_rewrites import *  # noqa: F403
-    from zoe_client.wire.storage_rules import *  # noqa: F403
-    from zoe_client.wire.storage_slos import *  # noqa: F403
-    from zoe_client.wire.storage_traffic import *  # noqa: F403
-    from zoe_client.wire.terminals import *  # noqa: F403
-    from zoe_client.wire.use import *  # noqa: F403
-    from zoe_client.wire.workflows import *  # noqa: F403
+    from zoe_client.wire.executions.deadlines import *  # noqa: F403
+    from zoe_client.wire.executions.diffs import *  # noqa: F403
+    from zoe_client.wire.executions.executions import *  # noqa: F403
+    from zoe_client.wire.executions.following import *  # noqa: F403
+    from zoe_client.wire.executions.promises import *  # noqa: F403
+    from zoe_client.wire.executions.sharing import *  # noqa: F403
+    from zoe_client.wire.people.credentials import *  # noqa: F403
+    from zoe_client.wire.people.files import *  # noqa: F403
+    from zoe_client.wire.people.machines import *  # noqa: F403
+    from zoe_client.wire.people.notifications import *  # noqa: F403
+    from zoe_client.wire.people.people import *  # noqa: F403
+    from zoe_client.wire.people.secrets import *  # noqa: F403
+    from zoe_client.wire.people.terminals import *  # noqa: F403
+    from zoe_client.wire.storage.capacity import *  # noqa: F403
+    from zoe_client.wire.storage.controllers import *  # noqa: F403
+    from zoe_client.wire.storage.cores import *  # noqa: F403
+    from zoe_client.wire.storage.filters import *  # noqa: F403
+    from zoe_client.wire.storage.history import *  # noqa: F403
+    from zoe_client.wire.storage.nodes import *  # noqa: F403
+    from zoe_client.wire.storage.rewrites import *  # noqa: F403
+    from zoe_client.wire.storage.rules import *  # noqa: F403
+    from zoe_client.wire.storage.slos import *  # noqa: F403
+    from zoe_client.wire.storage.traffic import *  # noqa: F403
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "arrays": (
+        "batch.arrays": (
             "ArrayList",
             "ArrayModifyRequest",
             "ArrayRequest",
@@ -55,10 +55,18 @@ __getattr__ = lazy_names(
             "IndexView",
         ),
         "base": ("SECONDS_MAX", "Diagnostic", "Problem", "Wire"),
-        "cluster": ("NodeList", "NodeView", "StatusView", "UsageList", "UsageView", "UseOverTimeView", "UsePointView"),
-        "credentials": ("CredentialList", "CredentialRequest", "CredentialView"),
-        "deadlines": ("DeadlineOutlookView", "DeadlineView"),
-        "diffs": ("DiffEntry", "DiffPart", "DiffView"),
+        "cluster.cluster": (
+            "NodeList",
+            "NodeView",
+            "StatusView",
+            "UsageList",
+            "UsageView",
+            "UseOverTimeView",
+            "UsePointView",
+        ),
+        "people.credentials": ("CredentialList", "CredentialRequest", "CredentialView"),
+        "executions.deadlines": ("DeadlineOutlookView", "DeadlineView"),
+        "executions.diffs": ("DiffEntry", "DiffPart", "DiffView"),
         "documents": (
             "AmountView",
             "CatalogueEntryView",
@@ -74,7 +82,7 @@ __getattr__ = lazy_names(
             "ValidateRequest",
             "ValidateResponse",
         ),
-        "executions": (
+        "executions.executions": (
             "CancelledFamily",
             "ChangeView",
             "ConditionsView",
@@ -97,7 +105,7 @@ __getattr__ = lazy_names(
             "SubmitRequest",
             "TransfersView",
         ),
-        "workflows": (
+        "batch.workflows": (
             "EntriesView",
             "StepPlan",
             "StepState",
@@ -115,8 +123,8 @@ __getattr__ = lazy_names(
             "WorkflowTermsView",
             "WorkflowView",
         ),
-        "files": ("DirectoryRequest", "FileEntry", "FileList", "RenameRequest", "ResultFile", "ResultList"),
-        "following": (
+        "people.files": ("DirectoryRequest", "FileEntry", "FileList", "RenameRequest", "ResultFile", "ResultList"),
+        "executions.following": (
             "AddressView",
             "EventList",
             "EventView",
@@ -126,8 +134,8 @@ __getattr__ = lazy_names(
             "WaitSpan",
             "WhyWaited",
         ),
-        "places": ("HeldView", "InputPlacesView"),
-        "people": (
+        "cluster.places": ("HeldView", "InputPlacesView"),
+        "people.people": (
             "AuditEntryView",
             "AuditList",
             "EndedAccessView",
@@ -154,7 +162,7 @@ __getattr__ = lazy_names(
             "UserList",
             "UserView",
         ),
-        "policy": (
+        "cluster.policy": (
             "DryRunView",
             "NodeHoldView",
             "PassView",
@@ -164,7 +172,7 @@ __getattr__ = lazy_names(
             "TenantLimitView",
             "UserLimitView",
         ),
-        "prices": (
+        "cluster.prices": (
             "BudgetChange",
             "BudgetList",
             "BudgetView",
@@ -176,7 +184,7 @@ __getattr__ = lazy_names(
             "StatementLineView",
             "StatementView",
         ),
-        "promises": (
+        "executions.promises": (
             "AcceptRequest",
             "FinishTermsView",
             "OfferView",
@@ -186,8 +194,8 @@ __getattr__ = lazy_names(
             "PromiseView",
             "PromiseNoticeView",
         ),
-        "replays": ("ReplayPointView", "ReplayRequest", "ReplayView"),
-        "machines": (
+        "cluster.replays": ("ReplayPointView", "ReplayRequest", "ReplayView"),
+        "people.machines": (
             "MachineAnswer",
             "MachineAsked",
             "MachineDecision",
@@ -195,8 +203,8 @@ __getattr__ = lazy_names(
             "MachineSecret",
             "MachineView",
         ),
-        "notifications": ("TargetList", "TargetRequest", "TargetView"),
-        "schedules": (
+        "people.notifications": ("TargetList", "TargetRequest", "TargetView"),
+        "batch.schedules": (
             "DispatchRequest",
             "RunView",
             "BackfillRequest",
@@ -211,9 +219,9 @@ __getattr__ = lazy_names(
             "StoredApplicationRequest",
             "StoredApplicationView",
         ),
-        "secrets": ("SecretList", "SecretRequest", "SecretView"),
-        "sharing": ("ShareList", "ShareRequest", "ShareView"),
-        "storage": (
+        "people.secrets": ("SecretList", "SecretRequest", "SecretView"),
+        "executions.sharing": ("ShareList", "ShareRequest", "ShareView"),
+        "storage.capacity": (
             "BandwidthOverTimeView",
             "BandwidthPointView",
             "BandwidthView",
@@ -223,7 +231,7 @@ __getattr__ = lazy_names(
             "StorageWaitView",
             "TenantBandwidthView",
         ),
-        "storage_controllers": (
+        "storage.controllers": (
             "StorageControllerList",
             "StorageControllerRequest",
             "StorageControllerView",
@@ -236,15 +244,15 @@ __getattr__ = lazy_names(
             "StorageProxyView",
             "StorageSwitchView",
         ),
-        "storage_cores": ("StorageCoresList", "StorageCoresRequest", "StorageCoresView"),
-        "storage_filters": (
+        "storage.cores": ("StorageCoresList", "StorageCoresRequest", "StorageCoresView"),
+        "storage.filters": (
             "StorageFilterFile",
             "StorageFilterList",
             "StorageFilterRequest",
             "StorageFilterVersionView",
             "StorageFilterView",
         ),
-        "storage_history": (
+        "storage.history": (
             "ExecutionStorageView",
             "ExecutionUsesView",
             "StorageHistoryView",
@@ -254,9 +262,9 @@ __getattr__ = lazy_names(
             "StorageUseView",
             "StorageUsesView",
         ),
-        "storage_nodes": ("StorageDiskView", "StorageNodeList", "StorageNodeView", "StorageRestartView"),
-        "storage_rewrites": ("StorageRewriteList", "StorageRewriteRequest", "StorageRewriteView"),
-        "storage_rules": (
+        "storage.nodes": ("StorageDiskView", "StorageNodeList", "StorageNodeView", "StorageRestartView"),
+        "storage.rewrites": ("StorageRewriteList", "StorageRewriteRequest", "StorageRewriteView"),
+        "storage.rules": (
             "StorageChainView",
             "StorageDoneView",
             "StorageRuleList",
@@ -271,10 +279,10 @@ __getattr__ = lazy_names(
             "StorageVerdictView",
             "StorageWhyView",
         ),
-        "storage_slos": ("StorageSloList", "StorageSloRequest", "StorageSloView"),
-        "storage_traffic": ("StorageTrafficRow", "StorageTrafficView"),
-        "terminals": ("TerminalOpening",),
-        "use": (
+        "storage.slos": ("StorageSloList", "StorageSloRequest", "StorageSloView"),
+        "storage.traffic": ("StorageTrafficRow", "StorageTrafficView"),
+        "people.terminals": ("TerminalOpening",),
+        "cluster.use": (
             "DailyUse",
             "DayUseView",
             "ExecutionUseList",

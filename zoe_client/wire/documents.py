@@ -9,10 +9,10 @@ from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import DescriptionIcon
 from zoe_client.wire.base import SECONDS_MAX, Numbers, Wire
-from zoe_client.wire.deadlines import DEADLINE, DeadlineOutlookView, DeadlineText, check_one_deadline
-from zoe_client.wire.executions import ChangeView, ForecastView, ReasonView
-from zoe_client.wire.prices import EstimateView
-from zoe_client.wire.promises import PromiseOutlookView
+from zoe_client.wire.cluster.prices import EstimateView
+from zoe_client.wire.executions.deadlines import DEADLINE, DeadlineOutlookView, DeadlineText, check_one_deadline
+from zoe_client.wire.executions.executions import ChangeView, ForecastView, ReasonView
+from zoe_client.wire.executions.promises import PromiseOutlookView
 
 
 class ValidateRequest(Wire):

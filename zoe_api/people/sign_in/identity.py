@@ -11,7 +11,7 @@ from starlette.requests import Request
 from zoe_api.http.addresses import address_of
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
-from zoe_client.wire.people import NAME_PATTERN
+from zoe_client.wire.people.people import NAME_PATTERN
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.roles import Role
 from zoe_lib.settings.sign_in_settings import RoleRule

@@ -16,7 +16,7 @@ from zoe_cli.units import rate, size
 from zoe_client.documents.quantities import bytes_of, bytes_per_s_of
 from zoe_client.wire import LimitAmounts, LimitView, MetersView
 from zoe_client.wire.base import INTEGER_MAX
-from zoe_client.wire.people import TIME_LIMIT_S_MAX
+from zoe_client.wire.people.people import TIME_LIMIT_S_MAX
 
 app = typer.Typer(help="Limits of what tenants and users may have at the same time.", no_args_is_help=True)
 NO_LIMIT = "none"

@@ -93,7 +93,7 @@ def add_one(
 ) -> None:
     """Add a schedule, or replace the one of this name. It runs as you, from the next of its times on."""
     from zoe_client.wire import ScheduleRequest
-    from zoe_client.wire.schedules import AHEAD_S_MAX
+    from zoe_client.wire.batch.schedules import AHEAD_S_MAX
 
     file = Path(what) if what == "-" or what.endswith(_FILES) or "/" in what else None
     read: LocatedDocument | None = None if file is None else read_document(file)

@@ -13,7 +13,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import megabytes, rate
 from zoe_client.wire import StorageRewriteRequest, StorageRewriteView
-from zoe_client.wire.storage_rewrites import RATE_MIN
+from zoe_client.wire.storage.rewrites import RATE_MIN
 
 
 def apply_rules(

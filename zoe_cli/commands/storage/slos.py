@@ -14,7 +14,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.units import rate
 from zoe_client.documents.quantities import bytes_per_s_of
 from zoe_client.wire import StorageSloRequest, StorageSloView
-from zoe_client.wire.storage_slos import SLO_MIN
+from zoe_client.wire.storage.slos import SLO_MIN
 
 app = typer.Typer(help="Bandwidth that tenants are guaranteed, for admins.", no_args_is_help=True)
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.plain_api import TENANT, USER, Accounts, StorageAnswers, admin
 from zoe_api.storage import slos as storage_slos
 from zoe_client.wire import StorageSloRequest
-from zoe_client.wire.storage_slos import SLO_MIN
+from zoe_client.wire.storage.slos import SLO_MIN
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from tests.docs.documents import DOCS
 from zoe_client import wire
-from zoe_client.wire.executions import SubmitRequest
+from zoe_client.wire.executions.executions import SubmitRequest
 
 DOCUMENT = json.loads((DOCS / "reference" / "openapi.json").read_text("utf-8"))
 SCHEMAS = DOCUMENT["components"]["schemas"]

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from storage_controller.settings import ControllerSettings
 from zoe_client import wire
 from zoe_client.wire.base import Numbers, Wire
-from zoe_client.wire.policy import PolicyView
+from zoe_client.wire.cluster.policy import PolicyView
 from zoe_client.words.plain_errors import sentences
 from zoe_lib.descriptions import DescriptionError, parse
 from zoe_lib.settings.config import Settings

@@ -9,15 +9,15 @@ from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import Cause, ExecutionState, IndexState
 from zoe_client.wire.base import SECONDS_MAX, Numbers, Wire
-from zoe_client.wire.deadlines import DEADLINE, DeadlineText, check_one_deadline
-from zoe_client.wire.executions import (
+from zoe_client.wire.batch.workflows import EntriesView, WorkflowPromiseView
+from zoe_client.wire.executions.deadlines import DEADLINE, DeadlineText, check_one_deadline
+from zoe_client.wire.executions.executions import (
     AFTER_LENGTH_MAX,
     DEPENDENCIES_MAX,
     ConditionsView,
     ReasonView,
     SubmitRequest,
 )
-from zoe_client.wire.workflows import EntriesView, WorkflowPromiseView
 
 ARRAY_AFTER_PATTERN = r"^(ok|fail|any|corr):[A-Za-z0-9_-]+$"
 BRIEF_MAX = 10_000

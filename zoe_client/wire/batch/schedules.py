@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy, RunKind, ScheduleOutcome
 from zoe_client.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
-from zoe_client.wire.deadlines import (
+from zoe_client.wire.executions.deadlines import (
     DEADLINE,
     ConfidenceShare,
     DeadlineText,
@@ -17,7 +17,7 @@ from zoe_client.wire.deadlines import (
     PromiseBudget,
     check_one_deadline,
 )
-from zoe_client.wire.executions import AFTER_LENGTH_MAX, AFTER_PATTERN, DEPENDENCIES_MAX
+from zoe_client.wire.executions.executions import AFTER_LENGTH_MAX, AFTER_PATTERN, DEPENDENCIES_MAX
 from zoe_client.words.names import NAME
 
 JITTER_S_MAX = 86400.0

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from zoe_client.vocabulary import ExecutionState
 from zoe_client.wire.base import Wire
-from zoe_client.wire.policy import NodeHoldView
+from zoe_client.wire.cluster.policy import NodeHoldView
 
 
 class NodeView(Wire):

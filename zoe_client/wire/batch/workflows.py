@@ -9,7 +9,7 @@ from pydantic import Field
 
 from zoe_client.vocabulary import Cause, DeadlineStatus, IndexState, ListProblem, OfferKind, PromiseRisk
 from zoe_client.wire.base import Numbers, Wire
-from zoe_client.wire.deadlines import ConfidenceShare, FinishByText, PromiseBudget
+from zoe_client.wire.executions.deadlines import ConfidenceShare, FinishByText, PromiseBudget
 
 
 class WorkflowState(StrEnum):

@@ -18,9 +18,9 @@ from zoe_client.vocabulary import (
     ShareLevel,
 )
 from zoe_client.wire.base import NUMBER, SECONDS_MAX, Numbers, PrintableName, Wire
-from zoe_client.wire.deadlines import DEADLINE, DeadlineText, DeadlineView, check_one_deadline
-from zoe_client.wire.places import InputPlacesView
-from zoe_client.wire.promises import OffersView, PromiseView
+from zoe_client.wire.cluster.places import InputPlacesView
+from zoe_client.wire.executions.deadlines import DEADLINE, DeadlineText, DeadlineView, check_one_deadline
+from zoe_client.wire.executions.promises import OffersView, PromiseView
 
 DETAIL = "The platform's own message if it says more; operators only, for one execution."
 AFTER_PATTERN = r"^(ok|fail|any):(#[0-9]{1,4}|[A-Za-z0-9_-]+)$"

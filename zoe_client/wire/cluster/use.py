@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from zoe_client.wire.base import INTEGER_MAX, Numbers, Wire
-from zoe_client.wire.people import TIME_LIMIT_S_MAX
-from zoe_client.wire.prices import PriceView
+from zoe_client.wire.cluster.prices import PriceView
+from zoe_client.wire.people.people import TIME_LIMIT_S_MAX
 
 
 class ExecutionUseView(Wire):

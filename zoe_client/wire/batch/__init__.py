@@ -1,0 +1,1 @@
+"""Arrays, workflows and schedules."""

@@ -1,0 +1,1 @@
+"""Nodes, policy, prices and use."""

@@ -1,0 +1,1 @@
+"""Executions, and what is said of one."""

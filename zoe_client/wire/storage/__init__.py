@@ -1,0 +1,1 @@
+"""The object store: capacity, rules, filters, metrics, SLOs."""
