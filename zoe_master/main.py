@@ -7,10 +7,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Protocol
 
 import structlog
 
@@ -79,6 +81,13 @@ _BACKEND_RETRY_S = 1.0
 _SHORTEST_WAIT_S = 0.01
 # What an operator must change before a start can succeed; the master prints it and ends.
 _REFUSALS = (BackendRefused, PluginRefused, TablesTooOld)
+
+
+class Closed(Protocol):
+    """What has to be closed when a master leads no more."""
+
+    def close(self) -> None:
+        """End it."""
 
 
 class Process:
@@ -156,73 +165,71 @@ class Process:
             lease.close()
 
     def _lead_with(self, epoch: int, progress: LeaderProgress) -> None:
-        backend = make_backend(self._settings, self._store.accounts, self._waker, self._plugins.backends)
-        numbers = SystemUsers(self._store.accounts, self._settings.user_ids_first, self._settings.user_ids_last)
-        hit, tick_recorder = progress.noted_at(crash_point_of(os.environ)), TickRecorder(self._store, epoch)
-        storage = keeper_of(self._settings, self._store.accounts, self._waker, hit)
-        try:
-            master = Master(
-                self._store,
-                backend,
-                epoch,
-                self._clock,
-                hit,
-                storage=storage,
-                tick_recorder=tick_recorder,
-                spark_config=connectors_of(self._settings, self._store.accounts),
-                port_secrets=PortSecrets(derived_key(self._settings.keys_dir, PURPOSE)),
-                system_users=numbers,
-                secret_values=ExecutionSecrets(
-                    self._store.accounts, Path(self._settings.keys_dir), self._settings.services_api_url
-                ),
-            )
-            report = storage.report if storage is not None else None
-            name = self._settings.master_name
+        with ExitStack() as parts:
+            backend = make_backend(self._settings, self._store.accounts, self._waker, self._plugins.backends)
+            parts.callback(backend.close)
+            hit = progress.noted_at(crash_point_of(os.environ))
+            storage = keeper_of(self._settings, self._store.accounts, self._waker, hit)
+            if storage is not None:
+                parts.callback(storage.close)
+            numbers = SystemUsers(self._store.accounts, self._settings.user_ids_first, self._settings.user_ids_last)
+            master = self._master(epoch, backend, storage, numbers, hit)
             prices = StoredPrices(lambda: [one.prices for one in self._store.billing.price_lists()], self._clock)
             decisions = PromiseDecisions(master.run_times, prices)
+            report = storage.report if storage is not None else None
+            name = self._settings.master_name
             answers = RpcHandlers(master, backend, self._waker, name, epoch, report, self._plugins, numbers, decisions)
             endpoint, keys_dir = self._settings.master_endpoint, self._settings.keys_dir
-            with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow(), self._clock) as answering:
-                metrics.LEADER.set(1)
-                foretelling = ForecastThread(master, self._waker, clock=self._clock)
-                learning = RunTimesThread(master.run_times, self._store, clock=self._clock)
-                upkeep = ExecutionRetention(
-                    self._store, removal_interval_s(self._settings.retention_s), clock=self._clock
-                )
-                amounts = ScalingAmounts(self._settings.prometheus_url, backend.address)
-                self._scaling = ScalingThread(master, self._store, epoch, amounts, self._waker, clock=self._clock)
-                following = ProgressThread(
-                    master, self._store, ProgressAmounts(backend.address, backend.progress_file), clock=self._clock
-                )
-                promising = PromiseThread(master, decisions, self._waker, following.latest, clock=self._clock)
-                notifying = NotificationThread(self._store.accounts, senders_of(self._settings), clock=self._clock)
-                scheduling = ScheduleThread(
-                    LeaderPlace(self._settings, self._store), self._waker.wake, clock=self._clock
-                )
-                listing = EntryListThread(
-                    master.due_lists,
-                    self._store,
-                    lambda array: read_list(backend.files, numbers.of(array.tenant, array.user), array),
-                    self._waker.wake,
-                    self._settings.array_indices_max,
-                    clock=self._clock,
-                )
-                try:
-                    self._loop(master, backend, answering, storage, progress)
-                finally:
-                    listing.close()
-                    scheduling.close()
-                    notifying.close()
-                    promising.close()
-                    following.close()
-                    self._scaling.close()
-                    upkeep.close()
-                    learning.close()
-                    foretelling.close()
-        finally:
-            if storage is not None:
-                storage.close()
-            backend.close()
+            answering = parts.enter_context(
+                RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow(), self._clock)
+            )
+            metrics.LEADER.set(1)
+            for thread in self._threads(epoch, master, backend, numbers, decisions):
+                parts.callback(thread.close)
+            self._loop(master, backend, answering, storage, progress)
+
+    def _master(
+        self, epoch: int, backend: Backend, storage: ThreadedReconciler | None, numbers: SystemUsers, hit: Hit
+    ) -> Master:
+        settings, accounts = self._settings, self._store.accounts
+        return Master(
+            self._store,
+            backend,
+            epoch,
+            self._clock,
+            hit,
+            storage=storage,
+            tick_recorder=TickRecorder(self._store, epoch),
+            spark_config=connectors_of(settings, accounts),
+            port_secrets=PortSecrets(derived_key(settings.keys_dir, PURPOSE)),
+            system_users=numbers,
+            secret_values=ExecutionSecrets(accounts, Path(settings.keys_dir), settings.services_api_url),
+        )
+
+    def _threads(
+        self, epoch: int, master: Master, backend: Backend, numbers: SystemUsers, decisions: PromiseDecisions
+    ) -> Iterator[Closed]:
+        """Start the threads beside the loop; yield each, to be closed in the reverse order."""
+        store, settings, clock, waker = self._store, self._settings, self._clock, self._waker
+        yield ForecastThread(master, waker, clock=clock)
+        yield RunTimesThread(master.run_times, store, clock=clock)
+        yield ExecutionRetention(store, removal_interval_s(settings.retention_s), clock=clock)
+        amounts = ScalingAmounts(settings.prometheus_url, backend.address)
+        self._scaling = ScalingThread(master, store, epoch, amounts, waker, clock=clock)
+        yield self._scaling
+        following = ProgressThread(master, store, ProgressAmounts(backend.address, backend.progress_file), clock=clock)
+        yield following
+        yield PromiseThread(master, decisions, waker, following.latest, clock=clock)
+        yield NotificationThread(store.accounts, senders_of(settings), clock=clock)
+        yield ScheduleThread(LeaderPlace(settings, store), waker.wake, clock=clock)
+        yield EntryListThread(
+            master.due_lists,
+            store,
+            lambda array: read_list(backend.files, numbers.of(array.tenant, array.user), array),
+            waker.wake,
+            settings.array_indices_max,
+            clock=clock,
+        )
 
     def _loop(
         self,
