@@ -12,6 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 # Their last lines are assertions about what the block has logged or raised; there is nothing to undo.
 _ASSERTS_AFTERWARDS = {"whole_storage", "refusal"}
+# What an interrupted demo submitted stays noted: the next one cancels it.
+_LEFT_ON_PURPOSE = {"alone_submitted"}
 
 
 def skipped_by_errors(source: str) -> list[str]:
@@ -45,7 +47,7 @@ def test_all_undo_their_work() -> None:
         f"{name}: {function}"
         for name in listed.split()
         for function in skipped_by_errors((ROOT / name).read_text())
-        if function not in _ASSERTS_AFTERWARDS
+        if function not in _ASSERTS_AFTERWARDS | _LEFT_ON_PURPOSE
     }
     assert skipped == set()
 
