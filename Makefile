@@ -151,7 +151,7 @@ bench-scheduler-smoke: setup ## one pass of the scheduler over 100 nodes and 320
 	@$(RUN) -m benchmarks.scheduler_smoke
 
 study: setup ## go on with the scheduling study in docs/study, and write its tables
-	@$(BIN)/zoe-sim study --out docs/study
+	@$(RUN) -m lab study --out docs/study
 
 lock: setup ## write the lock files again
 	@sh scripts/lock.sh

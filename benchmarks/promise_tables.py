@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import fmean, median
 
 from benchmarks.promises import BOTH, BOTTLENECK, CORES, NEITHER, OUT
-from zoe_simulator.promises.strategies import CALIBRATED, DEFAULT, EDF_EASY, OTHERS, RIVALS, RULES
-from zoe_simulator.promises.workload import StudyCase
-from zoe_simulator.study.statistics import ratio_interval
+from lab.promises.strategies import CALIBRATED, DEFAULT, EDF_EASY, OTHERS, RIVALS, RULES
+from lab.promises.workload import StudyCase
+from zoe_simulator.measures.intervals import ratio_interval
 
 NAMES = {BOTTLENECK: "store", BOTH: "both", CORES: "cores", NEITHER: "neither"}
 _LEAST = 0.01  # of goodput, so that a ratio exists where nothing was in time

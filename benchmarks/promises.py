@@ -22,10 +22,10 @@ from pathlib import Path
 
 import structlog
 
+from lab.promises.strategies import CALIBRATED, CONFIDENCES, LEVERS, MAIN, outcome, taught
+from lab.promises.workload import StudyCase, workload
 from zoe_lib.run_times import kind
 from zoe_lib.run_times.model import learned
-from zoe_simulator.promises.strategies import CALIBRATED, CONFIDENCES, LEVERS, MAIN, outcome, taught
-from zoe_simulator.promises.workload import StudyCase, workload
 
 BOTTLENECK, BOTH, CORES, NEITHER = (0.5, 1.5), (1.0, 1.0), (1.5, 0.5), (0.5, 0.5)
 """Loads of cores and store."""

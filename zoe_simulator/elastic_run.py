@@ -17,8 +17,8 @@ from zoe_master.loop.master import Master
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.storage.reconciler import InlineReconciler
 from zoe_simulator.progress import Progress
-from zoe_simulator.shared_store import Reader
-from zoe_simulator.store_use import StoreUse
+from zoe_simulator.stores.shared_store import Reader
+from zoe_simulator.stores.store_use import StoreUse
 from zoe_simulator.workload import Arrival
 
 _COMPONENT = "worker"

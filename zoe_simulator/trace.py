@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from statistics import fmean
 
@@ -21,10 +21,10 @@ from zoe_lib.store.memory.store import MemoryStore
 from zoe_lib.store.values import StoreLimits
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
 from zoe_master.loop.master import Master
+from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.ordering.estimate import corrected_s
 from zoe_master.scheduler.what_if.calibration import ForecastCalibration, ForecastSpread
 from zoe_master.scheduler.what_if.forecast import ForecastWait, wait_of
-from zoe_simulator.invariants import Invariants
 from zoe_simulator.jobs import Job, Run, Trace
 from zoe_simulator.predictors import Predictor
 
@@ -50,13 +50,16 @@ class Foretold:
     naive_s: float | None
 
 
+TickCheck = Callable[[Tick, Policy, Iterable[Execution]], None]
+
+
 class Replay:
     """One run of a trace under a policy.
 
     With `forecast_every` n, each n-th job gets a forecast of its start if it has to wait; `foretold`: the outcomes.
     With a `predictor`, a job is expected to run for what is predicted at its submission, at most as long as requested,
-    and backfill corrects that if it runs longer. With `check`, the invariants are checked after every tick; Violation
-    if one does not hold.
+    and backfill corrects that if it runs longer. `check` is given the store, and returns what is called after every
+    tick with the policy and the executions that the master knows.
     """
 
     def __init__(
@@ -65,7 +68,7 @@ class Replay:
         policy: Policy,
         exact_runtimes: bool = False,
         forecast_every: int | None = None,
-        check: bool = False,
+        check: Callable[[MemoryStore], TickCheck] | None = None,
         predictor: Predictor | None = None,
     ) -> None:
         self._trace = trace
@@ -80,7 +83,7 @@ class Replay:
         assert epoch is not None
         self._master = Master(self._store, self._backend, epoch, clock=self._clock)
         self._master.cache.correct_estimates = predictor is not None
-        self._invariants = Invariants(self._store) if check else None
+        self._check = None if check is None else check(self._store)
         self._free = trace.processors
         self._ends: list[tuple[float, int, int, str]] = []
         self._jobs: dict[str, Job] = {}
@@ -190,8 +193,8 @@ class Replay:
     def _tick_once(self) -> None:
         now_s = self._clock.now_s()
         tick = self._master.tick()
-        if self._invariants is not None:
-            self._invariants.check(tick, self._master.policy, self._master.cache.executions())
+        if self._check is not None:
+            self._check(tick, self._master.policy, self._master.cache.executions())
         for execution_id in tick.plan.starts:
             job = self._jobs[execution_id]
             self._free -= job.processors

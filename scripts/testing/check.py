@@ -29,7 +29,7 @@ _LISTED_MAX = 10
 _TESTED_BY = """
 alembic:migration deploy:compose docker-compose.yml:compose docs:docs packaging:package storage_bridge:storage
 storage_controller:storage storage_filters:storage storage_gateway:storage web:web zoe_api:api zoe_cli:cli
-zoe_client:cli zoe_embedded:demo zoe_job:local zoe_simulator:simulation
+zoe_client:cli zoe_embedded:demo zoe_job:local zoe_simulator:simulation lab:simulation
 """
 TESTED_BY = {top: f"tests/{folder}/" for top, _, folder in (pair.partition(":") for pair in _TESTED_BY.split())}
 """Top-level folder -> tests that reach it through started programs, hence without an import."""

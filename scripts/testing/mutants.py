@@ -36,7 +36,7 @@ from scripts.testing.mutants_tree import Outcome, Tree, batches, temporary
 from scripts.testing.parts import ROOT
 
 PACKAGES = (
-    "zoe_client", "zoe_lib", "zoe_master", "zoe_api", "zoe_cli", "zoe_embedded", "zoe_simulator", "zoe_files",
+    "zoe_client", "zoe_lib", "zoe_master", "zoe_api", "zoe_cli", "zoe_embedded", "zoe_simulator", "lab", "zoe_files",
     "zoe_job", "storage_bridge", "storage_controller", "storage_filters", "storage_gateway",
 )  # fmt: skip
 _PROVED = "proved"

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from lab.invariants.queue import queue_problems, refused_for_room
+from lab.invariants.reservations import passing_problems, reservation_problems
+from lab.invariants.room import expected_start_s, room_of
 from tests.support.checks import CHECKS
 from tests.support.snapshots import PER_CASE, random_snapshot
 from zoe_lib.domain.cluster.policy import Policy
@@ -23,9 +26,6 @@ from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
-from zoe_simulator.invariants.queue import queue_problems, refused_for_room
-from zoe_simulator.invariants.reservations import passing_problems, reservation_problems
-from zoe_simulator.invariants.room import expected_start_s, room_of
 
 
 def with_run_times(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[Snapshot, Policy]:

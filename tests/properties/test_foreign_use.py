@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.invariants.queue import queue_problems
 from tests.support.checks import of_checks
 from tests.support.resting import ticks_to_rest
 from tests.support.snapshots import PER_CASE, random_snapshot
@@ -22,7 +23,6 @@ from zoe_lib.domain.values.resources import NOTHING, Resources
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_simulator.invariants.queue import queue_problems
 
 CASES = of_checks(0.5, 10_000)
 # What one is due depends on all that wait, so whoever waits changes the sequence of the others, and only that.

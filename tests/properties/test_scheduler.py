@@ -9,6 +9,8 @@ from dataclasses import replace
 
 import pytest
 
+from lab.invariants.limits import limit_problems, line_problems
+from lab.invariants.queue import queue_problems
 from tests.support.checks import CHECKS
 from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import GIB
@@ -31,8 +33,6 @@ from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit, core_requests
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
-from zoe_simulator.invariants.limits import limit_problems, line_problems
-from zoe_simulator.invariants.queue import queue_problems
 
 
 def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:

@@ -11,6 +11,9 @@ from dataclasses import fields, replace
 
 import pytest
 
+from lab.faults.kinds import Fault, occurrences
+from lab.faults.run import FaultRun
+from lab.invariants import Violation
 from storage_bridge.bandwidth.assignment import Capacity
 from tests.simulation.world import node, random_application, random_behaviour
 from tests.support.checks import of_checks
@@ -22,9 +25,6 @@ from zoe_lib.domain.executions.execution import Execution, ExecutionState
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.loop.observer import ServiceObserver
-from zoe_simulator.faults.kinds import Fault, occurrences
-from zoe_simulator.faults.run import FaultRun
-from zoe_simulator.invariants import Violation
 
 RUNS = of_checks(1 / 30, 2_500)
 FEWER_RUNS = of_checks(1 / 60, 500)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lab.invariants.queue import queue_problems
 from tests.simulation.world import World, application, check_invariants, component, node
 from zoe_lib.domain.cluster.policy import BACKFILLS, ORDERS, Policy
 from zoe_lib.domain.executions.execution import ExecutionState
@@ -12,7 +13,6 @@ from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.documents.codec import event_of
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_simulator.invariants.queue import queue_problems
 
 S = ExecutionState
 

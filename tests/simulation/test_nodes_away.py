@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.invariants.queue import queue_problems
 from tests.simulation.world import World, application, check_invariants, component, node
 from zoe_lib.domain.cluster.cluster import NodeHold
 from zoe_lib.domain.cluster.policy import Policy
@@ -15,7 +16,6 @@ from zoe_lib.domain.executions.waiting import WaitCause, spans
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_lib.store.documents.codec import event_of
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_simulator.invariants.queue import queue_problems
 
 S = ExecutionState
 LARGE, SMALL = node("large", cores=16), node("small", cores=4)

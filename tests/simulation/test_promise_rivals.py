@@ -6,13 +6,13 @@ import math
 
 import pytest
 
-from zoe_simulator.promises.applications import ApplicationWork, StudyApplication
-from zoe_simulator.promises.rivals.base import Rival, RivalApplication, RivalView, numbers
-from zoe_simulator.promises.rivals.elasticflow import ElasticFlowLike
-from zoe_simulator.promises.rivals.rayon import RayonLike
-from zoe_simulator.promises.rivals.run import RivalRun
-from zoe_simulator.promises.rivals.threesigma import ThreeSigmaLike, chance_within
-from zoe_simulator.promises.workload import NodeFailure
+from lab.promises.applications import ApplicationWork, StudyApplication
+from lab.promises.rivals.base import Rival, RivalApplication, RivalView, numbers
+from lab.promises.rivals.elasticflow import ElasticFlowLike
+from lab.promises.rivals.rayon import RayonLike
+from lab.promises.rivals.run import RivalRun
+from lab.promises.rivals.threesigma import ThreeSigmaLike, chance_within
+from lab.promises.workload import NodeFailure
 
 
 def app(

@@ -8,16 +8,16 @@ from itertools import pairwise
 
 import pytest
 
+from lab.promises.applications import ApplicationWork, StudyApplication
+from lab.promises.outcomes import StudyEnd, StudyOutcome
+from lab.promises.run import RunRules, StoreRun, WhenRefused
+from lab.promises.store import GuaranteedStore
+from lab.promises.workload import CAPACITY, CORES, NodeFailure, StudyCase, workload
 from tests.support.needs import test_data
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.values.finish_times import PromiseWish
 from zoe_lib.run_times.samples import sample_of
-from zoe_simulator.promises.applications import ApplicationWork, StudyApplication
-from zoe_simulator.promises.outcomes import StudyEnd, StudyOutcome
-from zoe_simulator.promises.run import RunRules, StoreRun, WhenRefused
-from zoe_simulator.promises.store import GuaranteedStore
-from zoe_simulator.promises.workload import CAPACITY, CORES, NodeFailure, StudyCase, workload
-from zoe_simulator.shared_store import max_min
+from zoe_simulator.stores.shared_store import max_min
 
 MB = 10**6
 POLICY = Policy(promise_offer_s=1.0, promise_share=1.0)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from lab.faults.late import Lateness, LateStorage
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.base import StorageController
 from storage_bridge.model import BandwidthSlo
@@ -17,7 +18,6 @@ from zoe_lib.domain.executions.promises import refused
 from zoe_lib.domain.values.storage import Guarantee
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.storage.reconciler import StorageReconciler
-from zoe_simulator.faults.late import Lateness, LateStorage
 
 MB = 1_000_000
 CAPACITY = Capacity(500 * MB, {"disk": 500 * MB})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lab.invariants.journal import Journal
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.simulated import SimulatedController
 from tests.simulation.test_storage import MB, check_promises, kinds, of_kind, wants, world
@@ -13,7 +14,6 @@ from tests.support.limited_controller import SAYS, Limited
 from zoe_lib.domain.executions.execution import ExecutionState, Mark
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.state.crash_points import CrashPoint
-from zoe_simulator.invariants.journal import Journal
 
 TO_OTHERS = "the store cannot guarantee that much at present"
 GRANTED, WITHDRAWN = "storage_granted", "storage_withdrawn"

@@ -8,6 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from lab.invariants.limits import limit_problems, line_problems
+from lab.invariants.queue import queue_problems
+from lab.invariants.reservations import passing_problems, reservation_problems
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.applications.exact_packing import Allowed, PlacementShortage, StepBudget, pack_exactly
 from zoe_lib.domain.cluster.cluster import Node, gateway_reservation
@@ -19,9 +22,6 @@ from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, 
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
-from zoe_simulator.invariants.limits import limit_problems, line_problems
-from zoe_simulator.invariants.queue import queue_problems
-from zoe_simulator.invariants.reservations import passing_problems, reservation_problems
 
 STEPS_MAX = 2_000
 Room = dict[str, Resources]

@@ -16,6 +16,9 @@ from typing import Any
 
 import structlog
 
+from lab.study.cells import cells
+from lab.study.one_run import run_cell
+from lab.study.sharing_cells import sharing_cells
 from tests.simulation.test_faults import POLICIES, a_run
 from tests.support.snapshots import random_snapshot, varied
 from zoe_lib.domain.executions.events import Placement
@@ -24,9 +27,6 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import CHANGES_PER_SET
 from zoe_simulator.jobs import Run
-from zoe_simulator.study.cells import cells
-from zoe_simulator.study.one_run import run_cell
-from zoe_simulator.study.sharing_cells import sharing_cells
 
 FILE = Path(__file__).resolve().parent.parent / "simulation" / "same_as_before.json"
 SNAPSHOTS = 500

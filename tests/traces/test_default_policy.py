@@ -19,9 +19,9 @@ from tests.support.same_as_before import recorded, starts
 from zoe_client.wire import PolicyView
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.store.memory.store import MemoryStore
-from zoe_simulator.figures import bounded_slowdown
 from zoe_simulator.formats import read_trace
 from zoe_simulator.jobs import Run, Trace
+from zoe_simulator.measures.figures import bounded_slowdown
 from zoe_simulator.trace import Replay
 
 KTH = "KTH-SP2-1996-2.1.sc15filtered.swf.gz"

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.checked_replay import checking
 from tests.support.long import of_traces
 from tests.support.needs import test_data
 from zoe_lib.domain.cluster.policy import Policy
@@ -28,7 +29,7 @@ def test_a_published_file_runs_to_its_end(name: str, run: int, backfill: str) ->
     folder = test_data() / "traces"
     trace: Trace = read_trace(folder / name, nodes=folder / "openb_node_list_all_node.csv.gz")
     trace = replace(trace, jobs=trace.jobs[:run])
-    assert len(Replay(trace, Policy(order="fifo", backfill=backfill), check=True).run()) == run
+    assert len(Replay(trace, Policy(order="fifo", backfill=backfill), check=checking).run()) == run
 
 
 def test_fifo_on_the_bytes_of_facebook_is_as_slow_as_published() -> None:

@@ -20,12 +20,12 @@ from tests.support.long import of_traces
 from tests.support.needs import test_data
 from tests.unit.zoe_simulator.reference import simulate
 from zoe_lib.domain.cluster.policy import Policy
-from zoe_simulator.figures import figures
-from zoe_simulator.forecast_figures import forecast_figures
 from zoe_simulator.formats import format_of
 from zoe_simulator.formats.lines import read_lines
 from zoe_simulator.formats.swf import read_swf
 from zoe_simulator.jobs import Run, Trace
+from zoe_simulator.measures.figures import figures
+from zoe_simulator.measures.forecast_figures import forecast_figures
 from zoe_simulator.trace import Replay
 
 KTH = "KTH-SP2-1996-2.1.sc15filtered.swf.gz"

@@ -11,11 +11,10 @@ from typing import Any
 from zoe_lib.domain.cluster.policy import BACKFILLS, ORDERS, Policy
 from zoe_simulator.commands.arguments import not_negative, positive, share, window
 from zoe_simulator.commands.output import print_figures, progress_bar, write_starts
-from zoe_simulator.faults.of_trace import run_with_faults
-from zoe_simulator.figures import figures
-from zoe_simulator.forecast_figures import forecast_figures
 from zoe_simulator.formats import FORMATS, read_trace
 from zoe_simulator.jobs import Run, Trace
+from zoe_simulator.measures.figures import figures
+from zoe_simulator.measures.forecast_figures import forecast_figures
 from zoe_simulator.predictors import PREDICTORS
 from zoe_simulator.trace import Replay
 
@@ -24,6 +23,27 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Define the command."""
     parser = commands.add_parser("run", help="replay a trace of another cluster", description=__doc__)
     parser.set_defaults(run=run, refuse=parser.error)
+    add_options(parser)
+    parser.add_argument(
+        "--predict",
+        choices=("off", *PREDICTORS),
+        default="off",
+        help="predict run times from ended jobs, instead of using the requests [off]",
+    )
+    parser.add_argument(
+        "--forecast-every", type=positive, metavar="N", help="forecast the start of every N-th job that has to wait"
+    )
+    parser.add_argument("--report", type=Path, metavar="DIR", help="write figures and pictures as JSON, PNG and HTML")
+    parser.add_argument(
+        "--window",
+        type=window,
+        metavar="FROM:TO",
+        help="time shown in the report's Gantt chart, in seconds of the trace [the busiest day]",
+    )
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what every replay is told: the trace, and the policy under which it runs."""
     parser.add_argument("trace", type=Path, help="file of the trace; may end in .gz")
     parser.add_argument("--format", choices=FORMATS, help="format of the trace [detected from its content]")
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="list of nodes; required for a list of pods")
@@ -40,44 +60,19 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--exact-runtimes", action="store_true", help="use the actual run times as estimates, not the requests"
     )
-    parser.add_argument(
-        "--predict",
-        choices=("off", *PREDICTORS),
-        default="off",
-        help="predict run times from ended jobs, instead of using the requests [off]",
-    )
-    parser.add_argument(
-        "--forecast-every", type=positive, metavar="N", help="forecast the start of every N-th job that has to wait"
-    )
     parser.add_argument("--jobs", type=positive, metavar="N", help="run only the first N jobs")
-    parser.add_argument("--faults", type=positive, metavar="N", help="inject N faults, drawn by the seed")
-    parser.add_argument("--seed", type=int, default=1, help="seed; equal seeds give equal runs [1]")
-    parser.add_argument("--check", action="store_true", help="check the invariants after every tick")
     parser.add_argument("--starts", type=Path, metavar="FILE", help="write job_id,start_s for every job")
-    parser.add_argument("--report", type=Path, metavar="DIR", help="write figures and pictures as JSON, PNG and HTML")
-    parser.add_argument(
-        "--window",
-        type=window,
-        metavar="FROM:TO",
-        help="time shown in the report's Gantt chart, in seconds of the trace [the busiest day]",
-    )
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    if arguments.faults and arguments.forecast_every:
-        arguments.refuse("--forecast-every cannot be combined with --faults")
-    if arguments.predict != "off" and (arguments.faults or arguments.exact_runtimes):
-        arguments.refuse("--predict cannot be combined with --faults or --exact-runtimes")
+    if arguments.predict != "off" and arguments.exact_runtimes:
+        arguments.refuse("--predict cannot be combined with --exact-runtimes")
     if arguments.window and not arguments.report:
         arguments.refuse("--window needs --report")
-    trace = read_trace(arguments.trace, arguments.format, arguments.nodes, arguments.load)
-    if arguments.jobs is not None:
-        trace = replace(trace, jobs=trace.jobs[: arguments.jobs])
-    policy = Policy(order=arguments.order, backfill=arguments.backfill, ageing_s=arguments.ageing)
-    make = _with_faults if arguments.faults else _replay
-    runs, result = make(trace, policy, arguments)
+    trace = trace_of(arguments)
+    runs, result = _replay(trace, policy_of(arguments), arguments)
     if arguments.starts is not None:
         write_starts(arguments.starts, runs)
     if arguments.report is not None:
@@ -89,11 +84,20 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def trace_of(arguments: argparse.Namespace) -> Trace:
+    """Return the trace, or its first jobs; TraceError, OSError."""
+    trace = read_trace(arguments.trace, arguments.format, arguments.nodes, arguments.load)
+    return trace if arguments.jobs is None else replace(trace, jobs=trace.jobs[: arguments.jobs])
+
+
+def policy_of(arguments: argparse.Namespace) -> Policy:
+    """Return the policy that the options name."""
+    return Policy(order=arguments.order, backfill=arguments.backfill, ageing_s=arguments.ageing)
+
+
 def _replay(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tuple[list[Run], dict[str, Any]]:
     predictor = None if arguments.predict == "off" else PREDICTORS[arguments.predict]()
-    replay = Replay(
-        trace, policy, arguments.exact_runtimes, arguments.forecast_every, arguments.check, predictor=predictor
-    )
+    replay = Replay(trace, policy, arguments.exact_runtimes, arguments.forecast_every, predictor=predictor)
     with progress_bar(len(trace.jobs)) as started:
         began_s = time.perf_counter()
         runs = replay.run(started)
@@ -102,9 +106,3 @@ def _replay(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tupl
     if arguments.forecast_every is not None:
         result |= forecast_figures(replay.foretold)
     return runs, result
-
-
-def _with_faults(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tuple[list[Run], dict[str, Any]]:
-    began_s = time.perf_counter()
-    runs, facts = run_with_faults(trace, policy, arguments.seed, arguments.faults, arguments.exact_runtimes)
-    return runs, figures(trace, runs, time.perf_counter() - began_s) | facts

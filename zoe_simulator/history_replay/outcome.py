@@ -10,7 +10,7 @@ from statistics import mean
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.events import Event
 from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionId, ServiceId
-from zoe_simulator.figures import BOUND_S
+from zoe_simulator.measures.figures import BOUND_S
 
 Happened = tuple[ExecutionId, Event]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from zoe_simulator.figures import bounded_slowdown
 from zoe_simulator.jobs import Run, Trace, TraceError
+from zoe_simulator.measures.figures import bounded_slowdown
 from zoe_simulator.report.pictures import chart, course, distributions
 from zoe_simulator.report.series import busiest_day, cdf, gantt, over_time, thinned
 

@@ -10,9 +10,6 @@ from typing import Any
 import pytest
 
 from tests.unit.zoe_simulator.reference import simulate
-from zoe_lib.domain.cluster.policy import Policy
-from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.__main__ import main
 from zoe_simulator.formats.swf import read_swf, swf_lines
 from zoe_simulator.lublin import generate
@@ -42,7 +39,7 @@ def test_the_figures_and_the_starts(
     log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starts = tmp_path / "starts.csv"
-    result = figures_of(capsys, monkeypatch, log, "--backfill", "easy", "--check", "--starts", starts)
+    result = figures_of(capsys, monkeypatch, log, "--backfill", "easy", "--starts", starts)
     assert result.keys() >= {
         "mean_wait_s",
         "mean_bounded_slowdown",
@@ -54,29 +51,6 @@ def test_the_figures_and_the_starts(
     with starts.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [int(row["job_id"]) for row in rows] == list(range(1, 121))
-
-
-def test_faults_are_the_same_for_the_same_seed(
-    log: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, again, other = (figures_of(capsys, monkeypatch, log, "--faults", 40, "--seed", seed) for seed in (1, 1, 2))
-    assert first["digest"] == again["digest"] != other["digest"]
-    assert {k: v for k, v in first.items() if k != "jobs_per_s"} == {
-        k: v for k, v in again.items() if k != "jobs_per_s"
-    }
-    assert sum(count for name, count in first.items() if name.startswith("fault_") and isinstance(count, int)) > 20
-
-
-def test_a_broken_invariant_is_exit_code_1(
-    log: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def wrong(snapshot: Snapshot, policy: Policy) -> Plan:
-        return schedule(Snapshot(snapshot.now_s, snapshot.nodes, snapshot.queued), policy)
-
-    monkeypatch.setattr("zoe_master.loop.master.schedule", wrong)
-    monkeypatch.setattr("sys.argv", ["zoe-sim", "run", str(log), "--check"])
-    assert main() == 1
-    assert "over-committed" in capsys.readouterr().err
 
 
 def test_what_is_no_trace_is_exit_code_2(
@@ -144,8 +118,6 @@ def test_who_waits_is_told_when_it_will_start_and_nine_of_ten_do(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--faults", "3", "--forecast-every", "2"), "--forecast-every"),
-        (("--faults", "3", "--predict", "mean2"), "--predict"),
         (("--exact-runtimes", "--predict", "mean2"), "--predict"),
         (("--window", "0:10"), "--report"),
         (("--ageing", "-1"), "at least 0"),

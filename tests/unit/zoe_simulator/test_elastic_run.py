@@ -11,8 +11,8 @@ from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.domain.values.storage import Guarantee
 from zoe_simulator.elastic_run import ElasticRun
-from zoe_simulator.shared_store import StoreSize
-from zoe_simulator.store_use import StoreUse
+from zoe_simulator.stores.shared_store import StoreSize
+from zoe_simulator.stores.store_use import StoreUse
 from zoe_simulator.workload import GIB, Arrival, Reading, arrivals, machines
 
 ONE_CORE = Resources(1000, GIB)

@@ -6,6 +6,7 @@ import heapq
 import itertools
 from collections.abc import Callable
 
+from lab.faults.late import Lateness, LateStorage
 from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.simulated import SimulatedController
 from tests.support.promises import required_by
@@ -13,7 +14,6 @@ from zoe_lib.domain.executions.promises import BandwidthGuarantee, Rates
 from zoe_master.backends.simulated import SimulatedClock
 from zoe_master.storage.slo_reconciler import DesiredSlos
 from zoe_master.waker import TickWaker
-from zoe_simulator.faults.late import Lateness, LateStorage
 
 FIRST, SECOND = required_by({"a": Rates(10)}), required_by({"a": Rates(20)})
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.checked_replay import checking
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.jobs import Job, Trace, pool_of, processors_of
 from zoe_simulator.predictors import PREDICTORS, Mean2, Neighbours, Predictor
@@ -66,7 +67,7 @@ def by_hand() -> Trace:
 @pytest.mark.parametrize("name", [None, *PREDICTORS])
 def test_a_prediction_that_is_outlasted_is_corrected_step_by_step(name: str | None) -> None:
     """By requests, job 3 ends at 1,020 s, and all that are small pass at once."""
-    replay = Replay(by_hand(), EASY, check=True, predictor=PREDICTORS[name]() if name else None)
+    replay = Replay(by_hand(), EASY, check=checking, predictor=PREDICTORS[name]() if name else None)
     starts = {run.job.id: run.start_s for run in replay.run()}
     learned = {1: 0.0, 2: 0.0, 3: 20.0, 5: 40.0, 7: 100.0, 6: 160.0, 4: 520.0}
     assert starts == (learned if name else learned | {7: 80.0, 6: 140.0})

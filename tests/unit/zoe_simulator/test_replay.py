@@ -12,9 +12,9 @@ import pytest
 from tests.support.checks import CHECKS
 from tests.unit.zoe_simulator.reference import ORDERS, simulate
 from zoe_lib.domain.cluster.policy import Policy
-from zoe_simulator.figures import bounded_slowdown, figures
 from zoe_simulator.formats.swf import read_swf
 from zoe_simulator.jobs import Job, Run, Trace, TraceError, pool_of, processors_of
+from zoe_simulator.measures.figures import bounded_slowdown, figures
 from zoe_simulator.trace import Replay
 
 # Nine mutants of the queue's pass, of backfilling and of orders were tried with four seeds: seven fail with each, and

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.checked_replay import checking
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_simulator.formats import read_trace
 from zoe_simulator.formats.pods import GPU
@@ -37,7 +38,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def checked(trace: Trace, backfill: str = "easy") -> dict[int, Run]:
-    return {run.job.id: run for run in Replay(trace, Policy(order="fifo", backfill=backfill), check=True).run()}
+    return {run.job.id: run for run in Replay(trace, Policy(order="fifo", backfill=backfill), check=checking).run()}
 
 
 def test_swim_jobs_take_as_long_as_reading_their_input(tmp_path: Path) -> None:

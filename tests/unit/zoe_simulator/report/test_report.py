@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from zoe_lib.domain.cluster.policy import Policy
-from zoe_simulator.figures import figures
 from zoe_simulator.jobs import Job, Run, TraceError, pool_of, processors_of
 from zoe_simulator.jobs import Trace as Log
 from zoe_simulator.lublin import generate
+from zoe_simulator.measures.figures import figures
 from zoe_simulator.report.series import Bar, Moment, busiest_day, cdf, gantt, over_time, thinned
 from zoe_simulator.report.write import write_report
 from zoe_simulator.trace import Replay

@@ -1,0 +1,62 @@
+"""What decisions on promises are told of run times: all that was learned, or less of it, or the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from lab.promises.applications import StudyApplication
+from zoe_lib.domain.applications.application import Application
+from zoe_master.state.run_times import RunTimesKept, RunTimeWithin
+
+_UNUSED = 1e-3
+
+
+class OneLever(RunTimesKept):
+    """What was learned, but of one means only: without `cores`, there is no other number of services than the essential
+    ones; without `bandwidth`, a rate seems to change nothing, so none is guaranteed.
+    """
+
+    def __init__(self, learned: RunTimesKept, *, cores: bool, bandwidth: bool) -> None:
+        super().__init__()
+        self._learned = learned
+        self._cores = cores
+        self._bandwidth = bandwidth
+
+    def within(
+        self,
+        application: Application,
+        tenant: str,
+        user: str,
+        elastic: int,
+        chance: float,
+        rate: int | None = None,
+        views: bool | None = None,
+    ) -> RunTimeWithin | None:
+        """Return what was learned; None of what this lever cannot do."""
+        if elastic and not self._cores:
+            return None
+        held = rate if self._bandwidth else None
+        return self._learned.within(application, tenant, user, elastic, chance, held, views)
+
+
+class ExactRunTimes(RunTimesKept):
+    """The true work and bytes of each application, by its name; what nobody guarantees is delivered at `usual()`."""
+
+    def __init__(self, by_name: Mapping[str, StudyApplication], usual: Callable[[], float]) -> None:
+        super().__init__()
+        self._by_name = by_name
+        self._usual = usual
+
+    def within(  # it knows all, so it does not ask whose it is, nor how sure it shall be
+        self,
+        application: Application,
+        tenant: str,  # noqa: ARG002
+        user: str,  # noqa: ARG002
+        elastic: int,
+        chance: float,  # noqa: ARG002
+        rate: int | None = None,
+        views: bool | None = None,  # noqa: ARG002 - nothing is pushed down
+    ) -> RunTimeWithin | None:
+        """Return the run time, which is the same at each chance."""
+        one = self._by_name[application.name]
+        return RunTimeWithin(one.takes_s(one.core + elastic, max(rate or 0.0, self._usual(), _UNUSED)), 64, wide=False)

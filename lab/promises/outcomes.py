@@ -1,0 +1,107 @@
+"""What came of a workload of the study, whoever decided it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from lab.promises.applications import ApplicationWork, StudyApplication
+
+_SHORTEST_S = 10.0
+_ROUNDING_S = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class StudyEnd:
+    """An ended application; seconds. name: of its execution, if it has one."""
+
+    application: StudyApplication
+    start_s: float
+    end_s: float
+    promised: bool = False
+    name: str = ""
+
+    @property
+    def in_time(self) -> bool:
+        """Return whether it ended by its deadline."""
+        return self.end_s <= self.application.deadline_s + _ROUNDING_S
+
+    @property
+    def late(self) -> float:
+        """Return by how much it was late, as a share of the time that it had."""
+        had_s = self.application.deadline_s - self.application.submit_s
+        return max(self.end_s - self.application.deadline_s, 0.0) / had_s
+
+    @property
+    def ran_s(self) -> float:
+        """Return how long its last attempt ran; the time alone for what was given up."""
+        return self.end_s - self.start_s if self.end_s < math.inf else self.application.run_s
+
+    @property
+    def bounded_slowdown(self) -> float:
+        """Return turnaround over the run time alone with all services, both at least ten seconds; at least one."""
+        alone_s = max(self.application.run_s, _SHORTEST_S)
+        return max((self.end_s - self.application.submit_s) / alone_s, 1.0)
+
+
+@dataclass(slots=True)
+class StudyOutcome:
+    """Ends, and what else came of it.
+
+    cores: of the cluster. ends: in order. refused: they did not run. failed: given up after lost attempts.
+
+    held_s: core-seconds that were held while work arrived; arriving_s: that time. read_bytes: read in that time.
+    noticed: when it was said of which that its promise is at risk, by name.
+    """
+
+    cores: int
+    ends: list[StudyEnd] = field(default_factory=list)
+    refused: list[StudyApplication] = field(default_factory=list)
+    failed: list[StudyEnd] = field(default_factory=list)
+    noticed: dict[str, float] = field(default_factory=dict)
+    ticks: int = 0
+    held_s: float = 0.0
+    arriving_s: float = 0.0
+    read_bytes: float = 0.0
+
+    def count(self, active: Iterable[ApplicationWork], seconds: float) -> None:
+        """Count what is held for some time."""
+        for work in active:
+            self.held_s += work.running * seconds
+            self.read_bytes += work.speed * work.application.read_bytes * seconds
+        self.arriving_s += seconds
+
+    def goodput(self, applications: Sequence[StudyApplication]) -> float:
+        """Return core-seconds that ended by their deadline, of all that had one; 1 if none had."""
+        asked = sum(one.core_s for one in applications if one.asks)
+        kept = sum(one.application.core_s for one in self.ends if one.application.asks and one.in_time)
+        return kept / asked if asked else 1.0
+
+    def late(self) -> float:
+        """Return the mean lateness of what ended with a deadline, as a share of the time that it had."""
+        return fmean([one.late for one in self.ends if one.application.asks] or [0.0])
+
+    def slowdown(self) -> float:
+        """Return the mean bounded slowdown of what had no deadline."""
+        return fmean([one.bounded_slowdown for one in self.ends if not one.application.asks] or [1.0])
+
+    @property
+    def unused(self) -> float:
+        """Return the share of the cores that nobody held while work arrived."""
+        return 1.0 - self.held_s / max(self.arriving_s * self.cores, 1e-9)
+
+    def kept(self) -> tuple[int, int]:
+        """Return how many promises were kept, and how many were made: with what failed."""
+        made = [one for one in (*self.ends, *self.failed) if one.promised]
+        return sum(one.in_time for one in made), len(made)
+
+    def announced(self, ahead: float = 0.0) -> int:
+        """Return of how many broken promises it was said that they are at risk, this share of their run time or more
+        before the promised time.
+        """
+        broken = [one for one in (*self.ends, *self.failed) if one.promised and not one.in_time]
+        return sum(
+            one.application.deadline_s - self.noticed.get(one.name, math.inf) >= ahead * one.ran_s for one in broken
+        )

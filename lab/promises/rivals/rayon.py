@@ -1,0 +1,109 @@
+"""Like Rayon: reservations of cores in a plan over time.
+
+Curino, Difallah, Douglas, Krishnan, Ramakrishnan, Rao, "Reservation-based scheduling: if you're late don't blame us!",
+SoCC 2014. Kept: admission against a plan of reserved cores, its greedy agent that places as late as possible, work
+without a reservation in what is left, and reserved work that begins earlier where it disturbs no plan. Simplified: one
+stage per application, a gang with one number of services; no replanning, but for the time after a lost node; the run
+time is the learned one at the chance given, where Rayon's users state it. Bandwidth is in no plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lab.promises.rivals.base import RivalApplication, RivalView, by_deadline, earliest, grow, numbers
+
+_BEGINS = 12
+_OVERRUN = 0.1  # of the planned time: for so long a run is taken to go on that should have ended
+
+
+@dataclass(frozen=True, slots=True)
+class CoresReservation:
+    """Cores in the plan between two times, in seconds."""
+
+    begins_s: float
+    ends_s: float
+    cores: int
+
+
+class RayonLike:
+    """The plan has a reservation for each application with a deadline that was admitted and has not ended."""
+
+    def __init__(self, chance: float = 0.5) -> None:
+        self._chance = chance
+        self._plan: dict[int, CoresReservation] = {}
+
+    def admits(self, one: RivalApplication, view: RivalView) -> bool:
+        """Reserve the fewest services for which there is room, as late as possible."""
+        deadline_s = one.application.deadline_s
+        others = self._held(view)
+        for services in numbers(one.application):
+            takes_s = view.told(one.application, services, self._chance)
+            latest_s = deadline_s - takes_s
+            if latest_s < view.now_s:
+                continue
+            for step in range(_BEGINS):
+                begins_s = latest_s - step * (latest_s - view.now_s) / (_BEGINS - 1)
+                found = CoresReservation(begins_s, begins_s + takes_s, services)
+                if _fits(found, others, view.cores):
+                    self._plan[one.number] = found
+                    return True
+        return False
+
+    def decide(self, view: RivalView) -> Mapping[int, int]:
+        """Start what is due, then what disturbs no reservation; lend the rest to what runs."""
+        there = {one.number for one in (*view.waiting, *view.running)}
+        self._plan = {number: one for number, one in self._plan.items() if number in there}
+        wanted = {one.number: self._own(one) for one in view.running}
+        free = view.cores - sum(wanted.values())
+        for one in sorted(view.waiting, key=self._turn):
+            services = self._own(one)
+            due = one.number in self._plan and self._plan[one.number].begins_s <= view.now_s
+            takes_s = view.told(one.application, services, self._chance)
+            now = CoresReservation(view.now_s, view.now_s + takes_s, services)
+            if services <= free and (due or _fits(now, self._held(view, one.number, wanted), view.cores)):
+                wanted[one.number], free = services, free - services
+        started = [one for one in (*view.running, *view.waiting) if one.number in wanted]
+        grow(wanted, free, sorted(started, key=by_deadline))
+        return wanted
+
+    def next_s(self, now_s: float) -> float:
+        """Return when the next reservation begins."""
+        return earliest([one.begins_s for one in self._plan.values()], now_s)
+
+    def _own(self, one: RivalApplication) -> int:
+        reserved = self._plan.get(one.number)
+        return one.application.core if reserved is None else reserved.cores
+
+    def _turn(self, one: RivalApplication) -> tuple[float, float]:
+        reserved = self._plan.get(one.number)
+        return (reserved.begins_s if reserved is not None else float("inf")), one.application.submit_s
+
+    def _held(
+        self, view: RivalView, but: int = -1, starting: Mapping[int, int] | None = None
+    ) -> list[CoresReservation]:
+        """Return what others hold: reservations of what waits, and what runs until it is expected to end."""
+        found = []
+        for one in (*view.running, *view.waiting):
+            runs = one.work is not None or (starting is not None and one.number in starting)
+            reserved = self._plan.get(one.number)
+            if one.number == but or (not runs and reserved is None):
+                continue
+            if not runs and reserved is not None:
+                found.append(reserved)
+                continue
+            began_s = one.work.start_s if one.work is not None else view.now_s
+            takes_s = view.told(one.application, self._own(one), self._chance)
+            ends_s = max(began_s + takes_s, view.now_s + _OVERRUN * takes_s)
+            found.append(CoresReservation(view.now_s, ends_s, self._own(one)))
+        return found
+
+
+def _fits(wanted: CoresReservation, others: Iterable[CoresReservation], cores: int) -> bool:
+    """Return whether there are enough cores at all times of the wanted reservation."""
+    beside = [one for one in others if one.begins_s < wanted.ends_s and one.ends_s > wanted.begins_s]
+    times = [wanted.begins_s, *(one.begins_s for one in beside if one.begins_s > wanted.begins_s)]
+    return all(
+        wanted.cores + sum(one.cores for one in beside if one.begins_s <= at_s < one.ends_s) <= cores for at_s in times
+    )

@@ -1,0 +1,56 @@
+"""The object store of the study of promises: what it enforces is what is simulated, since both use Algorithm 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lab.promises.applications import TENANT, ApplicationWork
+from storage_bridge.bandwidth.assignment import Capacity, TransferClaim, assign, claimant
+from storage_bridge.model import TransferTotals
+from storage_bridge.simulated import SimulatedController
+
+_DISKS = "disks"
+_FLOOR = 1
+
+
+class GuaranteedStore:
+    """A store that moves `capacity` bytes per second in all, shared by max-min among executions, guarantees first.
+
+    `controller` is what a master talks to; executions have credentials of their own, with their guarantees.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._size = Capacity(capacity, {_DISKS: capacity})
+        self.controller = SimulatedController(self._size, floor=_FLOOR)
+        self.controller.with_credentials = True
+
+    def guaranteed(self) -> dict[str, int]:
+        """Return the bytes per second to read that are guaranteed now, by execution."""
+        there = self.controller.executions() or {}
+        return {name: one.slo.read_bytes_per_s or 0 for name, one in there.items()}
+
+    def share(self, reading: Mapping[str, ApplicationWork], guaranteed: Mapping[str, int]) -> None:
+        """Set the bandwidth of all work that runs, by the name of its execution."""
+        demands = {name: round(work.demand) for name, work in reading.items()}
+        rates = self.rates(demands, guaranteed)
+        spare = self.capacity - sum(rates.values())
+        for name, work in reading.items():
+            work.bandwidth = min(float(rates.get(name, 0)), work.demand)
+            work.there = work.bandwidth + spare
+
+    def rates(self, demands: Mapping[str, int], guaranteed: Mapping[str, int]) -> Mapping[str, int]:
+        """Return bytes per second by execution, for those that can use any: never more than the capacity in all."""
+        disks = frozenset({_DISKS})
+        claims = [
+            TransferClaim(claimant(TENANT, name), disks, slo=guaranteed.get(name) or None, demand=demand)
+            for name, demand in demands.items()
+            if demand > 0
+        ]
+        found = assign(claims, self._size, _FLOOR)
+        return {name: found.total(claimant(TENANT, name)) for name, demand in demands.items() if demand > 0}
+
+    def count(self, reading: Mapping[str, ApplicationWork]) -> None:
+        """Let the controller know what was moved so far."""
+        for name, work in reading.items():
+            self.controller.totals[name] = TransferTotals(int(work.read_so_far), 0, work.transferring_s, work.waiting_s)

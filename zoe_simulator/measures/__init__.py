@@ -1,0 +1,1 @@
+"""Figures of a run, and their confidence intervals."""

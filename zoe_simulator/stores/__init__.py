@@ -1,0 +1,1 @@
+"""Object stores of simulated runs."""
