@@ -80,8 +80,8 @@ def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> DemandFeasibility:
     return DemandFeasibility(True)
 
 
-SENTENCE_LENGTH_MAX = 300
 _NOT_FOUND = 404
+SENTENCE_LENGTH_MAX = 300
 """Maximum length of a controller's sentence for users."""
 RATE_MAX = 10**15
 """Maximum rate that can be promised."""

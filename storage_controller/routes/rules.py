@@ -107,7 +107,7 @@ def tried(rules: RulesDep, services: ServicesDep, wanted: RuleToTry) -> StorageR
     return StorageRuleTryView(now=now, then=then, last_hour=StorageHourView(**asdict(hour)) if hour else None)
 
 
-@router.get("/why")
+@router.get("/why", response_model_exclude_unset=True)
 def why(
     rules: RulesDep,
     services: ServicesDep,

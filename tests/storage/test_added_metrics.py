@@ -116,7 +116,7 @@ def test_an_expression_turns_a_rule_on_and_off_again(
     [metric] = controller.get("/v1/metrics").json()
     assert "not in JSON" in metric["problem"], metric
     state = controller.get("/v1/controllers/metric-MY_METRIC").json()
-    assert (state["failures"] > 0, state["failing"] > 0) == (True, True)
+    assert (state["failures"] > 0, state["problem"] != "") == (True, True)
     expressions.away = False
     follows(ann, controller, "hot", ["COMPRESSION"])
     assert controller.get("/v1/metrics").json()[0]["problem"] == ""
@@ -229,7 +229,7 @@ def test_a_program_that_misbehaves_holds_up_no_other(whole: Whole, controller: h
         assert any(part in problems[name] for part in sentence.split("|")), problems
     until(lambda: next(one for one in controller.get("/v1/metrics").json() if one["name"] == "WORKS")["values"])
     crashed = controller.get("/v1/controllers/metric-CRASHES").json
-    until(lambda: crashed()["failing"] >= 2)
+    until(lambda: crashed()["failures"] >= 2)
     assert crashed()["waits_s"] <= 60
     for name in bodies:
         assert controller.delete(f"/v1/metrics/{name}").status_code == 204
@@ -256,14 +256,14 @@ def test_the_command_line_adds_lists_tries_and_removes(
     expressions.answers["up"] = {("acme", ""): 3.0}
     program = tmp_path / "seven.py"
     program.write_text("class Metric:\n    def evaluate(self, counters):\n        return 7\n")
-    with typed_storage(whole, database, tmp_path) as (zoe, installation):
+    with typed_storage(whole, database, tmp_path) as (zoe, api):
 
         def ok(*arguments: str) -> str:
             code, printed = zoe(*arguments)
             assert code == 0, printed
             return printed
 
-        anns = make_token(installation.store, "ann", "acme")
+        anns = make_token(api.store, "ann", "acme")
         assert zoe("metric", "ls", token=anns)[0] == zoe("controllers", token=anns)[0] == 4
         assert zoe("metric", "add", "load")[0] == 2
         code, printed = zoe("metric", "add", "load", "--promql", "sum(")

@@ -169,12 +169,12 @@ def seen(answer: httpx.Response) -> tuple[Any, ...]:
 
 
 def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person, database: str, tmp_path: Path) -> None:
-    """From `zoe storage policy add` through API, master and controller to the proxy, and back by `zoe storage why`."""
-    with typed_storage(whole, database, tmp_path) as (zoe, installation):
+    """From `zoe storage policy add` through API and controller to the proxy, and back by `zoe storage why`."""
+    with typed_storage(whole, database, tmp_path) as (zoe, api):
         refused = zoe("policy", "add", "FOR TENANT acme DO SET COMPRESSION WITH TYPE")
         assert refused[0] == 2, refused
         assert "character 45: the end where the rule needs =" in refused[1]
-        anns = make_token(installation.store, "ann", "acme")
+        anns = make_token(api.store, "ann", "acme")
         assert zoe("policy", "add", RULE, token=anns)[0] == 4  # not allowed
         code, printed = zoe("policy", "add", RULE, "-o", "json")
         assert code == 0, printed

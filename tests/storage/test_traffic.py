@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,14 +13,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from storage_bridge.model import BandwidthSlo, StoreExecution
-from tests.support.api import Api
 from tests.support.object_store import Person, logged_in
 from tests.support.people import make_token
 from tests.support.s3 import s3_client
 from tests.support.store_executions import sign_in
+from tests.support.typed_storage import typed_storage
 from tests.support.waiting import until
-from tests.support.whole_storage import TOKEN, Whole, installation_with
-from zoe_embedded.runtimes.runtime import CLONE
+from tests.support.whole_storage import TOKEN, Whole
 
 BODY = b"x" * 300_000
 
@@ -188,48 +185,31 @@ def execution_token(whole: Whole) -> str:
 
 
 def test_zoe_storage_top(whole: Whole, database: str, ann: Person, tmp_path: Path) -> None:
-    with installation_with(whole, database, tmp_path) as installation:
-        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, master_timeout_s=4.0)
-        try:
-            installation.start_master()
-            installation.until_leading()
-
-            def top(*arguments: str, token: str) -> tuple[int, str, str]:
-                environment = {"ZOE_URL": api.url, "ZOE_TOKEN": token, "HOME": str(tmp_path), "COLUMNS": "200"}
-                command = [sys.executable, "-c", "from zoe_cli.main import main; main()", "storage", "top", *arguments]
-                done = subprocess.run(command, env=environment, cwd=CLONE, capture_output=True, text=True, check=False)
-                return done.returncode, done.stdout, done.stderr
-
-            anns, eves = (
-                make_token(installation.store, user, tenant) for user, tenant in (("ann", "acme"), ("eve", "idle"))
-            )
-            ann.put("topped")
-            ann.put("topped/a", BODY)
-            until(
-                lambda: (
-                    totals(whole, container="topped", method="PUT").get("zoe_object_store_requests_total answered") == 2
-                )
-            )
-            code, printed, said = top("--seconds", "60", token=anns)
-            assert code == 0, said
-            [row] = [line.split() for line in printed.splitlines() if " topped " in line]
-            assert row[:3] == ["acme", "topped", "PUT"]
-            code, printed, _ = top("--seconds", "60", "--by", "proxy", "--sort", "requests", "-o", "json", token=anns)
-            [one] = json.loads(printed)["rows"]
-            assert (one["proxy"], one["tenant"]) == ("proxy", None)
-            # Another tenant sees nothing of it, and may not ask; an admin sees all.
-            code, printed, said = top("--seconds", "60", token=eves)
-            assert (code, "topped" in printed) == (0, False)
-            assert "No requests in the last" in said
-            assert top("--tenant", "acme", token=eves)[0] == 4
-            assert "topped" in top("--seconds", "60", "--tenant", "acme", token=api.admin)[1]
-            printed = top("--seconds", "60", "--by", "key", "--by", "method", token=anns)[1]
-            assert any(line.split()[:2] == ["acme:ann", "PUT"] for line in printed.splitlines()), printed
-            for by in ("tenant,colour", "key,container"):
-                refused = api.http(anns).get("/api/v1/storage/traffic", params={"by": by})
-                assert refused.status_code == 422, refused.text
-        finally:
-            api.close()
+    with typed_storage(whole, database, tmp_path) as (zoe, api):
+        anns, eves = (make_token(api.store, user, tenant) for user, tenant in (("ann", "acme"), ("eve", "idle")))
+        ann.put("topped")
+        ann.put("topped/a", BODY)
+        until(
+            lambda: totals(whole, container="topped", method="PUT").get("zoe_object_store_requests_total answered") == 2
+        )
+        code, printed = zoe("top", "--seconds", "60", token=anns)
+        assert code == 0, printed
+        [row] = [line.split() for line in printed.splitlines() if " topped " in line]
+        assert row[:3] == ["acme", "topped", "PUT"]
+        asked = ("top", "--seconds", "60", "--by", "proxy", "--sort", "requests", "-o", "json")
+        [one] = json.loads(zoe(*asked, token=anns)[1])["rows"]
+        assert (one["proxy"], one["tenant"]) == ("proxy", None)
+        # Another tenant sees nothing of it, and may not ask; an admin sees all.
+        code, printed = zoe("top", "--seconds", "60", token=eves)
+        assert (code, "topped" in printed) == (0, False)
+        assert "No requests in the last" in printed
+        assert zoe("top", "--tenant", "acme", token=eves)[0] == 4
+        assert "topped" in zoe("top", "--seconds", "60", "--tenant", "acme")[1]
+        printed = zoe("top", "--seconds", "60", "--by", "key", "--by", "method", token=anns)[1]
+        assert any(line.split()[:2] == ["acme:ann", "PUT"] for line in printed.splitlines()), printed
+        for by in ("tenant,colour", "key,container"):
+            refused = api.http(anns).get("/api/v1/storage/traffic", params={"by": by})
+            assert refused.status_code == 422, refused.text
 
 
 def test_a_tried_rule_is_told_the_requests_of_the_last_hour(whole: Whole, ann: Person) -> None:

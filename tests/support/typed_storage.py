@@ -1,4 +1,4 @@
-"""`zoe storage`, as it is typed, from API, master and controller to the proxy."""
+"""`zoe storage`, as it is typed, from API and controller to the proxy."""
 
 from __future__ import annotations
 
@@ -9,28 +9,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.api import Api
-from tests.support.installation import Installation
-from tests.support.whole_storage import Whole, installation_with
+from tests.support.whole_storage import Whole, settings_of
 from zoe_embedded.runtimes.runtime import CLONE
 
 Typed = Callable[..., tuple[int, str]]
 
 
 @contextmanager
-def typed_storage(whole: Whole, database: str, home: Path) -> Iterator[tuple[Typed, Installation]]:
+def typed_storage(whole: Whole, database: str, home: Path) -> Iterator[tuple[Typed, Api]]:
     """What runs the command, as an admin unless `token` is given, and returns its exit code and all that it printed."""
-    with installation_with(whole, database, home) as installation:
-        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, master_timeout_s=4.0)
-        try:
-            installation.start_master()
-            installation.until_leading()
+    api = Api(database, **settings_of(whole, home))
+    try:
 
-            def zoe(*arguments: str, token: str = api.admin) -> tuple[int, str]:
-                environment = {"ZOE_URL": api.url, "ZOE_TOKEN": token, "HOME": str(home), "COLUMNS": "200"}
-                command = [sys.executable, "-c", "from zoe_cli.main import main; main()", "storage", *arguments]
-                done = subprocess.run(command, env=environment, cwd=CLONE, capture_output=True, text=True, check=False)
-                return done.returncode, done.stdout + done.stderr
+        def zoe(*arguments: str, token: str = api.admin) -> tuple[int, str]:
+            environment = {"ZOE_URL": api.url, "ZOE_TOKEN": token, "HOME": str(home), "COLUMNS": "200"}
+            command = [sys.executable, "-c", "from zoe_cli.main import main; main()", "storage", *arguments]
+            done = subprocess.run(command, env=environment, cwd=CLONE, capture_output=True, text=True, check=False)
+            return done.returncode, done.stdout + done.stderr
 
-            yield zoe, installation
-        finally:
-            api.close()
+        yield zoe, api
+    finally:
+        api.close()

@@ -90,13 +90,17 @@ def whole_storage(
         assert "Traceback" not in site.log.read_text()
 
 
+def settings_of(whole: Whole, directory: Path) -> dict[str, Any]:
+    """The settings of a master or an API that asks the controller; its token is in a file of the directory."""
+    token_file = directory / "zoe-token"
+    token_file.write_text(TOKEN)
+    return {"storage_url": whole.url, "storage_token_file": str(token_file), "storage_interval_s": 0.5}
+
+
 @contextmanager
 def installation_with(whole: Whole, database_url: str, directory: Path, **settings: Any) -> Iterator[Installation]:
     """Its master asks the controller."""
-    token_file = directory / "zoe-token"
-    token_file.write_text(TOKEN)
-    asked = {"storage_url": whole.url, "storage_token_file": str(token_file), "storage_interval_s": 0.5}
-    made = Installation(database_url, insecure=True, **{**asked, **settings})
+    made = Installation(database_url, insecure=True, **{**settings_of(whole, directory), **settings})
     try:
         yield made
     finally:
