@@ -20,6 +20,7 @@ from benchmarks.start.place import Place, description, end, free_port, listens, 
 from benchmarks.start.spark import MEMORY, own_cluster
 from tests.support.notebook import CELL, Notebook, check_sum
 from zoe_client import Client
+from zoe_client.vocabulary import TERMINAL_STATES
 from zoe_client.wire import ExecutionView
 from zoe_lib import descriptions
 from zoe_lib.domain.executions.execution import ExecutionState
@@ -201,10 +202,11 @@ def _small(document: dict[str, Any], cores: float) -> dict[str, Any]:
 
 
 def _ready(client: Client, execution_id: str) -> ExecutionView:
+    """Wait until all its essential services are ready; SystemExit if it ends before, or takes minutes."""
     deadline_s = time.monotonic() + _WAIT_S
-    while not (execution := client.execution(execution_id)).core_ready:
-        if time.monotonic() > deadline_s:
-            raise SystemExit(f"{execution_id} is {execution.state.value}: {execution.reason}")
+    while (execution := client.execution(execution_id)).state is not ExecutionState.RUNNING:
+        if execution.state in TERMINAL_STATES or time.monotonic() > deadline_s:
+            raise SystemExit(f"{execution_id} is {execution.state.value}: {execution.message or execution.reason}")
         time.sleep(0.05)
     return execution
 
