@@ -38,6 +38,8 @@ ROWS: dict[str, tuple[str, Side, str, Side]] = {
 def main() -> int:
     """Measure the rows that are named, or all; print seconds and ratios."""
     chosen = sys.argv[1:] or list(ROWS)
+    # With it, every `zoe` would compile its own modules, as no user's does.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     print(f"{machine()}; {ROUNDS} rounds")
     table = Table("start")
     directory = make_home(large=True)

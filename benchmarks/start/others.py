@@ -18,8 +18,9 @@ import httpx
 
 from benchmarks.start.place import Place, description, end, free_port, listens, succeeded
 from benchmarks.start.spark import MEMORY, own_cluster
-from tests.support.notebook import CELL, Notebook, check_sum
+from tests.support.notebook import Notebook
 from zoe_client import Client
+from zoe_client.vocabulary import TERMINAL_STATES
 from zoe_client.wire import ExecutionView
 from zoe_lib import descriptions
 from zoe_lib.domain.executions.execution import ExecutionState
@@ -44,6 +45,10 @@ while len(first) < 2 and time.time() < until:
     for executor, at in context.parallelize(range(4), 4).map(seen).collect():
         first.setdefault(executor, at)
     print(json.dumps(sorted(first.values())), flush=True)
+"""
+_CELL = """
+from pyspark.sql import SparkSession
+print(SparkSession.builder.getOrCreate().sparkContext.parallelize(range(1000), 8).sum())
 """
 
 
@@ -122,7 +127,7 @@ def notebook_here(place: Place) -> float:
         submitted = client.submit(document)
         execution = _ready(client, submitted.id)
         service = next(service for service in execution.services if service.component == "notebook")
-        check_sum(_by_ticket(client.open_port(execution.id, service.id, "lab").url).execute(CELL))
+        _compute(_by_ticket(client.open_port(execution.id, service.id, "lab").url))
         took_s = time.monotonic() - began_s
         client.cancel(execution.id)
         client.wait(execution.id, _WAIT_S)
@@ -138,7 +143,7 @@ def notebook_bare(place: Place) -> float:
     server = place.bare("jupyter", "lab", *options, f"--ServerApp.root_dir={place.stack.workspace}", variables=spark)
     try:
         listens(port)
-        check_sum(Notebook("127.0.0.1", port, token).execute(CELL))
+        _compute(Notebook("127.0.0.1", port, token))
         return time.monotonic() - began_s
     finally:
         end([server])
@@ -192,6 +197,11 @@ def elastic_bare(place: Place) -> float:
     return float(json.loads(output.read_text().splitlines()[-1])[1]) - given_s
 
 
+def _compute(notebook: Notebook) -> None:
+    if (printed := notebook.execute(_CELL)) != "499500\n":
+        raise SystemExit(f"the cell printed {printed!r}")
+
+
 def _small(document: dict[str, Any], cores: float) -> dict[str, Any]:
     """Return a description with its frameworks written out, whose components reserve few cores."""
     expanded: dict[str, Any] = descriptions.expand(document)
@@ -201,10 +211,11 @@ def _small(document: dict[str, Any], cores: float) -> dict[str, Any]:
 
 
 def _ready(client: Client, execution_id: str) -> ExecutionView:
+    """Wait until all its essential services are ready; SystemExit if it ends before, or takes minutes."""
     deadline_s = time.monotonic() + _WAIT_S
-    while not (execution := client.execution(execution_id)).core_ready:
-        if time.monotonic() > deadline_s:
-            raise SystemExit(f"{execution_id} is {execution.state.value}: {execution.reason}")
+    while (execution := client.execution(execution_id)).state is not ExecutionState.RUNNING:
+        if execution.state in TERMINAL_STATES or time.monotonic() > deadline_s:
+            raise SystemExit(f"{execution_id} is {execution.state.value}: {execution.message or execution.reason}")
         time.sleep(0.05)
     return execution
 

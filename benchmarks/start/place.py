@@ -15,14 +15,13 @@ from typing import IO, Any
 
 from zoe_client import Client
 from zoe_embedded.demos.data import Dataset
-from zoe_embedded.demos.demo import until_it_ends
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.mpi import ensure_mpi
 from zoe_embedded.runtimes.runtime import CLONE, Runtime, ensure_notebook
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.executions.execution import ExecutionState
 
-LISTENS_S = 60.0
+LISTENS_S, ENDED_S, _ENDS_S = 60.0, 1200.0, 10.0
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -51,7 +50,7 @@ class Place:
     def ended(self, document: dict[str, object]) -> None:
         """Run a description to its end, which must be a success."""
         with Client(self.stack.url, self.stack.token) as client:
-            execution = until_it_ends(client, client.submit(document).id, lambda _execution: None)
+            execution = client.wait(client.submit(document).id, ENDED_S)
         if execution.state is not ExecutionState.SUCCEEDED:
             raise SystemExit(f"{execution.id} ended as {execution.state.value}: {execution.reason}")
 
@@ -76,11 +75,14 @@ def succeeded(process: subprocess.Popen[bytes]) -> None:
 
 
 def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End programs and wait for that."""
-    for process in processes:
+    """End programs, the last one first, and wait for that: a worker of Dask may hang without its scheduler."""
+    for process in reversed(processes):
         process.terminate()
-    for process in processes:
-        process.wait()
+        try:
+            process.wait(_ENDS_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def free_port() -> int:

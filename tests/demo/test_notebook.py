@@ -165,6 +165,7 @@ def part(number):
     return os.getpid(), number * number
 done = client.gather(client.map(part, range(40)))
 print(client.scheduler.address, sum(square for _, square in done), len({pid for pid, _ in done}))
+long = client.map(time.sleep, [60, 61])
 """
 
 
@@ -186,7 +187,10 @@ def test_a_cell_computes_on_a_cluster_of_dask_that_lets_no_stranger_in(api: Clie
         assert not first_bytes(at.host, at.port, None)
         assert not first_bytes(at.host, at.port, tmp_path / "other")
     api.cancel(ready.id)
-    assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
+    ended = api.wait(ready.id, 60)
+    # Neither a task that runs nor a scheduler that ends with them keeps workers until they are killed.
+    assert [one.message for one in ended.services if one.component == "dask-worker"] == ["", ""]
+    assert ended.state is ExecutionState.CANCELLED
 
 
 def first_bytes(host: str, port: int, certificates: Path | None) -> bytes:
