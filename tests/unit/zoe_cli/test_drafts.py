@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import typer
 
-from zoe_cli.commands.running.drafts import Wishes, spark_draft
+from zoe_cli.commands.running.drafts import Wishes, command_draft, spark_draft
+from zoe_cli.commands.words.documents import set_in
 from zoe_lib.descriptions import parse
 
 
@@ -34,3 +36,10 @@ def test_without_workers_one_process_computes(cores: float | None, threads: int,
     assert driver.reservation.memory_bytes == 4 * 2**30
     assert driver.reservation.cores_milli == (cores or 1) * 1000
     assert driver.ends_application
+
+
+def test_numbers_that_cannot_be_sent_are_refused_in_commands_too(program: str) -> None:
+    draft = command_draft([program], Wishes())
+    assert set_in(draft, ["main.resources.cores=2"])["components"][0]["resources"]["cores"] == 2
+    with pytest.raises(typer.Exit):
+        set_in(draft, ["main.resources.cores=1e400"])

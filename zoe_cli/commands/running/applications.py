@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from zoe_cli.commands.words.documents import File, Settings, data_format, load, load_description, refuse
+from zoe_cli.commands.words.documents import File, Settings, data_format, load, load_description, refuse, set_in
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, emit_data, note
@@ -33,7 +33,7 @@ def validate(
     offline: Annotated[bool, typer.Option("--offline", help="Check the format only, without a server.")] = False,
 ) -> None:
     """Check a description: show all errors at once, and whether it can ever run on this installation."""
-    document = load_description(file, settings)
+    document = set_in(load_description(file), settings)
     descriptions = _descriptions()
     if descriptions is None and (offline or expanded):
         raise typer.BadParameter("--offline and --expand need the package zoe-analytics on this machine")

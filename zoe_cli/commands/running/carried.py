@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 import typer
@@ -95,11 +94,6 @@ def literal(word: str, template: str | None = None) -> str:
     """Return a word in which no brace begins a template other than this one."""
     parts = [word] if template is None else word.split(template)
     return (template or "").join(part.replace("{", "{{").replace("}", "}}") for part in parts)
-
-
-def words(carried: CarriedFiles, given: Sequence[str]) -> list[str]:
-    """Return the words of a command as the description has them."""
-    return [carried.word(word) for word in given]
 
 
 def _instead(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from zoe_cli.commands.running.carried import CarriedFiles, words
+from zoe_cli.commands.running.carried import CarriedFiles
 from zoe_client.documents.quantities import bytes_of
 
 MEMORY, CORES = "1GiB", 1.0
@@ -48,9 +48,9 @@ def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
     carried = _carried(wishes)
     if wishes.image is None:
         image, interpreter = _SCRIPTS[Path(line[0]).suffix]
-        command = [*interpreter, carried.add(Path(line[0])), *words(carried, line[1:])]
+        command = [*interpreter, carried.add(Path(line[0])), *map(carried.word, line[1:])]
     else:
-        image, command = _image(wishes.image), words(carried, line)
+        image, command = _image(wishes.image), [*map(carried.word, line)]
         if image in _SHORT_NAMES.values() and command[0] == "python":
             command[0] = "python3"  # Debian has no other name for it
     count = wishes.workers or 1
@@ -93,7 +93,7 @@ def spark_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
             *("--conf", "spark.driver.host={host:self}", "--conf", "spark.ui.port={port:ui}"),
             *(("--py-files", ",".join(modules)) if modules else ()),
             carried.add(Path(line[0])),
-            *words(carried, line[1:]),
+            *map(carried.word, line[1:]),
         ],
         "environment": {
             "HOME": "{workspace}",

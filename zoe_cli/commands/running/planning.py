@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from zoe_cli.commands.running.submitting import Array, Deadline, counting_instances
-from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, put_in
+from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, PromiseOptions
 from zoe_cli.commands.words import dates
 from zoe_cli.commands.words.changes import change_words
-from zoe_cli.commands.words.documents import File, Settings, load_description
+from zoe_cli.commands.words.documents import File, Settings, load_description, set_in
 from zoe_cli.commands.words.promise_words import offer_lines, terms_words
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
@@ -58,7 +58,8 @@ def plan(
     """
     if finish_by is not None and deadline is not None:
         raise typer.BadParameter("give --deadline or --finish-by, not both")
-    document = put_in(load_description(file, settings), finish_by, confidence, budget)
+    document = set_in(load_description(file), settings)
+    document = PromiseOptions(finish_by, confidence, budget).put_in(document)
     if array is not None:
         _say_array(context, counting_instances(document), array, priority, finish_by)
         return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,7 +32,7 @@ from zoe_cli.commands.running.submitting import (
     submit,
 )
 from zoe_cli.commands.watching.ending import Timeout
-from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, put_in
+from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, PromiseOptions
 from zoe_cli.commands.words.arguments import ExitCodeFromApp
 from zoe_cli.commands.words.documents import Settings, load_description, set_in
 from zoe_cli.registry import add
@@ -139,25 +141,17 @@ def run(
     """Submit an application, a script or a command, and optionally wait until it has ended."""
     if following and timeout is not None:
         raise typer.BadParameter("--timeout works with --wait, not with --follow")
+    if finish_by is not None and deadline is not None:
+        raise typer.BadParameter("give --deadline or --finish-by, not both")
     if image is None and not file[0].endswith((".py", ".sh")):
         _check_alone(file, (workers, memory, cores, carried, packages, requirements, repositories, repository_secret))
-        document = load_description(Path(file[0]), settings)
+        document = load_description(Path(file[0]))
     else:
         from zoe_cli.commands.running.drafts import Wishes, command_draft
 
         found, sources = packages_of(packages, requirements), sources_of(repositories, repository_secret)
         wishes = Wishes(image, workers, memory, cores, tuple(carried or ()), found, sources, array is not None)
-        document = set_in(command_draft(file, wishes), settings)
-    document = RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in(document)
-    if array is not None:
-        document = counting_instances(document)
-    if finish_by is not None and deadline is not None:
-        raise typer.BadParameter("give --deadline or --finish-by, not both")
-    document = put_in(document, finish_by, confidence, budget)
-    if notify is not None:
-        from zoe_cli.commands.running.notifying import kinds_of
-
-        document = {**document, "notify": kinds_of(notify)}
+        document = command_draft(file, wishes)
     conditions = Conditions(tuple(after or ()), keep, begin, hold, array)
     how = Submission(
         name=name,
@@ -172,7 +166,22 @@ def run(
         exit_code_from_app=exit_code_from_app,
         show=show,
     )
+    changes: list[Callable[[dict[str, Any]], dict[str, Any]]] = [
+        partial(set_in, settings=settings),
+        RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in,
+        *(() if array is None else (counting_instances,)),
+        PromiseOptions(finish_by, confidence, budget).put_in,
+        *(() if notify is None else (partial(_notifying, kinds=notify),)),
+    ]
+    for change in changes:
+        document = change(document)
     submit(context, document, how)
+
+
+def _notifying(document: dict[str, Any], kinds: str) -> dict[str, Any]:
+    from zoe_cli.commands.running.notifying import kinds_of
+
+    return {**document, "notify": kinds_of(kinds)}
 
 
 def _check_alone(line: list[str], flags: tuple[object, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -35,20 +36,26 @@ _DECIDED_S = 15.0
 _LOOK_S = 0.2
 
 
-def put_in(
-    document: dict[str, Any], finish_by: str | None, confidence: str | None, budget: float | None
-) -> dict[str, Any]:
-    """Return a description that asks for a promise, if one of these options is given."""
-    if finish_by is None:
-        if confidence is not None or budget is not None:
-            raise typer.BadParameter("--confidence and --budget belong to --finish-by")
-        return document
-    wish: dict[str, Any] = dict(document.get("promise") or {})
-    if confidence is not None:
-        wish["confidence"] = share_of(confidence)
-    if budget is not None:
-        wish["budget"] = checked_budget(budget)
-    return {**document, "promise": wish}
+@dataclass(frozen=True, slots=True)
+class PromiseOptions:
+    """The options as they were given."""
+
+    finish_by: str | None = None
+    confidence: str | None = None
+    budget: float | None = None
+
+    def put_in(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a description that asks for a promise, if --finish-by is given."""
+        if self.finish_by is None:
+            if self.confidence is not None or self.budget is not None:
+                raise typer.BadParameter("--confidence and --budget belong to --finish-by")
+            return document
+        wish: dict[str, Any] = dict(document.get("promise") or {})
+        if self.confidence is not None:
+            wish["confidence"] = share_of(self.confidence)
+        if self.budget is not None:
+            wish["budget"] = checked_budget(self.budget)
+        return {**document, "promise": wish}
 
 
 def checked_budget(budget: float) -> float:

@@ -41,14 +41,26 @@ def load(file: Path) -> Any:
         refuse(error)
 
 
-def load_description(file: Path, settings: Sequence[str] | None) -> dict[str, Any]:
-    """Return the description in a file after `--set`; findings end the command."""
+def load_description(file: Path) -> dict[str, Any]:
+    """Return the description in a file; findings end the command."""
     document = load(file)
     if not isinstance(document, dict):
         raise typer.BadParameter(f"{_name(file)} does not contain a JSON object")
     if isinstance(document.get("steps"), list) and "components" not in document:
         raise typer.BadParameter(f"{_name(file)} has steps; {_as_workflow(file)}")
-    changed = set_in(document, settings)
+    return document
+
+
+def set_in(document: dict[str, Any], settings: Sequence[str] | None) -> dict[str, Any]:
+    """Return a description after `--set`; findings end the command."""
+    changed = document
+    if settings:
+        from zoe_client.documents.settings import set_values
+
+        try:
+            changed = set_values(document, settings)
+        except DescriptionError as error:
+            refuse(error)
     if endless := [Diagnostic(place, Code.OUT_OF_RANGE, "not a finite number") for place in _endless(changed)]:
         refuse(DescriptionError(endless))
     return changed
@@ -63,18 +75,6 @@ def _endless(document: dict[str, Any]) -> Iterator[str]:
             yield pointer(*path)
         parts = one.items() if isinstance(one, dict) else enumerate(one) if isinstance(one, list) else ()
         found += [((*path, key), part) for key, part in parts]
-
-
-def set_in(document: dict[str, Any], settings: Sequence[str] | None) -> dict[str, Any]:
-    """Return a description after `--set`; findings end the command."""
-    if not settings:
-        return document
-    from zoe_client.documents.settings import set_values
-
-    try:
-        return set_values(document, settings)
-    except DescriptionError as error:
-        refuse(error)
 
 
 def refuse(error: DescriptionError) -> NoReturn:

@@ -76,12 +76,17 @@ def test_both_the_role_and_the_token_have_to_allow_a_scope(
     if code is None:
         access.check(principal, scope)
         assert run(access.Requires(scope)(principal)) is principal
+        there = services()
+        asked = request(services=there)
+        assert run(access.RequiresCaller(scope)(asked, principal)) == caller_of(there, principal, asked)
         return
     with refusal(code) as found:
         access.check(principal, scope)
     assert code is Code.NOT_ADMIN or str(scope) in found.problem.detail
     with refusal(code):
         run(access.Requires(scope)(principal))
+    with refusal(code):
+        run(access.RequiresCaller(scope)(request(), principal))
 
 
 def test_a_token_is_known_by_its_id_and_its_secret() -> None:
