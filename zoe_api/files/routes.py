@@ -21,7 +21,7 @@ from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
-from zoe_api.http.routing import api_router
+from zoe_api.http.routing import CLIENT_LEFT, api_router
 from zoe_api.services.dependencies import Caller
 from zoe_client.vocabulary import STORE_ROOT, WorkspaceKind
 from zoe_client.wire import DirectoryRequest, FileList, RenameRequest
@@ -182,7 +182,7 @@ async def append_to_upload(
         except AccessEnded:
             raise ApiProblem(Code.BAD_TOKEN) from None
         except ClientDisconnect:
-            return Response(status_code=_LEFT)
+            return Response(status_code=CLIENT_LEFT)
     return Response(status_code=204, headers={**_TUS, **upload.headers})
 
 
@@ -192,9 +192,6 @@ async def end_upload(root: Root, upload_id: UploadId, caller: AsSubmitter) -> Re
     source = await source_of(root, caller)
     await source.end_upload(upload_id)
     return Response(status_code=204, headers=_TUS)
-
-
-_LEFT = 499  # the status that nginx logs
 
 
 def _still(caller: Caller) -> Callable[[], bool]:

@@ -15,6 +15,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 
 from zoe_api.http.openapi import operation_id
 from zoe_api.http.problems.codes import Code
@@ -29,6 +30,8 @@ _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _EMPTY = frozenset({b"", b"{}", b"[]", b"null"})
 """Bodies that clients send where there is none."""
 _NAME_MAX, _ERRORS_MAX = 100, 100
+CLIENT_LEFT = 499
+"""The status that nginx logs for a request that its client broke off; nobody reads it."""
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -47,14 +50,15 @@ class OneThreadRoute(APIRoute):
         names = frozenset(_query_names(self.dependant))
 
         async def answer(request: Request) -> Response:
-            if request.method in _CHANGES:
-                _check_query(request, names)
-                await _check_body(request, self.body_field is not None)
-            if not self._waits:
-                return await handler(request)
-            if self.body_field is not None:
-                await request.body()  # kept in the request, so that the thread need not wait for it
-            return await run_in_threadpool(_run, handler, request)
+            try:
+                if request.method in _CHANGES:
+                    _check_query(request, names)
+                    await _check_body(request, self.body_field is not None)
+                if self._waits and self.body_field is not None:
+                    await request.body()  # kept in the request, so that the thread need not wait for it
+            except ClientDisconnect:
+                return Response(status_code=CLIENT_LEFT)
+            return await (run_in_threadpool(_run, handler, request) if self._waits else handler(request))
 
         return answer
 

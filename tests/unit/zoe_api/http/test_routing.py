@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from zoe_api.http.problems.problems import install
 from zoe_api.http.request_context import PREFIX
-from zoe_api.http.routing import api_router, in_a_thread
+from zoe_api.http.routing import CLIENT_LEFT, api_router, in_a_thread
 
 
 class Body(BaseModel):
@@ -108,3 +108,30 @@ def test_a_change_with_what_it_does_not_read_is_refused(query: str, given: dict[
     status, told = cancelled(query, **given)
     assert (status, told["code"]) == (422, "invalid_request")
     assert [one["pointer"] for one in told["errors"]] == [pointer]
+
+
+@pytest.mark.parametrize("takes_body", [True, False], ids=["reads its body", "takes none"])
+def test_a_request_that_its_client_breaks_off_is_no_error(takes_body: bool) -> None:
+    router = api_router("/part", tag="part")
+
+    @router.post("/body")
+    def with_body(body: Body) -> int:
+        return body.number
+
+    @router.post("/none")
+    def without_body() -> None:
+        return None
+
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"10")]
+    path = f"{PREFIX}/part/{'body' if takes_body else 'none'}"
+    scope = {"type": "http", "method": "POST", "path": path, "headers": headers, "query_string": b"", "app": None}
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(FastAPI(routes=router.routes)(scope, receive, send))
+    assert sent[0]["status"] == CLIENT_LEFT
