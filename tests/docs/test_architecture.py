@@ -1,0 +1,46 @@
+"""What docs/architecture.md names is there: the folders of each capability, and symbols in the files that it gives."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+_SYMBOL = re.compile(r"`(\w+(?:\.\w+)?)`(?:,[^`]{1,80},|) (?:in|\()\s*`([\w/]+\.py)`")
+
+
+def test_capabilities_are_where_the_table_says() -> None:
+    table = TEXT.partition("## Where a capability lives")[2].partition("\n## ")[0]
+    head, _, *rows = [line.strip("| ").split("|") for line in table.splitlines() if line.startswith("|")]
+    bases = [re.findall(r"`([^`]+)`", cell) for cell in head]
+    assert len(rows) >= 12
+    missing = [
+        f"{row[0].strip()}: {base[0]}{path}"
+        for row in rows
+        for base, cell in zip(bases, row, strict=False)
+        for path in re.findall(r"`([^`]+)`", cell)
+        if base and not (ROOT / base[0] / path).exists()
+    ]
+    assert missing == []
+
+
+def test_symbols_are_in_the_files_that_the_page_names() -> None:
+    named = _SYMBOL.findall(TEXT)
+    assert len(named) >= 12
+    assert [f"{symbol} in {path}" for symbol, path in named if symbol not in _symbols(ROOT / path)] == []
+
+
+def _symbols(path: Path) -> set[str]:
+    """Return functions, classes, methods as `Class.method`, and assigned names of a module."""
+    found = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+            inner = (one for one in ast.walk(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+            found |= {f"{node.name}.{one.name}" for one in inner} if isinstance(node, ast.ClassDef) else set()
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {one.id for one in targets if isinstance(one, ast.Name)}
+    return found
