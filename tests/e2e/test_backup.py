@@ -191,7 +191,7 @@ def test_every_row_comes_back_and_no_number_is_given_twice(
 def test_a_backup_of_older_tables_is_upgraded(
     installation: Installation, postgres_url: str, empty_url: str, tmp_path: Path
 ) -> None:
-    migrate.downgrade(postgres_url, "0023")
+    migrate.downgrade(postgres_url, "0057")
     accepted(setup(postgres_url, installation.keys_dir, "backup", tmp_path / "zoe.backup"))
     accepted(setup(empty_url, installation.keys_dir, "restore", tmp_path / "zoe.backup"))
     assert migrate.up_to_date(empty_url)

@@ -30,10 +30,10 @@ def test_new_programs_on_old_tables_say_what_to_run(postgres_server: PostgresSer
     # Made with the tables of this version, since an installation stores a token; then they go.
     url = postgres_server.create_database()
     with closing(Installation(url, forked=False)) as installation:
-        migrate.downgrade(url, "0028" if tables == "older" else "base")
+        migrate.downgrade(url, "0057" if tables == "older" else "base")
         master, api = installation.start_master(), installation.start_api(free_port())
         assert (master.wait(60), api.wait(60)) == (2, 2)
-        words = "the tables of an older version (0028" if tables == "older" else "no tables of Zoe"
+        words = "the tables of an older version (0057" if tables == "older" else "no tables of Zoe"
         for log in (installation.log("master"), *(path.read_text() for path in installation.base.glob("api-*.log"))):
             assert words in log
             assert "run zoe-setup" in log
@@ -46,7 +46,7 @@ def test_a_new_storage_controller_on_old_tables_says_what_to_run(
     postgres_server: PostgresServer, tmp_path: Path, tables: str
 ) -> None:
     url = postgres_server.create_database()
-    migrate.downgrade(url, "0028" if tables == "older" else "base")
+    migrate.downgrade(url, "0057" if tables == "older" else "base")
     (tmp_path / "token").write_text("a-token")
     (tmp_path / "keys").write_bytes(b"\n".join((*zmq.curve_keypair(), zmq.curve_keypair()[0])))
     settings = {
@@ -70,7 +70,7 @@ def test_a_new_storage_controller_on_old_tables_says_what_to_run(
         timeout=60,
         check=False,
     )
-    words = "the tables of an older version (0028" if tables == "older" else "no tables of Zoe"
+    words = "the tables of an older version (0057" if tables == "older" else "no tables of Zoe"
     assert done.returncode == 2
     assert done.stderr.startswith(f"zoe-storage: the database has {words}")
     assert "run zoe-setup" in done.stderr
@@ -100,7 +100,7 @@ def test_what_runs_during_an_upgrade_of_old_tables_is_adopted(
         until(lambda: client.execution(waiting.id).reason)
         installation.stop(master)
         installation.stop(api)
-        migrate.downgrade(postgres_url, "0023")
+        migrate.downgrade(postgres_url, "0057")
         monkeypatch.setenv("ZOE_CONFIG", str(installation.config_file))
         monkeypatch.setattr("sys.argv", ["zoe-setup"])
         assert setup.main() == 0

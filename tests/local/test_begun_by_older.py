@@ -1,7 +1,6 @@
 """Services that an older version began: their supervisors run on, and the next version reads what they write.
 
-`supervisor_0.1.0.zip` is the supervisor of 0.1.0 (its package was called `shim`), as it was when the database of
-`tests/migration/revision_0023.sql` was made.
+`supervisor_0.1.0.zip` is the supervisor of 0.1.0; its package was called `shim`.
 """
 
 from __future__ import annotations

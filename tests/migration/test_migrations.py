@@ -9,13 +9,12 @@ from contextlib import closing
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import MetaData, create_engine, inspect
+from sqlalchemy import MetaData, create_engine, inspect, text
 
 from storage_controller.database.tables import metadata as of_controller
 from tests.support.applications import execution
 from tests.support.postgres import PostgresServer
-from zoe_lib.store.errors import StoreUnavailable
-from zoe_lib.store.people import Session
+from zoe_lib.store.errors import StoreError, StoreUnavailable
 from zoe_lib.store.postgres import migrate
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.tables import metadata
@@ -83,19 +82,18 @@ def test_an_upgrade_keeps_what_is_there(postgres_url: str) -> None:
 def test_executions_that_an_older_version_stored_are_read(postgres_url: str) -> None:
     with closing(PostgresStore(postgres_url)) as store:
         stored = store.submit(execution(), "request")
-        migrate.downgrade(postgres_url, "0017")
+        migrate.downgrade(postgres_url, "0057")
         migrate.upgrade(postgres_url)
         assert store.execution(stored.id) == stored
 
 
-def test_sessions_of_an_older_version_go_on_and_prove_nothing(postgres_url: str) -> None:
-    with closing(PostgresStore(postgres_url)) as store:
-        store.accounts.ensure_member("ada", "red", "user")
-        store.accounts.add_session(Session("s1", "ada", "red", 1.0, 10.0, "hash"))
-        migrate.downgrade(postgres_url, "0021")
+def test_tables_before_the_first_migration_are_refused_by_name(postgres_url: str) -> None:
+    engine = create_engine(postgres_url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0056'"))
+    engine.dispose()
+    with pytest.raises(StoreError, match=r"before 0\.3\.0 \(0056\): run zoe-setup of Zoe 0\.3\.0, then that of this"):
         migrate.upgrade(postgres_url)
-        ((who, proof_hash),) = store.accounts.sessions_among(["s1"], 5.0).values()
-        assert (who.user, proof_hash) == ("ada", None)
 
 
 def test_processes_that_start_together_migrate_once(empty_url: str) -> None:

@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from zoe_client.words.plain_errors import sentences
 from zoe_lib.store.errors import StoreError
 from zoe_lib.store.postgres import migrate
+from zoe_lib.store.postgres.revision import FIRST, FIRST_VERSION
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -75,6 +76,11 @@ def _check_age(content: bytes) -> None:
     kind, revision = values.get("format"), values.get("revision")
     if type(kind) is not int or not isinstance(revision, str):
         raise StoreError(f"{MANIFEST} names no format and revision")
+    if kind == FORMAT and revision < FIRST:
+        raise StoreError(
+            f"is of a version before {FIRST_VERSION} (revision {revision[:_SHOWN_MAX]}): "
+            f"restore it with Zoe {FIRST_VERSION}, then upgrade"
+        )
     if kind != FORMAT or not migrate.known(revision):
         raise NewerBackup(
             f"is of a newer version of Zoe ({str(values.get('version'))[:_SHOWN_MAX]}, "

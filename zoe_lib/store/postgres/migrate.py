@@ -14,6 +14,7 @@ from sqlalchemy import Connection, create_engine, exc, text
 import zoe_lib
 from alembic import command
 from zoe_lib.store.errors import StoreError, StoreUnavailable
+from zoe_lib.store.postgres.revision import FIRST, before_first
 from zoe_lib.store.sql.connection.database import with_driver
 
 # Held while a process migrates, so that processes that start at the same time wait for it.
@@ -30,8 +31,12 @@ def scripts_directory() -> Path:
 
 
 def upgrade(url: str, revision: str = "head") -> None:
-    """Upgrade to a revision; do nothing if the database is already there."""
+    """Upgrade to a revision; do nothing if the database is already there. StoreError if it is older than FIRST."""
     with _connected(url) as connection:
+        present = MigrationContext.configure(connection).get_current_revision()
+        if present is not None and present < FIRST:
+            raise StoreError(before_first(present))
+        connection.rollback()
         command.upgrade(_config(connection), revision)
 
 

@@ -6,6 +6,9 @@ from sqlalchemy import Connection, text
 
 REVISION = "0065"
 """The newest migration in alembic/versions. Names of migrations sort by age."""
+FIRST = "0057"
+"""The oldest one, which is that of FIRST_VERSION: older tables are brought there by that version."""
+FIRST_VERSION = "0.3.0"
 
 
 class TablesTooOld(Exception):  # noqa: N818 - the name is the fact
@@ -19,11 +22,21 @@ def check_tables(revision: str | None) -> None:
     """
     if revision is None:
         raise TablesTooOld("the database has no tables of Zoe: run zoe-setup, then start this program again")
+    if revision < FIRST:
+        raise TablesTooOld(before_first(revision))
     if revision < REVISION:
         raise TablesTooOld(
             f"the database has the tables of an older version ({revision}, this version needs {REVISION}): "
             "run zoe-setup, then start this program again"
         )
+
+
+def before_first(revision: str) -> str:
+    """Return the sentence for tables that this version cannot bring up to date."""
+    return (
+        f"the database has the tables of a version before {FIRST_VERSION} ({revision}): "
+        f"run zoe-setup of Zoe {FIRST_VERSION}, then that of this version"
+    )
 
 
 def read_revision(connection: Connection) -> str | None:

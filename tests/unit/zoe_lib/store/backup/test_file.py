@@ -102,6 +102,13 @@ def test_a_newer_one_is_refused_whatever_its_form_is(tmp_path: Path) -> None:
         assert "is of a newer version of Zoe" in refused(tmp_path / "b")
 
 
+def test_one_of_before_the_first_migration_is_refused_by_the_version_that_can_restore_it(tmp_path: Path) -> None:
+    write(tmp_path / "b", json.dumps({"format": FORMAT, "revision": "0056"}).encode())
+    assert "is of a version before 0.3.0 (revision 0056): restore it with Zoe 0.3.0, then upgrade" in refused(
+        tmp_path / "b"
+    )
+
+
 @pytest.mark.parametrize("key", [b"", b"\n", b"abc", b"ff" * 31, b"zz" * 32, b"\xff" * 64, b"ff" * 10_000])
 def test_a_key_of_another_form_is_refused(tmp_path: Path, key: bytes) -> None:
     write(tmp_path / "b", json.dumps(GOOD).encode(), key)

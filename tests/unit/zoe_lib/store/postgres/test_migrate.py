@@ -11,7 +11,7 @@ from zoe_lib.store.sql.connection.database import with_driver
 
 
 def test_a_clone_has_its_migrations_beside_the_package() -> None:
-    assert (scripts_directory() / "versions" / "0001_first_tables.py").is_file()
+    assert (scripts_directory() / "versions" / "0057_tables_of_0_3_0.sql").is_file()
 
 
 def test_an_installed_package_has_them_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
