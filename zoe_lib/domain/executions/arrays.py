@@ -14,7 +14,7 @@ from zoe_lib.domain.applications.entries import Entry, EntryList, EntryUse, text
 from zoe_lib.domain.applications.entry_reading import ListRefused
 from zoe_lib.domain.applications.templates import with_entry, with_index
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
-from zoe_lib.domain.executions.indices import IndexSet, first_indices, indices_of
+from zoe_lib.domain.executions.indices import IndexSet, first_indices
 from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.values.frozen import changed, value
 
@@ -253,12 +253,6 @@ def use_of_entries(application: Application) -> EntryUse:
 def counted(states: bytes | bytearray) -> Mapping[IndexState, int]:
     """Return how many indices are in each state."""
     return {state: number for state, code in CODES.items() if (number := states.count(code))}
-
-
-def indices_in(array: Array, states: bytes | bytearray, wanted: IndexState) -> str:
-    """Return the indices in a state, as users write them; empty if there are none."""
-    found = [index for index, code in zip(array.indices, states, strict=True) if code == CODES[wanted]]
-    return str(indices_of(found)) if found else ""
 
 
 # What happens to a whole array: each returns it after the change, and changes the states of indices.
