@@ -98,8 +98,8 @@ test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that re
 	@$(RUN) -m scripts.testing.run --long storage rates
 
 lint: setup ## ruff, mypy --strict, import-linter, sizes of folders and functions; biome and TypeScript for the web UI
-	@wrong=0; for check in "ruff check ." "ruff format --check ." mypy lint-imports "python -m scripts.rooms --quiet" "python -m scripts.testing.gates" "python -m scripts.web check"; \
-	do $(BIN)/$$check || wrong=1; done; exit $$wrong
+	@failed=; for check in "ruff check ." "ruff format --check ." mypy lint-imports "python -m scripts.rooms --quiet" "python -m scripts.testing.gates" "python -m scripts.web check"; \
+	do $(BIN)/$$check || failed="$$failed, $$check"; done; [ -z "$$failed" ] || { echo "lint failed: $${failed#, }"; exit 1; }
 
 format: setup ## format the sources
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

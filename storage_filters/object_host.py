@@ -30,7 +30,7 @@ from swift.common.utils import close_if_possible, get_logger
 from storage_filters.counting.cpu_frames import CpuRecord
 from storage_filters.counting.request_computing import attached_once
 from storage_filters.filter_host.node_body import NodeBody, has_documents
-from storage_filters.filter_host.put_bytes import Form, PutBytes, again
+from storage_filters.filter_host.original_bytes import Form, PutBytes, again
 from storage_filters.filter_host.records import filters_of, taken
 from storage_filters.transforms.keyring import Keyring
 from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced

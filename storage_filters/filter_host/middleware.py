@@ -39,7 +39,7 @@ from storage_filters.execution_auth.callers import credential_of
 from storage_filters.filter_host.done import OWN, Done
 from storage_filters.filter_host.filtered_body import FilteredBody
 from storage_filters.filter_host.manifests import check_manifest
-from storage_filters.filter_host.put_bytes import Form, PutBytes, again
+from storage_filters.filter_host.original_bytes import Form, PutBytes, again
 from storage_filters.filter_host.records import KINDS, stored_by
 from storage_filters.filter_host.refusals import refusal
 from storage_filters.filter_host.rewriting import Rewriting

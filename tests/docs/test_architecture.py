@@ -32,6 +32,14 @@ def test_symbols_are_in_the_files_that_the_page_names() -> None:
     assert [f"{symbol} in {path}" for symbol, path in named if symbol not in _symbols(ROOT / path)] == []
 
 
+def test_files_that_the_recipes_name_are_there() -> None:
+    text = (ROOT / "docs" / "extending.md").read_text("utf-8")
+    named = set(re.findall(r"`((?:zoe|storage|tests|alembic|docs)\w*/[\w./]+)`", text))
+    added = {"tests/unit/zoe_master/test_main.py"}
+    assert len(named) >= 20
+    assert sorted(path for path in named - added if not (ROOT / path).exists()) == []
+
+
 def _symbols(path: Path) -> set[str]:
     """Return functions, classes, methods as `Class.method`, and assigned names of a module."""
     found = set()

@@ -25,6 +25,8 @@ RAW = re.compile(
     r"should|valid |Value error|Input|Assertion|unable to|parsing|instance of|Field required|Extra inputs|permitted"
 )
 MODULES = [importlib.import_module(f"{wire.__name__}.{found.name}") for found in pkgutil.iter_modules(wire.__path__)]
+for _module in pkgutil.walk_packages(wire.__path__, f"{wire.__name__}."):
+    importlib.import_module(_module.name)
 MODELS: list[type[BaseModel]] = [
     model for kind in (Wire, Numbers) for model in kind.__subclasses__() if model.model_fields
 ]
