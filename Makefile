@@ -169,7 +169,7 @@ wheels: web ## build two wheels in dist/: zoe_analytics, all of Zoe, and zoe_cli
 release: wheels ## wheels, bills of materials, known vulnerabilities and signed checksums in dist/zoe-VERSION (KEY=private key of ssh)
 	@$(RUN) -m scripts.release $(or $(KEY),$(error name the key: make release KEY=~/.ssh/id_ed25519))
 
-docs: setup ## write the pages of docs/reference that come from the code again
+docs: setup ## write the pages of docs/reference, and zoe_client/calls/asynchronous.py, from the code again
 	@$(RUN) -m scripts.reference
 
 picture: runtime ## draw the README's picture again, from a real run of the demo

@@ -1,7 +1,7 @@
 """Write the pages: `make docs`."""
 
-from scripts.reference import pages
+from scripts.reference import ROOT, pages
 
 for path, text in pages().items():
     path.write_text(text, "utf-8")
-    print(f"wrote docs/reference/{path.name}")
+    print(f"wrote {path.relative_to(ROOT)}")

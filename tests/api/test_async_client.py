@@ -14,16 +14,16 @@ from tests.support.api import Api
 from tests.support.documents import job
 from tests.support.scripted import HEAD, ScriptedServer, answer, chunk
 from zoe_client import AsyncClient, Client, NotFound, Refused, TimedOut, Unreachable
-from zoe_client.asynchronous import (
+from zoe_client.asynchronous import AsyncFiles
+from zoe_client.calls.administration import Administration
+from zoe_client.calls.arrays import Arrays
+from zoe_client.calls.asynchronous import (
     AsyncAdministration,
     AsyncArrays,
-    AsyncFiles,
     AsyncSchedules,
     AsyncStoredApplications,
     AsyncWorkflows,
 )
-from zoe_client.calls.administration import Administration
-from zoe_client.calls.arrays import Arrays
 from zoe_client.calls.files import Files
 from zoe_client.calls.schedules import Schedules, StoredApplications
 from zoe_client.calls.workflows import Workflows
@@ -32,7 +32,6 @@ from zoe_master.backends.simulated import ServiceBehaviour
 
 # What one of two clients has, and why.
 ONLY_BLOCKING = {"terminal", "call", "do", "text", "answer", "read", "stream", "close"}
-ONLY_BLOCKING_OF_PARTS = {"of_execution"}
 
 
 def public(owner: type) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -51,7 +50,7 @@ def public(owner: type) -> Iterator[tuple[str, Callable[..., Any]]]:
 def test_both_clients_have_the_same_methods(blocking: type, later: type) -> None:
     found = dict(public(later))
     for name, method in public(blocking):
-        if name in ONLY_BLOCKING | ONLY_BLOCKING_OF_PARTS:
+        if name in ONLY_BLOCKING:
             continue
         assert name in found, name
         assert list(inspect.signature(found[name]).parameters) == list(inspect.signature(method).parameters), name

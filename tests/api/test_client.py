@@ -11,7 +11,6 @@ import pytest
 
 from tests.support.scripted import END, HEAD, ScriptedServer, answer, chunk
 from zoe_client import Client, NotFound, Refused, TimedOut, Unreachable, ZoeError
-from zoe_client.http.streams import ResumedStream
 from zoe_client.wire import TokenRequest
 
 
@@ -112,8 +111,12 @@ def test_a_long_quiet_time_is_no_break(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_server_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zoe_client.http.streams._SILENCE_S_MAX", 0.2)
-    with ScriptedServer([60.0]) as server, Client(server.url, "t") as client, pytest.raises(Unreachable):
-        list(ResumedStream(client._http, "/events", {}, 0.5))
+    with (
+        ScriptedServer([60.0]) as server,
+        Client(server.url, "t", patience_s=0.5) as client,
+        pytest.raises(Unreachable),
+    ):
+        list(client.stream("/events", {}))
 
 
 def test_what_must_not_be_done_twice_is_not_tried_again() -> None:

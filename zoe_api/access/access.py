@@ -183,7 +183,6 @@ def check(principal: Principal, scope: Scope) -> None:
 
 
 Reader = Annotated[Principal, Depends(Requires(Scope.READ))]
-Submitter = Annotated[Principal, Depends(Requires(Scope.SUBMIT))]
 Operator = Annotated[Principal, Depends(Requires(Scope.OPERATE))]
 Admin = Annotated[Principal, Depends(Requires(Scope.ADMIN))]
 AsReader = Annotated[Caller, Depends(RequiresCaller(Scope.READ))]

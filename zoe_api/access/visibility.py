@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from starlette.requests import HTTPConnection
-
 from zoe_api.access.access import confirmed, entry
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
-from zoe_api.services.dependencies import Caller, Services
+from zoe_api.services.dependencies import Caller
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.arrays import is_array, member_of
@@ -61,13 +59,6 @@ def seen_execution(
         hint = f"ask {execution.user} to share it for `{level}`"
         raise ApiProblem(Code.SHARE_TOO_LOW, f"it is shared with you for `{given}`", hint)
     return execution
-
-
-def visible_execution(
-    services: Services, principal: Principal, execution_id: str, request: HTTPConnection
-) -> Execution:
-    """Return the same for the routes of `zoe_api/storage`, which are given these values one by one."""
-    return seen_execution(Caller(services, principal, request), execution_id)
 
 
 def entered_execution(caller: Caller, execution_id: str, level: ShareLevel) -> Execution:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query, Request
+from fastapi import Query
 
-from zoe_api.access.access import Reader, check
+from zoe_api.access.access import AsReader, check
 from zoe_api.access.wire_forms import bandwidth_view, known_bandwidth
 from zoe_api.billing.spans import FromS, ToS, stretch_of
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import ClockDep, MasterDep, StoreDep, ask
+from zoe_api.services.dependencies import ask
 from zoe_api.storage.client import ControllerDep
 from zoe_client.wire import (
     BandwidthOverTimeView,
@@ -30,10 +30,11 @@ _BY = f"^{_DIMENSION}(,{_DIMENSION}){{0,5}}$"
 
 
 @router.get("/storage", response_model=StorageView)
-def get_storage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> StorageView:
+def get_storage(caller: AsReader) -> StorageView:
     """Return capacity, grants, achieved bandwidth and waiting executions; only operators see other tenants."""
-    storage = StorageView(**ask(master, "storage", {}, request))
-    waiting = store.waiting_for_store(ALL if principal.operator else principal.visibility)
+    principal = caller.principal
+    storage = StorageView(**ask(caller.services.master, "storage", {}, caller.request))
+    waiting = caller.store.waiting_for_store(ALL if principal.operator else principal.visibility)
     return storage.model_copy(
         update={
             "tenants": [one for one in storage.tenants if principal.operator or one.tenant == principal.tenant],
@@ -46,9 +47,7 @@ def get_storage(principal: Reader, store: StoreDep, master: MasterDep, request: 
 
 @router.get("/storage/over-time", response_model=BandwidthOverTimeView)
 def storage_over_time(
-    clock: ClockDep,
-    principal: Reader,
-    store: StoreDep,
+    caller: AsReader,
     from_s: FromS,
     to_s: ToS = None,
     tenant: Annotated[
@@ -58,7 +57,7 @@ def storage_over_time(
     """Return what your tenant (or all tenants, for operators) was granted, moved and missed on average, for as long as
     samples are kept; at most a few hundred stretches of at least 30 s. Stretches without a report of the controller are
     missing."""
-    until_s = clock.now_s() if to_s is None else to_s
+    until_s = caller.services.clock.now_s() if to_s is None else to_s
     stretch_s = stretch_of(from_s, until_s)
     points = [
         BandwidthPointView(
@@ -68,14 +67,14 @@ def storage_over_time(
             achieved=known_bandwidth(point.means.achieved),
             missed=known_bandwidth(point.means.missed),
         )
-        for point in store.bandwidth_over_time(from_s, until_s, stretch_s, _seen_by(principal, tenant))
+        for point in caller.store.bandwidth_over_time(from_s, until_s, stretch_s, _seen_by(caller.principal, tenant))
     ]
     return BandwidthOverTimeView(from_s=from_s, to_s=until_s, stretch_s=stretch_s, points=points)
 
 
 @router.get("/storage/traffic", response_model=StorageTrafficView)
 def storage_traffic(
-    principal: Reader,
+    caller: AsReader,
     controller: ControllerDep,
     by: Annotated[
         str,
@@ -91,9 +90,9 @@ def storage_traffic(
     ] = None,
 ) -> StorageTrafficView:
     """Return rates of requests at the proxies, or by object servers, of your tenant (or all tenants, for operators)."""
-    query = {"by": by.split(","), "seconds": seconds, "tenant": _seen_by(principal, tenant)}
+    query = {"by": by.split(","), "seconds": seconds, "tenant": _seen_by(caller.principal, tenant)}
     lacks = "this storage controller tells no requests: Zoe's own one is needed"
-    return controller.ask(StorageTrafficView, "GET", "/v1/traffic", query=query, asker=principal.user, lacks=lacks)
+    return controller.ask(StorageTrafficView, "GET", "/v1/traffic", query=query, asker=caller.user, lacks=lacks)
 
 
 def may_see(principal: Principal, one: ExecutionBandwidthView) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path
 
-from zoe_api.access.access import Admin
+from zoe_api.access.access import AsAdmin
 from zoe_api.http.routing import api_router
 from zoe_api.storage.client import ControllerDep
 from zoe_client.wire import (
@@ -22,7 +22,7 @@ Name = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-
 
 
 @router.get("", response_model=StorageControllerList)
-def list_storage_controllers(_: Admin, controller: ControllerDep) -> StorageControllerList:
+def list_storage_controllers(_: AsAdmin, controller: ControllerDep) -> StorageControllerList:
     """List the controllers, and what each did last."""
     found = controller.ask(list[StorageControllerView], "GET", "/v1/controllers")
     hosting = controller.ask(dict[str, StorageHostingView], "GET", "/v1/hosting", older={})
@@ -31,14 +31,14 @@ def list_storage_controllers(_: Admin, controller: ControllerDep) -> StorageCont
 
 
 @router.get("/{name}", response_model=StorageControllerView)
-def get_storage_controller(name: Name, _: Admin, controller: ControllerDep) -> StorageControllerView:
+def get_storage_controller(name: Name, _: AsAdmin, controller: ControllerDep) -> StorageControllerView:
     """Return a controller, with when it was switched last."""
     return controller.ask(StorageControllerView, "GET", f"/v1/controllers/{name}")
 
 
 @router.put("/{name}", response_model=StorageControllerView)
 def set_storage_controller(
-    name: Name, body: StorageControllerRequest, principal: Admin, controller: ControllerDep
+    name: Name, body: StorageControllerRequest, caller: AsAdmin, controller: ControllerDep
 ) -> StorageControllerView:
     """Set a controller on, off, or to a dry run, in which it decides and nothing is pushed."""
-    return controller.ask(StorageControllerView, "PUT", f"/v1/controllers/{name}", body, asker=principal.user)
+    return controller.ask(StorageControllerView, "PUT", f"/v1/controllers/{name}", body, asker=caller.user)

@@ -7,9 +7,8 @@ from urllib.parse import quote
 
 from fastapi import Path, Response
 
-from zoe_api.access.access import Admin
+from zoe_api.access.access import AsAdmin
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import AccountsDep
 from zoe_api.storage.client import ControllerDep
 from zoe_client.wire import StorageCoresList, StorageCoresRequest, StorageCoresView
 from zoe_client.words.names import TENANT_AT_THE_STORE
@@ -20,7 +19,7 @@ Tenant = Annotated[str, Path(min_length=1, max_length=256, pattern=TENANT_AT_THE
 
 
 @router.get("", response_model=StorageCoresList)
-def list_storage_cores(_: Admin, controller: ControllerDep) -> StorageCoresList:
+def list_storage_cores(_: AsAdmin, controller: ControllerDep) -> StorageCoresList:
     """List the cores that filters and views of tenants may take at each proxy."""
     return StorageCoresList(cores=controller.ask(list[StorageCoresView], "GET", "/v1/filter-cores"))
 
@@ -29,20 +28,19 @@ def list_storage_cores(_: Admin, controller: ControllerDep) -> StorageCoresList:
 def set_storage_cores(
     tenant: Tenant,
     body: StorageCoresRequest,
-    principal: Admin,
+    caller: AsAdmin,
     controller: ControllerDep,
-    accounts: AccountsDep,
 ) -> StorageCoresView:
     """Bound the cores of a tenant's filters and views at each proxy until it is removed; `*`: of all others."""
     path = f"/v1/filter-cores/{quote(tenant)}"
-    answer = controller.ask(StorageCoresView, "PUT", path, body, asker=principal.user)
-    if tenant not in {_OTHERS, *(one.name for one in accounts.tenants())}:
+    answer = controller.ask(StorageCoresView, "PUT", path, body, asker=caller.user)
+    if tenant not in {_OTHERS, *(one.name for one in caller.services.accounts.tenants())}:
         answer.notes.append(f"Zoe has no tenant {tenant}: the bound is for an account of the store with this name")
     return answer
 
 
 @router.delete("/{tenant}", status_code=204)
-def remove_storage_cores(tenant: Tenant, principal: Admin, controller: ControllerDep) -> Response:
+def remove_storage_cores(tenant: Tenant, caller: AsAdmin, controller: ControllerDep) -> Response:
     """Remove the bound that was set for a tenant; a setting of the storage controller holds again."""
-    controller.remove(f"/v1/filter-cores/{quote(tenant)}", principal.user)
+    controller.remove(f"/v1/filter-cores/{quote(tenant)}", caller.user)
     return Response(status_code=204)

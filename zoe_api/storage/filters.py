@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
-from zoe_api.access.access import Admin, Reader, Submitter, check
+from zoe_api.access.access import AsAdmin, AsReader, AsSubmitter, check
 from zoe_api.http.routing import api_router
 from zoe_api.storage.client import UPLOADS, ControllerDep
 from zoe_client.wire import (
@@ -28,14 +28,14 @@ Shared = Annotated[bool, Query(description="One that all tenants share; needs an
 
 @router.get("", response_model=StorageFilterList)
 def list_storage_filters(
-    principal: Reader,
+    caller: AsReader,
     controller: ControllerDep,
     everyone: Annotated[bool, Query(description="Of all tenants; needs an admin.")] = False,
 ) -> StorageFilterList:
     """List the filters that rules for your tenant may set: its own, and shared ones."""
     if everyone:
-        check(principal, Scope.ADMIN)
-    query = {"tenant": None if everyone else principal.tenant}
+        check(caller.principal, Scope.ADMIN)
+    query = {"tenant": None if everyone else caller.tenant}
     return StorageFilterList(
         filters=controller.ask(list[StorageFilterView], "GET", "/v1/modules", query=query),
         versions=controller.ask(list[StorageFilterVersionView], "GET", "/v1/modules/versions", query=query, older=[]),
@@ -44,29 +44,32 @@ def list_storage_filters(
 
 @router.put("/{name}", response_model=StorageFilterView, status_code=201)
 def upload_storage_filter(
-    name: Name, body: StorageFilterRequest, principal: Submitter, controller: ControllerDep
+    name: Name, body: StorageFilterRequest, caller: AsSubmitter, controller: ControllerDep
 ) -> StorageFilterView:
     """Upload a filter, or a new version of yours. Rules run the version that they had, until an admin moves them.
     Admins may upload new versions of all filters."""
-    query = {"tenant": _owner(principal, body.tenant, body.shared), "only_author": _only_author(principal)}
+    query = {
+        "tenant": _owner(caller.principal, body.tenant, body.shared),
+        "only_author": _only_author(caller.principal),
+    }
     file, path = StorageFilterFile(data=body.module), f"/v1/modules/{name}"
     return controller.ask(
-        StorageFilterView, "PUT", path, file, query=query, asker=principal.user, lane=UPLOADS, compiles=True
+        StorageFilterView, "PUT", path, file, query=query, asker=caller.user, lane=UPLOADS, compiles=True
     )
 
 
 @router.delete("/{name}", status_code=204)
 def remove_storage_filter(
     name: Name,
-    principal: Submitter,
+    caller: AsSubmitter,
     controller: ControllerDep,
     tenant: Tenant = None,
     shared: Shared = False,
 ) -> Response:
     """Remove a filter of yours that no rule sets. Objects that were stored through it are read as before. Admins may
     remove all filters."""
-    query = {"tenant": _owner(principal, tenant, shared), "only_author": _only_author(principal)}
-    controller.remove(f"/v1/modules/{name}", principal.user, query)
+    query = {"tenant": _owner(caller.principal, tenant, shared), "only_author": _only_author(caller.principal)}
+    controller.remove(f"/v1/modules/{name}", caller.user, query)
     return Response(status_code=204)
 
 
@@ -74,13 +77,13 @@ def remove_storage_filter(
 def remove_storage_filter_version(
     name: Name,
     sha256: Annotated[str, Path(pattern=r"^[0-9a-f]{6,64}$", description="The beginning of its SHA-256.")],
-    principal: Admin,
+    caller: AsAdmin,
     controller: ControllerDep,
     tenant: Tenant = None,
 ) -> Response:
     """Remove a version of a filter that is kept for stored objects, after all objects of the tenant were stored again.
     Older versions of objects, in containers that keep some, are not looked at: they cannot be read any more."""
-    controller.remove(f"/v1/modules/{name}/versions/{sha256}", principal.user, {"tenant": tenant or principal.tenant})
+    controller.remove(f"/v1/modules/{name}/versions/{sha256}", caller.user, {"tenant": tenant or caller.tenant})
     return Response(status_code=204)
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import Query, Request
+from fastapi import Query
 
-from zoe_api.access.access import Reader, check
-from zoe_api.access.visibility import visible_execution
+from zoe_api.access.access import AsReader, check
+from zoe_api.access.visibility import seen_execution
 from zoe_api.billing.spans import FromS, ToS, stretch_of
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import ServicesDep
+from zoe_api.services.dependencies import Caller
 from zoe_api.storage.client import Controller, ControllerDep
 from zoe_client.vocabulary import Mark
 from zoe_client.wire import (
@@ -27,7 +27,6 @@ from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.sharing import ExecutionShares
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.store.errors import NotFound
-from zoe_lib.store.people import Principal
 
 router = api_router(tag="storage")
 _LACKS = "this storage controller keeps no history of executions: they need credentials of their own"
@@ -35,24 +34,21 @@ _WAYS: Mapping[str, Any] = {"get": "read", "put": "write"}
 
 
 @router.get("/executions/{execution_id}/storage", response_model=ExecutionStorageView)
-def storage_of_execution(
-    execution_id: str, request: Request, principal: Reader, services: ServicesDep, controller: ControllerDep
-) -> ExecutionStorageView:
+def storage_of_execution(execution_id: str, caller: AsReader, controller: ControllerDep) -> ExecutionStorageView:
     """Return what an execution asked of the object store, which rules it met, and its bytes over its time; for a week
     after the last request.
     """
-    execution = visible_execution(services, principal, execution_id, request)
+    execution = seen_execution(caller, execution_id)
     from_s = execution.marks.get(Mark.PLACED, execution.submitted_at_s)
-    to_s = execution.marks.get(Mark.ENDED, services.clock.now_s())
+    to_s = execution.marks.get(Mark.ENDED, caller.services.clock.now_s())
     query = {"execution": execution.id} | _span(from_s, to_s)
-    answer = _uses(controller, services.settings.storage_owner, principal, query)
+    answer = _uses(controller, caller, query)
     return _view(execution, answer.executions[execution.id], answer.stretch_s)
 
 
 @router.get("/storage/history", response_model=StorageHistoryView)
 def storage_history(
-    principal: Reader,
-    services: ServicesDep,
+    caller: AsReader,
     controller: ControllerDep,
     from_s: FromS,
     to_s: ToS = None,
@@ -61,26 +57,26 @@ def storage_history(
     ] = None,
 ) -> StorageHistoryView:
     """Return the executions of a tenant that moved bytes, as far as you see them."""
-    if tenant not in (None, principal.tenant):
-        check(principal, Scope.OPERATE)
-    until_s, of = services.clock.now_s() if to_s is None else to_s, tenant or principal.tenant
+    if tenant not in (None, caller.tenant):
+        check(caller.principal, Scope.OPERATE)
+    until_s, of = caller.services.clock.now_s() if to_s is None else to_s, tenant or caller.tenant
     query = {"tenant": of} | _span(from_s, until_s)
-    answer = _uses(controller, services.settings.storage_owner, principal, query)
+    answer = _uses(controller, caller, query)
     found = []
     for name, one in answer.executions.items():
         try:
-            execution = services.store.execution(name)
+            execution = caller.store.execution(name)
         except NotFound:  # forgotten meanwhile
             continue
         shares = ExecutionShares(execution.tenant, execution.user, {})
-        if principal.operator or principal.visibility.includes(shares):
+        if caller.principal.operator or caller.principal.visibility.includes(shares):
             found.append(_view(execution, one, answer.stretch_s))
     return StorageHistoryView(from_s=from_s, to_s=until_s, tenant=of, executions=sorted(found, key=_began))
 
 
-def _uses(controller: Controller, owner: str, principal: Principal, query: Mapping[str, Any]) -> StorageUsesView:
-    path = f"/v1/owners/{quote(owner)}/history"
-    return controller.ask(StorageUsesView, "GET", path, query=query, asker=principal.user, lacks=_LACKS)
+def _uses(controller: Controller, caller: Caller, query: Mapping[str, Any]) -> StorageUsesView:
+    path = f"/v1/owners/{quote(caller.services.settings.storage_owner)}/history"
+    return controller.ask(StorageUsesView, "GET", path, query=query, asker=caller.user, lacks=_LACKS)
 
 
 def _span(from_s: float, to_s: float) -> dict[str, float]:

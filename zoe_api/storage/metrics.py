@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path, Response
 
-from zoe_api.access.access import Admin
+from zoe_api.access.access import AsAdmin
 from zoe_api.http.routing import api_router
 from zoe_api.storage.client import ControllerDep
 from zoe_client.wire import StorageMetricList, StorageMetricNew, StorageMetricRequest, StorageMetricView
@@ -17,22 +17,22 @@ Name = Annotated[str, Path(min_length=1, max_length=64, pattern=METRIC_NAME)]
 
 
 @router.get("", response_model=StorageMetricList)
-def list_storage_metrics(_: Admin, controller: ControllerDep) -> StorageMetricList:
+def list_storage_metrics(_: AsAdmin, controller: ControllerDep) -> StorageMetricList:
     """List the metrics that were added for rules, with their present values."""
     return StorageMetricList(metrics=controller.ask(list[StorageMetricView], "GET", "/v1/metrics"))
 
 
 @router.post("/{name}", response_model=StorageMetricView, status_code=201)
 def add_storage_metric(
-    name: Name, body: StorageMetricRequest, principal: Admin, controller: ControllerDep
+    name: Name, body: StorageMetricRequest, caller: AsAdmin, controller: ControllerDep
 ) -> StorageMetricView:
     """Add a metric that rules may compare: an expression that a Prometheus is asked, or a program in Python."""
     wanted = StorageMetricNew(name=name, **body.model_dump(exclude_unset=True))
-    return controller.ask(StorageMetricView, "POST", "/v1/metrics", wanted, asker=principal.user, compiles=True)
+    return controller.ask(StorageMetricView, "POST", "/v1/metrics", wanted, asker=caller.user, compiles=True)
 
 
 @router.delete("/{name}", status_code=204)
-def remove_storage_metric(name: Name, principal: Admin, controller: ControllerDep) -> Response:
+def remove_storage_metric(name: Name, caller: AsAdmin, controller: ControllerDep) -> Response:
     """Remove a metric that no rule uses."""
-    controller.remove(f"/v1/metrics/{name}", principal.user)
+    controller.remove(f"/v1/metrics/{name}", caller.user)
     return Response(status_code=204)

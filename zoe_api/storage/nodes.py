@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path
 
-from zoe_api.access.access import Admin
+from zoe_api.access.access import AsAdmin
 from zoe_api.http.routing import api_router
 from zoe_api.storage.client import ControllerDep
 from zoe_client.wire import StorageNodeList, StorageNodeView
@@ -17,12 +17,12 @@ Name = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9._
 
 
 @router.get("", response_model=StorageNodeList)
-def list_storage_nodes(_: Admin, controller: ControllerDep) -> StorageNodeList:
+def list_storage_nodes(_: AsAdmin, controller: ControllerDep) -> StorageNodeList:
     """List the object store's servers: how each is, since when and why."""
     return StorageNodeList(nodes=controller.ask(list[StorageNodeView], "GET", "/v1/nodes", lacks=_LACKS))
 
 
 @router.post("/{name}/restart", response_model=StorageNodeView, status_code=202)
-def restart_storage_node(name: Name, principal: Admin, controller: ControllerDep) -> StorageNodeView:
+def restart_storage_node(name: Name, caller: AsAdmin, controller: ControllerDep) -> StorageNodeView:
     """Begin to restart a server of the object store; the list tells how it ended."""
-    return controller.ask(StorageNodeView, "POST", f"/v1/nodes/{name}/restart", asker=principal.user)
+    return controller.ask(StorageNodeView, "POST", f"/v1/nodes/{name}/restart", asker=caller.user)

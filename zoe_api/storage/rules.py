@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path, Query, Request, Response
+from fastapi import Path, Query, Response
 
-from zoe_api.access.access import Admin, Reader, check
+from zoe_api.access.access import AsAdmin, AsReader, check
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.routing import api_router
 from zoe_api.storage.client import ControllerDep
@@ -32,7 +32,7 @@ FilterPath = Annotated[str, Path(min_length=1, max_length=100, pattern=FILTER_NA
 
 @router.get("/rules", response_model=StorageRuleList)
 def list_storage_rules(
-    _: Admin,
+    _: AsAdmin,
     controller: ControllerDep,
     removed: Annotated[bool, Query(description="Those that were removed instead, 500 at most.")] = False,
 ) -> StorageRuleList:
@@ -42,56 +42,56 @@ def list_storage_rules(
 
 
 @router.post("/rules", response_model=StorageRuleList, status_code=201)
-def add_storage_rules(body: StorageRuleRequest, principal: Admin, controller: ControllerDep) -> StorageRuleList:
+def add_storage_rules(body: StorageRuleRequest, caller: AsAdmin, controller: ControllerDep) -> StorageRuleList:
     """Add rules, all of them or none. They hold for objects that are stored from now on."""
-    body.tenant = body.tenant or principal.tenant
-    rules = controller.ask(list[StorageRuleView], "POST", "/v1/rules", body, asker=principal.user, compiles=True)
+    body.tenant = body.tenant or caller.tenant
+    rules = controller.ask(list[StorageRuleView], "POST", "/v1/rules", body, asker=caller.user, compiles=True)
     return StorageRuleList(rules=rules)
 
 
 @router.put("/rules/{number}/filters/{name}", response_model=StorageRuleView)
 def move_storage_rule(
-    number: int, name: FilterPath, body: StorageRuleMove, principal: Admin, controller: ControllerDep, request: Request
+    number: int, name: FilterPath, body: StorageRuleMove, caller: AsAdmin, controller: ControllerDep
 ) -> StorageRuleView:
     """Let a rule run another version of an uploaded filter, by default the newest. The audit log has both versions."""
     path = f"/v1/rules/{number}/modules/{name}"
-    moved = controller.ask(StorageRuleMoved, "PUT", path, body, asker=principal.user, compiles=True)
+    moved = controller.ask(StorageRuleMoved, "PUT", path, body, asker=caller.user, compiles=True)
     after = sorted({one.sha256 for one in moved.modules if one.name == name.lower()})
-    note_changes(request, {name.lower(): ", ".join(moved.was)}, {name.lower(): ", ".join(after)})
+    note_changes(caller.request, {name.lower(): ", ".join(moved.was)}, {name.lower(): ", ".join(after)})
     return moved
 
 
 @router.post("/rules/{number}/restore", response_model=StorageRuleView, status_code=201)
-def restore_storage_rule(number: int, principal: Admin, controller: ControllerDep) -> StorageRuleView:
+def restore_storage_rule(number: int, caller: AsAdmin, controller: ControllerDep) -> StorageRuleView:
     """Add a removed rule again under a new number, with the versions of uploaded filters that it ran. One that was not
     on is judged only. 409 if such a version was removed."""
-    return controller.ask(StorageRuleView, "POST", f"/v1/rules/{number}/again", asker=principal.user, compiles=True)
+    return controller.ask(StorageRuleView, "POST", f"/v1/rules/{number}/again", asker=caller.user, compiles=True)
 
 
 @router.post("/try", response_model=StorageRuleTryView)
-def try_storage_rules(body: StorageRuleTry, principal: Reader, controller: ControllerDep) -> StorageRuleTryView:
+def try_storage_rules(body: StorageRuleTry, caller: AsReader, controller: ControllerDep) -> StorageRuleTryView:
     """Return what holds for an object, now and with these rules beside; nothing changes."""
-    body.tenant = _tenant(principal, body.tenant)
-    return controller.ask(StorageRuleTryView, "POST", "/v1/rules/try", body, asker=principal.user)
+    body.tenant = _tenant(caller.principal, body.tenant)
+    return controller.ask(StorageRuleTryView, "POST", "/v1/rules/try", body, asker=caller.user)
 
 
 @router.get("/why", response_model=StorageWhyView)
 def why_stored(
-    principal: Reader,
+    caller: AsReader,
     controller: ControllerDep,
     container: Annotated[ObjectPart, Query()],
     name: Annotated[ObjectPart, Query(alias="object")],
     tenant: Annotated[str | None, Query(description="Of the object; default: yours. Others need an admin.")] = None,
 ) -> StorageWhyView:
     """Return which filters a stored object went through, by which rules, and what would hold for it now."""
-    query = {"tenant": _tenant(principal, tenant), "container": container, "object": name}
-    return controller.ask(StorageWhyView, "GET", "/v1/rules/why", query=query, asker=principal.user)
+    query = {"tenant": _tenant(caller.principal, tenant), "container": container, "object": name}
+    return controller.ask(StorageWhyView, "GET", "/v1/rules/why", query=query, asker=caller.user)
 
 
 @router.delete("/rules/{number}", status_code=204)
-def remove_storage_rule(number: int, principal: Admin, controller: ControllerDep) -> Response:
+def remove_storage_rule(number: int, caller: AsAdmin, controller: ControllerDep) -> Response:
     """Remove a rule. Objects that were stored by it stay as they are, and are read as before."""
-    controller.remove(f"/v1/rules/{number}", principal.user)
+    controller.remove(f"/v1/rules/{number}", caller.user)
     return Response(status_code=204)
 
 

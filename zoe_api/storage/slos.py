@@ -7,9 +7,8 @@ from urllib.parse import quote
 
 from fastapi import Path, Response
 
-from zoe_api.access.access import Admin
+from zoe_api.access.access import AsAdmin
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import AccountsDep
 from zoe_api.storage.client import ControllerDep
 from zoe_client.wire import StorageSloList, StorageSloRequest, StorageSloView
 from zoe_client.words.names import TENANT_AT_THE_STORE
@@ -19,7 +18,7 @@ Tenant = Annotated[str, Path(min_length=1, max_length=256, pattern=TENANT_AT_THE
 
 
 @router.get("", response_model=StorageSloList)
-def list_storage_slos(_: Admin, controller: ControllerDep) -> StorageSloList:
+def list_storage_slos(_: AsAdmin, controller: ControllerDep) -> StorageSloList:
     """List the bandwidth that tenants are guaranteed, and by what."""
     return StorageSloList(slos=controller.ask(list[StorageSloView], "GET", "/v1/slos"))
 
@@ -28,19 +27,18 @@ def list_storage_slos(_: Admin, controller: ControllerDep) -> StorageSloList:
 def set_storage_slo(
     tenant: Tenant,
     body: StorageSloRequest,
-    principal: Admin,
+    caller: AsAdmin,
     controller: ControllerDep,
-    accounts: AccountsDep,
 ) -> StorageSloView:
     """Guarantee bandwidth to a tenant until it is removed. Null removes a rate; one that is not named stays."""
-    answer = controller.ask(StorageSloView, "PUT", f"/v1/slos/{quote(tenant)}", body, asker=principal.user)
-    if tenant not in {one.name for one in accounts.tenants()}:
+    answer = controller.ask(StorageSloView, "PUT", f"/v1/slos/{quote(tenant)}", body, asker=caller.user)
+    if tenant not in {one.name for one in caller.services.accounts.tenants()}:
         answer.notes.append(f"Zoe has no tenant {tenant}: the SLO holds for an account of the store with this name")
     return answer
 
 
 @router.delete("/{tenant}", status_code=204)
-def remove_storage_slo(tenant: Tenant, principal: Admin, controller: ControllerDep) -> Response:
+def remove_storage_slo(tenant: Tenant, caller: AsAdmin, controller: ControllerDep) -> Response:
     """Remove the standing SLO of a tenant."""
-    controller.remove(f"/v1/slos/{quote(tenant)}", principal.user)
+    controller.remove(f"/v1/slos/{quote(tenant)}", caller.user)
     return Response(status_code=204)

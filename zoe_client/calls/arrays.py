@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from zoe_client import wire
 from zoe_client.errors import TimedOut
+from zoe_client.http.flow import answer_to
 from zoe_client.http.transport import path_part
 from zoe_client.vocabulary import IndexState
 from zoe_client.words.promises import asking, finish_time
@@ -17,8 +18,8 @@ from zoe_client.words.times import sent_deadline
 if TYPE_CHECKING:
     from zoe_client.http.transport import Transport
 
-LOOK_EVERY_S, LOOK_EVERY_S_MAX = 0.1, 2.0
-_PAGE = 500
+_LOOK_EVERY_S, _LOOK_EVERY_S_MAX = 0.1, 2.0
+_PAGE, _PAGE_OF_BRIEF = 500, 10_000
 
 
 class Arrays:
@@ -112,14 +113,7 @@ class Arrays:
         self, array_id: str, states: Sequence[IndexState] = (), *, brief: bool = False
     ) -> Iterator[wire.IndexView]:
         """Yield the indices in these states, or all, in order; `brief`: without their executions, which is faster."""
-        after: int | None = None
-        while True:
-            path, parameters = index_pages(array_id, states, after, brief)
-            page = self._transport.call(wire.IndexList, "GET", path, parameters=parameters)
-            yield from page.indices
-            after = page.next_after
-            if after is None:
-                return
+        return self._transport.flow.each(_IndexPages(self._transport, array_id, states, brief).more)
 
     def accept(self, array_id: str, offer: int = 1) -> wire.ArrayView:
         """Accept an offer of an array that cannot be promised as it was asked for, for all of its indices."""
@@ -135,15 +129,15 @@ class Arrays:
 
     def hold(self, array_id: str) -> wire.ArraySummary:
         """Keep all indices that wait out of the queue."""
-        return self._act(array_id, "hold")
+        return _act(self._transport, array_id, "hold")
 
     def release(self, array_id: str) -> wire.ArraySummary:
         """Let the indices of a held array into the queue."""
-        return self._act(array_id, "release")
+        return _act(self._transport, array_id, "release")
 
     def requeue(self, array_id: str) -> wire.ArraySummary:
         """Run failed and cancelled indices again."""
-        return self._act(array_id, "requeue")
+        return _act(self._transport, array_id, "requeue")
 
     def modify(self, array_id: str, changes: wire.ArrayModifyRequest) -> wire.ArraySummary:
         """Change how many indices may be active at once, and priority, deadline and time limit of those that wait; what
@@ -154,28 +148,43 @@ class Arrays:
 
     def wait(self, array_id: str, timeout_s: float | None = None) -> wire.ArrayView:
         """Return the array after all its indices have ended; TimedOut."""
-        give_up_s = None if timeout_s is None else time.monotonic() + timeout_s
-        pause_s = LOOK_EVERY_S
-        while (array := self.array(array_id)).ended_at_s is None:
-            if give_up_s is not None and time.monotonic() >= give_up_s:
-                raise TimedOut(f"array {array_id} has not ended within {timeout_s:g} s")
-            time.sleep(pause_s)
-            pause_s = min(2 * pause_s, LOOK_EVERY_S_MAX)
-        return array
-
-    def _act(self, array_id: str, action: str) -> wire.ArraySummary:
-        path = f"/arrays/{path_part(array_id)}/{action}"
-        return self._transport.call(wire.ArraySummary, "POST", path, again=True)
+        return self._transport.flow.perform(_wait(self._transport, array_id, timeout_s))
 
 
-def index_pages(
-    array_id: str, states: Sequence[IndexState], after: int | None, brief: bool
-) -> tuple[str, dict[str, Any]]:
-    """Return path and parameters of the page of indices that follows."""
-    parameters = {
-        "state": [state.value for state in states],
-        "after": after,
-        "brief": brief or None,
-        "limit": _PAGE if not brief else 10_000,
-    }
-    return f"/arrays/{path_part(array_id)}/indices", parameters
+def _act(transport: Transport, array_id: str, action: str) -> wire.ArraySummary:
+    return transport.call(wire.ArraySummary, "POST", f"/arrays/{path_part(array_id)}/{action}", again=True)
+
+
+async def _wait(transport: Transport, array_id: str, timeout_s: float | None) -> wire.ArrayView:
+    give_up_s = None if timeout_s is None else time.monotonic() + timeout_s
+    pause_s = _LOOK_EVERY_S
+    while (array := await answer_to(Arrays(transport).array(array_id))).ended_at_s is None:
+        if give_up_s is not None and time.monotonic() >= give_up_s:
+            raise TimedOut(f"array {array_id} has not ended within {timeout_s:g} s")
+        await answer_to(transport.flow.pause(pause_s))
+        pause_s = min(2 * pause_s, _LOOK_EVERY_S_MAX)
+    return array
+
+
+class _IndexPages:
+    """Pages of an array's indices, one after another."""
+
+    def __init__(self, transport: Transport, array_id: str, states: Sequence[IndexState], brief: bool) -> None:
+        self._transport = transport
+        self._path = f"/arrays/{path_part(array_id)}/indices"
+        self._parameters = {
+            "state": [state.value for state in states],
+            "brief": brief or None,
+            "limit": _PAGE_OF_BRIEF if brief else _PAGE,
+        }
+        self._after: int | None = None
+        self._ended = False
+
+    async def more(self) -> list[wire.IndexView] | None:
+        """Return the next page; None after the last."""
+        if self._ended:
+            return None
+        parameters = self._parameters | {"after": self._after}
+        page = await answer_to(self._transport.call(wire.IndexList, "GET", self._path, parameters=parameters))
+        self._after, self._ended = page.next_after, page.next_after is None
+        return page.indices

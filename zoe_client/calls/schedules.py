@@ -14,30 +14,30 @@ from zoe_client.words.names import NAME
 class StoredApplications:
     """The calls of `Client.applications`."""
 
-    def __init__(self, client: Transport) -> None:
-        self._client = client
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def put(self, name: str, document: dict[str, Any], of_tenant: bool = False) -> wire.StoredApplicationView:
         """Store the next version of a description or a workflow, yours or the tenant's (for operators and admins)."""
         body = wire.StoredApplicationRequest(document=document)
         given = {"of_tenant": of_tenant or None}
         path = f"/applications/{new_name(name, NAME)}"
-        return self._client.call(wire.StoredApplicationView, "PUT", path, body=body, parameters=given)
+        return self._transport.call(wire.StoredApplicationView, "PUT", path, body=body, parameters=given)
 
     def all(self) -> wire.StoredApplicationList:
         """Return the newest versions of yours in the tenant, and of those of the tenant."""
-        return self._client.call(wire.StoredApplicationList, "GET", "/applications")
+        return self._transport.call(wire.StoredApplicationList, "GET", "/applications")
 
     def one(self, name: str, version: int | None = None, of_tenant: bool = False) -> wire.StoredApplicationDetail:
         """Return a version (None: the newest) with its document."""
         given = {"version": version, "of_tenant": of_tenant or None}
         path = f"/applications/{path_part(name)}"
-        return self._client.call(wire.StoredApplicationDetail, "GET", path, parameters=given)
+        return self._transport.call(wire.StoredApplicationDetail, "GET", path, parameters=given)
 
     def remove(self, name: str, of_tenant: bool = False) -> None:
         """Remove all versions."""
         given = {"of_tenant": of_tenant or None}
-        return self._client.do("DELETE", f"/applications/{path_part(name)}", parameters=given)
+        return self._transport.do("DELETE", f"/applications/{path_part(name)}", parameters=given)
 
     def dispatch(
         self,
@@ -55,49 +55,51 @@ class StoredApplications:
         body = wire.DispatchRequest(parameters=dict(parameters or {}), **options)
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         path, given = f"/applications/{path_part(application)}/dispatch", {"of_tenant": of_tenant or None}
-        return self._client.call(wire.RunView, "POST", path, body=body, headers=headers, parameters=given, again=True)
+        return self._transport.call(
+            wire.RunView, "POST", path, body=body, headers=headers, parameters=given, again=True
+        )
 
 
 class Schedules:
     """The calls of `Client.schedules`. `user`: another user's schedule; for operators."""
 
-    def __init__(self, client: Transport) -> None:
-        self._client = client
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def put(self, name: str, request: wire.ScheduleRequest) -> wire.ScheduleView:
         """Run something at the times of a cron expression, replacing an earlier schedule of this name."""
-        return self._client.call(wire.ScheduleView, "PUT", f"/schedules/{new_name(name, NAME)}", body=request)
+        return self._transport.call(wire.ScheduleView, "PUT", f"/schedules/{new_name(name, NAME)}", body=request)
 
     def all(self, all_users: bool = False) -> wire.ScheduleList:
         """Return your schedules in the tenant, or those of all its users (for operators)."""
-        return self._client.call(wire.ScheduleList, "GET", "/schedules", parameters={"all_users": all_users or None})
+        return self._transport.call(wire.ScheduleList, "GET", "/schedules", parameters={"all_users": all_users or None})
 
     def one(self, name: str, user: str | None = None) -> wire.ScheduleDetail:
         """Return a schedule with its next times, and what came of its last ones."""
         path = f"/schedules/{path_part(name)}"
-        return self._client.call(wire.ScheduleDetail, "GET", path, parameters={"user": user})
+        return self._transport.call(wire.ScheduleDetail, "GET", path, parameters={"user": user})
 
     def hold(self, name: str, user: str | None = None) -> wire.ScheduleView:
         """Let no time run until it is released."""
         path = f"/schedules/{path_part(name)}/hold"
-        return self._client.call(wire.ScheduleView, "POST", path, parameters={"user": user}, again=True)
+        return self._transport.call(wire.ScheduleView, "POST", path, parameters={"user": user}, again=True)
 
     def release(self, name: str, user: str | None = None) -> wire.ScheduleView:
         """Let the times after now run again."""
         path = f"/schedules/{path_part(name)}/release"
-        return self._client.call(wire.ScheduleView, "POST", path, parameters={"user": user}, again=True)
+        return self._transport.call(wire.ScheduleView, "POST", path, parameters={"user": user}, again=True)
 
     def run(self, name: str, *, idempotency_key: str | None = None) -> wire.RunView:
         """Run it now; the same idempotency key returns the same run."""
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         path = f"/schedules/{path_part(name)}/run"
-        return self._client.call(wire.RunView, "POST", path, headers=headers, again=True)
+        return self._transport.call(wire.RunView, "POST", path, headers=headers, again=True)
 
     def backfill(self, name: str, request: wire.BackfillRequest) -> wire.BackfillView:
         """Run past times, each once and with its own time."""
         path = f"/schedules/{path_part(name)}/backfill"
-        return self._client.call(wire.BackfillView, "POST", path, body=request, again=True)
+        return self._transport.call(wire.BackfillView, "POST", path, body=request, again=True)
 
     def remove(self, name: str, user: str | None = None) -> None:
         """Remove a schedule with its history."""
-        return self._client.do("DELETE", f"/schedules/{path_part(name)}", parameters={"user": user})
+        return self._transport.do("DELETE", f"/schedules/{path_part(name)}", parameters={"user": user})

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
+from zoe_client.http.flow import answer_to
 from zoe_client.http.transport import Transport, path_part
 from zoe_client.words.promises import as_text
 from zoe_client.words.times import sent_deadline
@@ -19,8 +20,8 @@ _CANCEL_TIMEOUT_S = 120.0
 class Workflows:
     """The calls of `Client.workflows`."""
 
-    def __init__(self, client: Transport) -> None:
-        self._client = client
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def run(
         self,
@@ -39,12 +40,12 @@ class Workflows:
         """
         body = _request(document, parameters, finish_by, confidence, budget)
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
-        return self._client.call(wire.WorkflowView, "POST", "/workflows", body=body, headers=headers, again=True)
+        return self._transport.call(wire.WorkflowView, "POST", "/workflows", body=body, headers=headers, again=True)
 
     def validate(self, document: dict[str, Any], parameters: Mapping[str, Any] | None = None) -> wire.WorkflowPlan:
         """Check a workflow, and return the executions to which it is compiled; nothing is stored."""
         body = wire.WorkflowRequest(document=document, parameters=dict(parameters or {}))
-        return self._client.call(wire.WorkflowPlan, "POST", "/workflows:validate", body=body, again=True)
+        return self._transport.call(wire.WorkflowPlan, "POST", "/workflows:validate", body=body, again=True)
 
     def plan(
         self,
@@ -57,37 +58,41 @@ class Workflows:
     ) -> wire.PromisePlan:
         """Return what would be promised to a workflow, or offered instead, if it were run now; nothing is stored."""
         body = _request(document, parameters, finish_by, confidence, budget)
-        return self._client.call(wire.PromisePlan, "POST", "/workflows:plan", body=body, again=True)
+        return self._transport.call(wire.PromisePlan, "POST", "/workflows:plan", body=body, again=True)
 
     def one(self, workflow_id: str) -> wire.WorkflowView:
         """Return a workflow with its steps."""
-        return self._client.call(wire.WorkflowView, "GET", f"/workflows/{path_part(workflow_id)}")
+        return self._transport.call(wire.WorkflowView, "GET", f"/workflows/{path_part(workflow_id)}")
 
     def page(self, *, all_tenants: bool = False, limit: int = 50, cursor: str | None = None) -> wire.WorkflowList:
         """Return one page of workflows, newest first."""
         parameters = {"all_tenants": all_tenants or None, "limit": limit, "cursor": cursor}
-        return self._client.call(wire.WorkflowList, "GET", "/workflows", parameters=parameters)
+        return self._transport.call(wire.WorkflowList, "GET", "/workflows", parameters=parameters)
 
     def of_execution(self, execution_id: str) -> str | None:
         """Return the workflow to which an execution belongs; None: to none."""
-        path = f"/workflows/of/{path_part(execution_id)}"
-        return self._client.call(wire.WorkflowOf, "GET", path).workflow_id
+        return self._transport.flow.perform(_workflow_of(self._transport, execution_id))
 
     def accept(self, workflow_id: str, offer: int = 1) -> wire.WorkflowView:
         """Accept an offer of a workflow that cannot be promised as it was asked for."""
         path, body = f"/workflows/{path_part(workflow_id)}/accept", wire.AcceptRequest(offer=offer)
-        return self._client.call(wire.WorkflowView, "POST", path, body=body, again=True)
+        return self._transport.call(wire.WorkflowView, "POST", path, body=body, again=True)
 
     def cancel(self, workflow_id: str) -> wire.WorkflowView:
         """Cancel all steps that have not ended."""
         path = f"/workflows/{path_part(workflow_id)}/cancel"
-        return self._client.call(wire.WorkflowView, "POST", path, again=True, timeout_s=_CANCEL_TIMEOUT_S)
+        return self._transport.call(wire.WorkflowView, "POST", path, again=True, timeout_s=_CANCEL_TIMEOUT_S)
 
     def resume(self, workflow_id: str, *, idempotency_key: str | None = None) -> wire.WorkflowView:
         """Run the steps again that have not succeeded, and those that run after them."""
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         path = f"/workflows/{path_part(workflow_id)}/resume"
-        return self._client.call(wire.WorkflowView, "POST", path, headers=headers, again=True)
+        return self._transport.call(wire.WorkflowView, "POST", path, headers=headers, again=True)
+
+
+async def _workflow_of(transport: Transport, execution_id: str) -> str | None:
+    path = f"/workflows/of/{path_part(execution_id)}"
+    return (await answer_to(transport.call(wire.WorkflowOf, "GET", path))).workflow_id
 
 
 def _request(

@@ -9,9 +9,10 @@ from typing import Any, Self
 import httpx
 from pydantic import BaseModel
 
+from zoe_client.http.flow import AsyncFlow
 from zoe_client.http.problems import problem_of, unreachable
 from zoe_client.http.sse import ServerEvent
-from zoe_client.http.streams import AsyncResumedStream
+from zoe_client.http.streams import ResumedStream
 from zoe_client.http.transport import Model, OwnPosition, given, http_options, model_of, retries
 
 
@@ -32,6 +33,7 @@ class AsyncTransport:
         self._patience_s = patience_s
         self._position = OwnPosition()
         self._http = httpx.AsyncClient(transport=transport, **http_options(self.url, token, timeout_s, transport))
+        self.flow = AsyncFlow(self._http)
 
     async def __aenter__(self) -> Self:
         return self
@@ -100,4 +102,5 @@ class AsyncTransport:
     ) -> AsyncIterator[ServerEvent]:
         """Yield the events of a stream, even if the server restarts; TimedOut after `deadline_s` of
         `time.monotonic`."""
-        return aiter(AsyncResumedStream(self._http, path, parameters, self._patience_s, deadline_s))
+        stream = ResumedStream(self.flow, path, parameters, self._patience_s, deadline_s)
+        return self.flow.each(stream.more)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 
 import httpx
 
-from zoe_client.errors import TimedOut, Unreachable
-from zoe_client.http.problems import problem_of, unreachable
-from zoe_client.http.sse import EventLines, ServerEvent, parse_events
+from zoe_client.errors import TimedOut, Unreachable, ZoeError
+from zoe_client.http.flow import AsyncFlow, BlockingFlow, answer_to, close, next_of
+from zoe_client.http.sse import EventLines, ServerEvent
 
 _PAUSE_S_MIN = 0.05
 _PAUSE_S_MAX = 0.5
@@ -77,96 +76,56 @@ class _Resumption:
 
 
 class ResumedStream:
-    """Every event up to the server's `end`, each once, even if the server restarts."""
+    """Every event up to the server's `end`, each once, even if the server restarts. `flow.each(stream.more)` yields
+    them."""
 
     def __init__(
         self,
-        http: httpx.Client,
+        flow: BlockingFlow | AsyncFlow,
         path: str,
         parameters: Mapping[str, str | int],
         patience_s: float,
         deadline_s: float | None = None,
     ) -> None:
-        self._http = http
+        self._flow = flow
         self._path = path
         self._parameters = dict(parameters)
         self._resumption = _Resumption(patience_s, deadline_s)
+        self._lines: Generator[str, None, None] | AsyncGenerator[str, None] | None = None
+        self._unfinished = EventLines()
 
-    def __iter__(self) -> Iterator[ServerEvent]:
-        """Yield the events, without `end` itself."""
-        while True:
-            try:
-                for event in self._open():
-                    if event.kind == "end":
-                        return
-                    yield event
-            except Unreachable as error:
-                time.sleep(self._resumption.pause_s(error))
-            self._resumption.check_deadline()
-
-    def _open(self) -> Iterator[ServerEvent]:
-        """Yield the events until the stream breaks (Unreachable), or must be reopened for the deadline."""
+    async def more(self) -> list[ServerEvent] | None:
+        """Return the next event, or nothing after a break; None after the last. `end` itself is left out."""
         its = self._resumption
-        how = {"params": self._parameters, "headers": its.headers(), "timeout": its.timeout()}
         try:
-            with self._http.stream("GET", self._path, **how) as response:  # type: ignore[arg-type]
-                if response.is_error:
-                    response.read()
-                    raise problem_of(response)
-                for event in parse_events(response.iter_lines()):
-                    its.note(event)
-                    if event is not None:
-                        yield event
-                    if its.must_reopen():
-                        return
-        except httpx.TransportError as error:
-            raise unreachable(self._http, error) from None
+            event = await self._next()
+        except ZoeError as error:
+            await self._close()
+            if not isinstance(error, Unreachable):
+                raise
+            await answer_to(self._flow.pause(its.pause_s(error)))
+            its.check_deadline()
+            return []
+        if event is not None and event.kind == "end":
+            await self._close()
+            return None
+        return [] if event is None else [event]
+
+    async def _next(self) -> ServerEvent | None:
+        """Return the next event, None for a comment; Unreachable if the stream breaks, TimedOut."""
+        its = self._resumption
+        if self._lines is not None and its.must_reopen():
+            await self._close()
+        if self._lines is None:
+            how = {"params": self._parameters, "headers": its.headers(), "timeout": its.timeout()}
+            self._lines, self._unfinished = self._flow.lines(self._path, how), EventLines()
+        while (line := await next_of(self._lines)) is not None:
+            for event in self._unfinished.feed(line):
+                its.note(event)
+                return event
         raise Unreachable("the stream ended early")
 
-
-class AsyncResumedStream:
-    """The same with `async for`."""
-
-    def __init__(
-        self,
-        http: httpx.AsyncClient,
-        path: str,
-        parameters: Mapping[str, str | int],
-        patience_s: float,
-        deadline_s: float | None = None,
-    ) -> None:
-        self._http = http
-        self._path = path
-        self._parameters = dict(parameters)
-        self._resumption = _Resumption(patience_s, deadline_s)
-
-    async def __aiter__(self) -> AsyncIterator[ServerEvent]:
-        """Yield the events, without `end` itself."""
-        while True:
-            try:
-                async for event in self._open():
-                    if event.kind == "end":
-                        return
-                    yield event
-            except Unreachable as error:
-                await asyncio.sleep(self._resumption.pause_s(error))
-            self._resumption.check_deadline()
-
-    async def _open(self) -> AsyncIterator[ServerEvent]:
-        its, lines = self._resumption, EventLines()
-        how = {"params": self._parameters, "headers": its.headers(), "timeout": its.timeout()}
-        try:
-            async with self._http.stream("GET", self._path, **how) as response:  # type: ignore[arg-type]
-                if response.is_error:
-                    await response.aread()
-                    raise problem_of(response)
-                async for line in response.aiter_lines():
-                    for event in lines.feed(line):
-                        its.note(event)
-                        if event is not None:
-                            yield event
-                        if its.must_reopen():
-                            return
-        except httpx.TransportError as error:
-            raise unreachable(self._http, error) from None
-        raise Unreachable("the stream ended early")
+    async def _close(self) -> None:
+        lines, self._lines = self._lines, None
+        if lines is not None:
+            await close(lines)

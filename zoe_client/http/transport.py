@@ -12,6 +12,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from zoe_client.errors import Refused, Unreachable, ZoeError, bad_name, checked_part, is_part
+from zoe_client.http.flow import BlockingFlow
 from zoe_client.http.problems import problem_of, unreachable
 from zoe_client.http.proxies import proxy_for
 from zoe_client.http.sse import ServerEvent
@@ -80,6 +81,7 @@ class Transport:
         self._patience_s = patience_s
         self._position = OwnPosition()
         self._http = httpx.Client(transport=transport, **http_options(self.url, token, timeout_s, transport))
+        self.flow = BlockingFlow(self._http)
 
     def __enter__(self) -> Self:
         return self
@@ -169,7 +171,8 @@ class Transport:
     ) -> Iterator[ServerEvent]:
         """Yield the events of a stream, even if the server restarts; TimedOut after `deadline_s` of
         `time.monotonic`."""
-        return iter(ResumedStream(self._http, path, parameters, self._patience_s, deadline_s))
+        stream = ResumedStream(self.flow, path, parameters, self._patience_s, deadline_s)
+        return self.flow.each(stream.more)
 
 
 def http_options(url: str, token: str, timeout_s: float, transport: object) -> dict[str, Any]:

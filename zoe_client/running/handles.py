@@ -8,6 +8,7 @@ from html import escape
 from typing import Protocol
 
 from zoe_client import wire
+from zoe_client.http.flow import BlockingFlow, answer_to
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
 
 
@@ -15,6 +16,7 @@ class Executions(Protocol):
     """What a handle asks: `Client`."""
 
     url: str
+    flow: BlockingFlow
 
     def execution(self, execution_id: str) -> wire.ExecutionView:
         """Return one execution."""
@@ -114,15 +116,7 @@ class ExecutionHandle(_Shown):
 
     def output(self) -> str:
         """Return what its services have printed until now, in the order of the services."""
-        view = self.refresh().view
-        return "".join(self._output_of(service.id) for service in view.services)
-
-    def _output_of(self, service_id: str) -> str:
-        offset, pieces = 0, []
-        while (chunk := self._client.logs(self.id, service_id, offset)).next_offset > offset:
-            pieces.append(base64.b64decode(chunk.data))
-            offset = chunk.next_offset
-        return b"".join(pieces).decode(errors="replace")
+        return self._client.flow.perform(_output(self, self._client))
 
 
 class AsyncExecutionHandle(_Shown):
@@ -149,12 +143,17 @@ class AsyncExecutionHandle(_Shown):
 
     async def output(self) -> str:
         """Return what its services have printed until now, in the order of the services."""
-        view = (await self.refresh()).view
-        return "".join([await self._output_of(service.id) for service in view.services])
+        return await _output(self, self._client)
 
-    async def _output_of(self, service_id: str) -> str:
-        offset, pieces = 0, []
-        while (chunk := await self._client.logs(self.id, service_id, offset)).next_offset > offset:
-            pieces.append(base64.b64decode(chunk.data))
-            offset = chunk.next_offset
-        return b"".join(pieces).decode(errors="replace")
+
+async def _output(handle: _Shown, client: Executions | AsyncExecutions) -> str:
+    handle.view = await answer_to(client.execution(handle.id))
+    return "".join([await _output_of(client, handle.id, service.id) for service in handle.view.services])
+
+
+async def _output_of(client: Executions | AsyncExecutions, execution_id: str, service_id: str) -> str:
+    offset, pieces = 0, []
+    while (chunk := await answer_to(client.logs(execution_id, service_id, offset))).next_offset > offset:
+        pieces.append(base64.b64decode(chunk.data))
+        offset = chunk.next_offset
+    return b"".join(pieces).decode(errors="replace")

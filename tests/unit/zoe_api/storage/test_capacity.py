@@ -6,10 +6,20 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import ELSEWHERE, PEER, TENANT, USER, StorageAnswers, operator, person, refusal, services
+from tests.support.plain_api import (
+    ELSEWHERE,
+    PEER,
+    TENANT,
+    USER,
+    StorageAnswers,
+    caller_of,
+    operator,
+    person,
+    refusal,
+    services,
+)
 from zoe_api.http.problems.codes import Code
 from zoe_api.storage import capacity as storage
-from zoe_lib.clock import SYSTEM_CLOCK
 from zoe_lib.domain.executions.promises import Rates, TenantBandwidth
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import BandwidthPoint
@@ -50,7 +60,7 @@ def over_time(principal: Principal, **given: Any) -> tuple[Any, list[Any]]:
     made, asked = services(), list[Any]()
     point = BandwidthPoint(5.0, TENANT, TenantBandwidth(Rates(1, 2), None, Rates(3, 4)))
     made.store.bandwidth_over_time = lambda *found: asked.append(found) or [point]
-    return storage.storage_over_time(SYSTEM_CLOCK, principal, made.store, 0.0, 6000.0, **given), asked
+    return storage.storage_over_time(caller_of(made, principal), 0.0, 6000.0, **given), asked
 
 
 def test_means_over_time_are_those_of_the_store() -> None:
@@ -66,6 +76,6 @@ def test_means_over_time_are_those_of_the_store() -> None:
 def test_traffic_is_asked_for_one_tenant_or_all() -> None:
     controller: Any = StorageAnswers(seconds=10.0, rows=[], left_out=0)
     for principal, tenant in ((person(), TENANT), (operator(), None)):
-        storage.storage_traffic(principal, controller, "tenant,method", 10.0)
+        storage.storage_traffic(caller_of(None, principal), controller, "tenant,method", 10.0)
         _, _, query, asker = controller.asked[-1]
         assert (query["tenant"], query["by"], asker) == (tenant, ["tenant", "method"], principal.user)

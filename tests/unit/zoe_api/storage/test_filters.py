@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_api import ELSEWHERE, TENANT, StorageAnswers, admin, operator, person, refusal
+from tests.support.plain_api import ELSEWHERE, TENANT, StorageAnswers, admin, caller_of, operator, person, refusal
 from zoe_api.http.problems.codes import Code
 from zoe_api.storage import filters as storage_filters
 from zoe_lib.store.people import Principal
@@ -37,8 +37,8 @@ def test_filters_of_others_and_shared_ones_are_for_admins(
 
 def test_a_list_of_all_tenants_is_for_admins() -> None:
     controller: Any = StorageAnswers()
-    storage_filters.list_storage_filters(person(), controller)
-    storage_filters.list_storage_filters(admin(), controller, everyone=True)
+    storage_filters.list_storage_filters(caller_of(None, person()), controller)
+    storage_filters.list_storage_filters(caller_of(None, admin()), controller, everyone=True)
     assert [query["tenant"] for _, _, query, _ in controller.asked] == [TENANT, TENANT, None, None]
     with refusal(Code.NOT_ADMIN):
-        storage_filters.list_storage_filters(operator(), controller, everyone=True)
+        storage_filters.list_storage_filters(caller_of(None, operator()), controller, everyone=True)

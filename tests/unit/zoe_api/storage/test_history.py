@@ -13,6 +13,7 @@ from tests.support.plain_api import (
     TENANT,
     USER,
     StorageAnswers,
+    caller_of,
     operator,
     person,
     refusal,
@@ -73,7 +74,7 @@ def test_a_span_begins_one_stretch_earlier(from_s: float, to_s: float, asked: di
 
 def test_of_an_execution_its_own_time_is_asked() -> None:
     controller: Any = StorageAnswers(executions={PLACED.id: ANSWER}, stretch_s=30.0)
-    told = storage_history.storage_of_execution(PLACED.id, request(), person(), services(PLACED), controller)
+    told = storage_history.storage_of_execution(PLACED.id, caller_of(services(PLACED), person(), request()), controller)
     assert told.execution_id == PLACED.id
     span = {"from_s": 470.0, "to_s": 900.0, "stretch_s": 30.0}
     assert controller.asked == [("GET", "/v1/owners/zoe/history", {"execution": PLACED.id, **span}, USER)]
@@ -91,7 +92,7 @@ def history(principal: Principal, tenant: str | None = None) -> tuple[Any, Any]:
     ]
     names = [one.id for one in stored] + ["gone"]
     controller: Any = StorageAnswers(executions=dict.fromkeys(names, EMPTY), stretch_s=30.0)
-    told = storage_history.storage_history(principal, services(*stored), controller, 0.0, 60.0, tenant)
+    told = storage_history.storage_history(caller_of(services(*stored), principal), controller, 0.0, 60.0, tenant)
     return told, controller.asked[0][2]
 
 
