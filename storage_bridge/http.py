@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import httpx
@@ -22,6 +23,7 @@ _NOT_FOUND = 404
 _FIRST_REST_S = 1.0
 _ANSWER_BYTES_MAX = 64 * 2**20
 _NEVER = object()
+_HEAD = 200
 Clock = Callable[[], float]
 T = TypeVar("T")
 
@@ -47,17 +49,27 @@ class ControllerSettings:
 
     @classmethod
     def of(cls, settings: StorageSettings) -> ControllerSettings | None:
-        """Return how to reach the configured controller; None without one. OSError if its token cannot be read."""
+        """Return how to reach the configured controller; None without one. OSError, ValueError if its token cannot be
+        read, or is none.
+        """
         if settings.storage_url is None:
             return None
         return cls(
             settings.storage_url,
-            settings.storage_token_file.read_text().strip() if settings.storage_token_file else "",
+            _token(settings.storage_token_file) if settings.storage_token_file else "",
             settings.storage_owner,
             BandwidthSlo(settings.storage_read_bytes_per_s, settings.storage_write_bytes_per_s),
             timeout_s=settings.storage_timeout_s,
             lease_s=settings.storage_lease_s,
         )
+
+
+def _token(path: Path) -> str:
+    """Return the token in a file. ValueError, without the token, for what no header can hold."""
+    token = path.read_text().strip()
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise ValueError("it is one line of letters, digits and signs of ASCII")
+    return token
 
 
 class _Deadline:
@@ -198,7 +210,7 @@ def _said(answer: httpx.Response) -> str:
     try:
         body = answer.json()
     except ValueError:
-        return answer.text
+        return "" if "<html" in answer.text[:_HEAD].lower() else answer.text  # another server's page
     message = body.get("error") if isinstance(body, dict) else body
     return message if isinstance(message, str) else answer.text
 

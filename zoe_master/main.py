@@ -83,8 +83,8 @@ _SHORTEST_WAIT_S = 0.01
 _REFUSALS = (BackendRefused, PluginRefused, TablesTooOld)
 
 
-class Closed(Protocol):
-    """What has to be closed when a master leads no more."""
+class LeaderThread(Protocol):
+    """A thread that a master has while it leads."""
 
     def close(self) -> None:
         """End it."""
@@ -208,7 +208,7 @@ class Process:
 
     def _threads(
         self, epoch: int, master: Master, backend: Backend, numbers: SystemUsers, decisions: PromiseDecisions
-    ) -> Iterator[Closed]:
+    ) -> Iterator[LeaderThread]:
         """Start the threads beside the loop; yield each, to be closed in the reverse order."""
         store, settings, clock, waker = self._store, self._settings, self._clock, self._waker
         yield ForecastThread(master, waker, clock=clock)
@@ -293,7 +293,13 @@ def advertised_endpoint(settings: Settings) -> str:
 
 def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit: Hit) -> ThreadedReconciler | None:
     """Return who keeps the storage controller equal to what is promised; None without a controller."""
-    controller = ControllerSettings.of(settings)
+    try:
+        controller = ControllerSettings.of(settings)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or (error if type(error) is ValueError else "it is no text")
+        raise BackendRefused(
+            f"cannot read the token of the storage controller (setting storage_token_file): {why}"
+        ) from None
     if controller is None:
         return None
     for_views = replace(controller, timeout_s=settings.storage_view_timeout_s, attempts=1)

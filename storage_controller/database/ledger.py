@@ -340,7 +340,10 @@ def set_rates(
         if rate is not None
     ]
     if rows:
-        connection.execute(sa.insert(slos), rows)
+        new = insert(slos).values(rows)
+        # Another request may have set the same in this moment: the later one counts.
+        latest = {name: new.excluded[name] for name in ("bytes_per_s", "owner")}
+        connection.execute(new.on_conflict_do_update(index_elements=list(slos.primary_key), set_=latest))
 
 
 def _execution(row: sa.Row[Any]) -> StoreExecution:

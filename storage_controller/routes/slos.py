@@ -37,8 +37,14 @@ def put(
         raise Refused(400, "an SLO needs a rate to read, to write, or both")
     response.headers.update(promisable.check(tenant, slo))
     ledger.set_slo(tenant, STANDING, {READ: slo.read_bytes_per_s, WRITE: slo.write_bytes_per_s})
-    made = _standing(ledger, tenant)
-    assert made is not None
+    # Another request may have removed it since.
+    made = _standing(ledger, tenant) or StorageSloView(
+        tenant=tenant,
+        standing=True,
+        set_by=STANDING,
+        read_bytes_per_s=slo.read_bytes_per_s,
+        write_bytes_per_s=slo.write_bytes_per_s,
+    )
     made.notes = [*promisable.caveats(slo), *_beyond(ledger, promisable.capacity)]
     return made
 

@@ -19,7 +19,7 @@ TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class SwiftAdmin:
-    """How the controller signs in to Swift (`zoe_lib.http.swift_sign_in.py`), and how tenants' accounts are named."""
+    """How the controller signs in to Swift (`zoe_lib/http/swift_sign_in.py`), and how tenants' accounts are named."""
 
     auth_url: str
     user: str

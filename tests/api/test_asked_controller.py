@@ -59,7 +59,7 @@ def test_a_missing_token_is_named(api: Api, controller: Served) -> None:
     without = api.settings.model_copy(update={"storage_url": controller.url})
     api.app.state.storage_controller = StorageController(without)
     told = problem(api.http(api.admin).get("/api/v1/storage/rules"))
-    assert (told["status"], told["detail"]) == (422, "a valid X-Auth-Token is required")
+    assert (told["status"], told["detail"]) == (503, "the storage controller does not accept the API's token")
     assert "storage_token_file (ZOE_STORAGE_TOKEN_FILE)" in told["hint"]
 
 

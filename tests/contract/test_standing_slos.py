@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -89,3 +90,13 @@ def test_a_rate_that_is_not_named_stays_and_null_removes_one(http: httpx.Client)
     last = http.put("/v1/slos/acme", json={"write_bytes_per_s": None})
     assert (last.status_code, last.json()["error"]) == (400, "an SLO needs a rate to read, to write, or both")
     assert http.get("/v1/slos").json()[0]["write_bytes_per_s"] == 20 * MB
+
+
+@pytest.mark.parametrize("tenant", ["acme", "beta", "gamma"])
+def test_the_first_of_a_tenant_may_be_set_by_many_at_once(http: httpx.Client, tenant: str) -> None:
+    def put(rate: int) -> int:
+        return http.put(f"/v1/slos/{tenant}", json={"read_bytes_per_s": rate * MB}).status_code
+
+    with ThreadPoolExecutor(20) as pool:
+        assert set(pool.map(put, range(1, 21))) == {201}
+    assert [one["tenant"] for one in http.get("/v1/slos").json()] == [tenant]

@@ -291,8 +291,8 @@ class StorageAnswers:
 
     def __init__(self, **fields: Any) -> None:
         self.fields = fields
-        self.asked: list[tuple[str, str, dict[str, Any], str]] = []
-        """Method, path, fields of body or query, and the user."""
+        self.asked: list[tuple[str, str, dict[str, Any]]] = []
+        """Method, path, and fields of body or query."""
 
     def ask(
         self,
@@ -301,11 +301,10 @@ class StorageAnswers:
         path: str,
         body: BaseModel | None = None,
         query: Mapping[str, Any] | None = None,
-        asker: str = "",
         **_: Any,
     ) -> Any:
         given = dict(query or {}) if body is None else body.model_dump(exclude_unset=True)
-        self.asked.append((method, path, given, asker))
+        self.asked.append((method, path, given))
         return answer(**self.fields) if isinstance(answer, type) and issubclass(answer, BaseModel) else answer()
 
 

@@ -47,7 +47,7 @@ class Lane:
 
 
 QUESTIONS = Lane("storage_rules", 6, Bounds(16, 4, Code.STORAGE_RULES_UNAVAILABLE))
-# The controller compiles what is uploaded: such questions hold up no others.
+# The controller compiles uploads, which takes seconds. They have a lane of their own, so that they delay nothing else.
 UPLOADS = Lane("storage_uploads", 3, Bounds(8, 1, Code.STORAGE_RULES_UNAVAILABLE))
 
 
@@ -76,7 +76,7 @@ class StorageController:
     def line(self, lane: Lane, asker: str, compiles: bool) -> Iterator[ControllerHttp]:
         """Hold a place of the lane, and wait for a turn; ApiProblem without a place or a controller.
 
-        A turn comes in time, since each question ends in time.
+        Every question has a time limit, so a turn comes.
         """
         quick, patient = self._lines()
         try:
@@ -98,7 +98,7 @@ class StorageController:
         try:
             found = ControllerSettings.of(self._settings)
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or "it is no text"
+            why = getattr(error, "strerror", None) or (error if type(error) is ValueError else "it is no text")
             sentence = f"the API cannot read the token of the storage controller (setting storage_token_file): {why}"
             raise ApiProblem(Code.STORAGE_RULES_UNAVAILABLE, sentence, _HINT) from None
         if found is None:
@@ -112,10 +112,13 @@ class StorageController:
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The storage controller, as one request asks it."""
+    """The storage controller, as one request asks it.
+
+    Each user may have a few questions in progress. The controller records the user as the author of a change.
+    """
 
     controller: StorageController
-    request_id: str
+    request: Request
 
     def ask(
         self,
@@ -125,7 +128,6 @@ class Controller:
         body: BaseModel | None = None,
         *,
         query: Mapping[str, Any] | None = None,
-        asker: str = "",
         lane: Lane = QUESTIONS,
         compiles: bool = False,
         lacks: str = "",
@@ -133,12 +135,11 @@ class Controller:
     ) -> T:
         """Return the answer as this model; ApiProblem if the controller refuses, does not answer, or is busy.
 
-        body: fields that were not set are left out. asker: the user, of whom few questions are accepted at a time, and
-        whom the controller notes as the author. lacks, older: for a controller without this route, the sentence of 503,
-        or what stands for the answer.
+        body: fields that were not set are left out. lacks, older: for a controller without this route, the sentence of
+        503, or what stands for the answer.
         """
         try:
-            found = self._json(method, path, body, query or {}, asker, lane, compiles)
+            found = self._json(method, path, body, query or {}, lane, compiles)
         except ApiProblem as refused:
             if refused.problem.code != Code.NOT_FOUND or (older is None and not lacks):
                 raise
@@ -154,9 +155,9 @@ class Controller:
             raise ApiProblem(Code.STORAGE_RULES_UNAVAILABLE, sentence) from None
         return read
 
-    def remove(self, path: str, asker: str, query: Mapping[str, Any] | None = None) -> None:
+    def remove(self, path: str, query: Mapping[str, Any] | None = None) -> None:
         """Remove what is at a path; ApiProblem as above."""
-        self._json("DELETE", path, None, query or {}, asker, QUESTIONS, compiles=False)
+        self._json("DELETE", path, None, query or {}, QUESTIONS, compiles=False)
 
     def _json(
         self,
@@ -164,20 +165,23 @@ class Controller:
         path: str,
         body: BaseModel | None,
         query: Mapping[str, Any],
-        asker: str,
         lane: Lane,
         compiles: bool,
     ) -> Any:
         given = urlencode({name: _text(value) for name, value in query.items() if value is not None}, doseq=True)
-        headers = {"X-Request-Id": self.request_id} | ({"X-Zoe-Author": asker} if asker else {})
+        state = self.request.state  # its user is known when the route runs, which may be after this was made
+        headers = {"X-Request-Id": state.request_id, "X-Zoe-Author": state.user}
         json = None if body is None else body.model_dump(mode="json", exclude_unset=True)
         try:
-            with self.controller.line(lane, asker, compiles) as line:
+            with self.controller.line(lane, state.user, compiles) as line:
                 return line.ask(method, f"{path}?{given}" if given else path, json, headers=headers)
         except StorageRefusedError as refused:
-            hint = _HINT if refused.status == _UNAUTHORIZED else ""
+            if refused.status == _UNAUTHORIZED:
+                log.warning("the storage controller refuses the token of the API", hint=_HINT)
+                sentence = "the storage controller does not accept the API's token"
+                raise ApiProblem(Code.STORAGE_RULES_UNAVAILABLE, sentence, _HINT) from None
             code = Code.NOT_FOUND if refused.missing else Code.STORAGE_RULE_REFUSED
-            raise ApiProblem(code, refused.sentence, hint) from None
+            raise ApiProblem(code, refused.sentence) from None
         except StorageUnavailableError as away:
             raise ApiProblem(Code.STORAGE_RULES_UNAVAILABLE, str(away)) from None
 
@@ -193,7 +197,7 @@ def _text(value: Any) -> Any:
 
 # A coroutine, since a plain function would cost a change of threads.
 async def _controller(request: Request) -> Controller:
-    return Controller(request.app.state.storage_controller, request.state.request_id)
+    return Controller(request.app.state.storage_controller, request)
 
 
 ControllerDep = Annotated[Controller, Depends(_controller)]

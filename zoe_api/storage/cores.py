@@ -33,14 +33,14 @@ def set_storage_cores(
 ) -> StorageCoresView:
     """Bound the cores of a tenant's filters and views at each proxy until it is removed; `*`: of all others."""
     path = f"/v1/filter-cores/{quote(tenant)}"
-    answer = controller.ask(StorageCoresView, "PUT", path, body, asker=caller.user)
+    answer = controller.ask(StorageCoresView, "PUT", path, body)
     if tenant not in {_OTHERS, *(one.name for one in caller.services.accounts.tenants())}:
         answer.notes.append(f"Zoe has no tenant {tenant}: the bound is for an account of the store with this name")
     return answer
 
 
 @router.delete("/{tenant}", status_code=204)
-def remove_storage_cores(tenant: Tenant, caller: AsAdmin, controller: ControllerDep) -> Response:
+def remove_storage_cores(tenant: Tenant, _: AsAdmin, controller: ControllerDep) -> Response:
     """Remove the bound that was set for a tenant; a setting of the storage controller holds again."""
-    controller.remove(f"/v1/filter-cores/{quote(tenant)}", caller.user)
+    controller.remove(f"/v1/filter-cores/{quote(tenant)}")
     return Response(status_code=204)

@@ -53,9 +53,7 @@ def upload_storage_filter(
         "only_author": _only_author(caller.principal),
     }
     file, path = StorageFilterFile(data=body.module), f"/v1/modules/{name}"
-    return controller.ask(
-        StorageFilterView, "PUT", path, file, query=query, asker=caller.user, lane=UPLOADS, compiles=True
-    )
+    return controller.ask(StorageFilterView, "PUT", path, file, query=query, lane=UPLOADS, compiles=True)
 
 
 @router.delete("/{name}", status_code=204)
@@ -69,7 +67,7 @@ def remove_storage_filter(
     """Remove a filter of yours that no rule sets. Objects that were stored through it are read as before. Admins may
     remove all filters."""
     query = {"tenant": _owner(caller.principal, tenant, shared), "only_author": _only_author(caller.principal)}
-    controller.remove(f"/v1/modules/{name}", caller.user, query)
+    controller.remove(f"/v1/modules/{name}", query)
     return Response(status_code=204)
 
 
@@ -83,7 +81,7 @@ def remove_storage_filter_version(
 ) -> Response:
     """Remove a version of a filter that is kept for stored objects, after all objects of the tenant were stored again.
     Older versions of objects, in containers that keep some, are not looked at: they cannot be read any more."""
-    controller.remove(f"/v1/modules/{name}/versions/{sha256}", caller.user, {"tenant": tenant or caller.tenant})
+    controller.remove(f"/v1/modules/{name}/versions/{sha256}", {"tenant": tenant or caller.tenant})
     return Response(status_code=204)
 
 

@@ -76,7 +76,7 @@ def storage_history(
 
 def _uses(controller: Controller, caller: Caller, query: Mapping[str, Any]) -> StorageUsesView:
     path = f"/v1/owners/{quote(caller.services.settings.storage_owner)}/history"
-    return controller.ask(StorageUsesView, "GET", path, query=query, asker=caller.user, lacks=_LACKS)
+    return controller.ask(StorageUsesView, "GET", path, query=query, lacks=_LACKS)
 
 
 def _span(from_s: float, to_s: float) -> dict[str, float]:

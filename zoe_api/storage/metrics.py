@@ -24,15 +24,15 @@ def list_storage_metrics(_: AsAdmin, controller: ControllerDep) -> StorageMetric
 
 @router.post("/{name}", response_model=StorageMetricView, status_code=201)
 def add_storage_metric(
-    name: Name, body: StorageMetricRequest, caller: AsAdmin, controller: ControllerDep
+    name: Name, body: StorageMetricRequest, _: AsAdmin, controller: ControllerDep
 ) -> StorageMetricView:
     """Add a metric that rules may compare: an expression that a Prometheus is asked, or a program in Python."""
     wanted = StorageMetricNew(name=name, **body.model_dump(exclude_unset=True))
-    return controller.ask(StorageMetricView, "POST", "/v1/metrics", wanted, asker=caller.user, compiles=True)
+    return controller.ask(StorageMetricView, "POST", "/v1/metrics", wanted, compiles=True)
 
 
 @router.delete("/{name}", status_code=204)
-def remove_storage_metric(name: Name, caller: AsAdmin, controller: ControllerDep) -> Response:
+def remove_storage_metric(name: Name, _: AsAdmin, controller: ControllerDep) -> Response:
     """Remove a metric that no rule uses."""
-    controller.remove(f"/v1/metrics/{name}", caller.user)
+    controller.remove(f"/v1/metrics/{name}")
     return Response(status_code=204)

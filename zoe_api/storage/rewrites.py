@@ -19,21 +19,19 @@ def list_storage_rewrites(_: AsAdmin, controller: ControllerDep) -> StorageRewri
 
 
 @router.post("", response_model=StorageRewriteView, status_code=201)
-def begin_storage_rewrite(
-    body: StorageRewriteRequest, caller: AsAdmin, controller: ControllerDep
-) -> StorageRewriteView:
+def begin_storage_rewrite(body: StorageRewriteRequest, _: AsAdmin, controller: ControllerDep) -> StorageRewriteView:
     """Store objects again by today's rules, or as they were put. One job runs at a time."""
-    return controller.ask(StorageRewriteView, "POST", "/v1/rewrites", body, asker=caller.user)
+    return controller.ask(StorageRewriteView, "POST", "/v1/rewrites", body)
 
 
 @router.post("/{number}/resume", response_model=StorageRewriteView, status_code=201)
-def resume_storage_rewrite(number: int, caller: AsAdmin, controller: ControllerDep) -> StorageRewriteView:
+def resume_storage_rewrite(number: int, _: AsAdmin, controller: ControllerDep) -> StorageRewriteView:
     """Let a job go on that was cancelled or gave up, from where it ended."""
-    return controller.ask(StorageRewriteView, "POST", f"/v1/rewrites/{number}/resume", asker=caller.user)
+    return controller.ask(StorageRewriteView, "POST", f"/v1/rewrites/{number}/resume")
 
 
 @router.delete("/{number}", status_code=204)
-def cancel_storage_rewrite(number: int, caller: AsAdmin, controller: ControllerDep) -> Response:
+def cancel_storage_rewrite(number: int, _: AsAdmin, controller: ControllerDep) -> Response:
     """Cancel a job. What was stored again stays so."""
-    controller.remove(f"/v1/rewrites/{number}", caller.user)
+    controller.remove(f"/v1/rewrites/{number}")
     return Response(status_code=204)

@@ -45,7 +45,7 @@ def list_storage_rules(
 def add_storage_rules(body: StorageRuleRequest, caller: AsAdmin, controller: ControllerDep) -> StorageRuleList:
     """Add rules, all of them or none. They hold for objects that are stored from now on."""
     body.tenant = body.tenant or caller.tenant
-    rules = controller.ask(list[StorageRuleView], "POST", "/v1/rules", body, asker=caller.user, compiles=True)
+    rules = controller.ask(list[StorageRuleView], "POST", "/v1/rules", body, compiles=True)
     return StorageRuleList(rules=rules)
 
 
@@ -55,24 +55,24 @@ def move_storage_rule(
 ) -> StorageRuleView:
     """Let a rule run another version of an uploaded filter, by default the newest. The audit log has both versions."""
     path = f"/v1/rules/{number}/modules/{name}"
-    moved = controller.ask(StorageRuleMoved, "PUT", path, body, asker=caller.user, compiles=True)
+    moved = controller.ask(StorageRuleMoved, "PUT", path, body, compiles=True)
     after = sorted({one.sha256 for one in moved.modules if one.name == name.lower()})
     note_changes(caller.request, {name.lower(): ", ".join(moved.was)}, {name.lower(): ", ".join(after)})
     return moved
 
 
 @router.post("/rules/{number}/restore", response_model=StorageRuleView, status_code=201)
-def restore_storage_rule(number: int, caller: AsAdmin, controller: ControllerDep) -> StorageRuleView:
+def restore_storage_rule(number: int, _: AsAdmin, controller: ControllerDep) -> StorageRuleView:
     """Add a removed rule again under a new number, with the versions of uploaded filters that it ran. One that was not
     on is judged only. 409 if such a version was removed."""
-    return controller.ask(StorageRuleView, "POST", f"/v1/rules/{number}/again", asker=caller.user, compiles=True)
+    return controller.ask(StorageRuleView, "POST", f"/v1/rules/{number}/again", compiles=True)
 
 
 @router.post("/try", response_model=StorageRuleTryView)
 def try_storage_rules(body: StorageRuleTry, caller: AsReader, controller: ControllerDep) -> StorageRuleTryView:
     """Return what holds for an object, now and with these rules beside; nothing changes."""
     body.tenant = _tenant(caller.principal, body.tenant)
-    return controller.ask(StorageRuleTryView, "POST", "/v1/rules/try", body, asker=caller.user)
+    return controller.ask(StorageRuleTryView, "POST", "/v1/rules/try", body)
 
 
 @router.get("/why", response_model=StorageWhyView)
@@ -85,13 +85,13 @@ def why_stored(
 ) -> StorageWhyView:
     """Return which filters a stored object went through, by which rules, and what would hold for it now."""
     query = {"tenant": _tenant(caller.principal, tenant), "container": container, "object": name}
-    return controller.ask(StorageWhyView, "GET", "/v1/rules/why", query=query, asker=caller.user)
+    return controller.ask(StorageWhyView, "GET", "/v1/rules/why", query=query)
 
 
 @router.delete("/rules/{number}", status_code=204)
-def remove_storage_rule(number: int, caller: AsAdmin, controller: ControllerDep) -> Response:
+def remove_storage_rule(number: int, _: AsAdmin, controller: ControllerDep) -> Response:
     """Remove a rule. Objects that were stored by it stay as they are, and are read as before."""
-    controller.remove(f"/v1/rules/{number}", caller.user)
+    controller.remove(f"/v1/rules/{number}")
     return Response(status_code=204)
 
 

@@ -31,14 +31,14 @@ def set_storage_slo(
     controller: ControllerDep,
 ) -> StorageSloView:
     """Guarantee bandwidth to a tenant until it is removed. Null removes a rate; one that is not named stays."""
-    answer = controller.ask(StorageSloView, "PUT", f"/v1/slos/{quote(tenant)}", body, asker=caller.user)
+    answer = controller.ask(StorageSloView, "PUT", f"/v1/slos/{quote(tenant)}", body)
     if tenant not in {one.name for one in caller.services.accounts.tenants()}:
         answer.notes.append(f"Zoe has no tenant {tenant}: the SLO holds for an account of the store with this name")
     return answer
 
 
 @router.delete("/{tenant}", status_code=204)
-def remove_storage_slo(tenant: Tenant, caller: AsAdmin, controller: ControllerDep) -> Response:
+def remove_storage_slo(tenant: Tenant, _: AsAdmin, controller: ControllerDep) -> Response:
     """Remove the standing SLO of a tenant."""
-    controller.remove(f"/v1/slos/{quote(tenant)}", caller.user)
+    controller.remove(f"/v1/slos/{quote(tenant)}")
     return Response(status_code=204)

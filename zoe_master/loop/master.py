@@ -163,7 +163,7 @@ class Master:
         return self.latest
 
     def _result(self, snapshot: Snapshot, plan: Plan, tick: TickContext, plan_s: float, read_to: int) -> Tick:
-        """Return what is published of a tick. plan_s: what deciding took; read_to: position in the journal."""
+        """Return the tick to publish. plan_s: seconds spent in the scheduler; read_to: position in the journal."""
         now_s = tick.now_s
         started = (self._cache.get(execution_id) for execution_id in plan.starts)
         waited_s = tuple(max(now_s - e.marks.get(Mark.QUEUED, now_s), 0.0) for e in started if e is not None)

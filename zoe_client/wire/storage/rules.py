@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from zoe_client.wire.base import Numbers, Wire
+from zoe_client.words.names import TENANT_AT_THE_STORE
 
 _NAME_MAX = 1024
 _RULES_MAX = 2**18
@@ -76,7 +77,11 @@ class StorageRuleRequest(Wire):
         min_length=1, max_length=_RULES_MAX, examples=["FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION"]
     )
     tenant: str | None = Field(
-        default=None, max_length=256, description="Tenant of targets that name none; default: yours."
+        default=None,
+        min_length=1,
+        max_length=256,
+        pattern=TENANT_AT_THE_STORE,
+        description="Tenant of targets that name none; default: yours.",
     )
     dry_run: bool = Field(
         default=False, description="Judge rules with metrics, and tell when each would be switched; proxies get none."
@@ -91,7 +96,13 @@ class StorageRuleTry(Numbers):
     size: int | None = Field(default=None, ge=0, description="Bytes; null if it is not known before.")
     tags: list[str] = Field(default=[], max_length=100, description="Of X-Object-Meta-Tag.")
     text: str = Field(default="", max_length=_RULES_MAX)
-    tenant: str | None = Field(default=None, max_length=256, description="Of the object; default: yours.")
+    tenant: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=256,
+        pattern=TENANT_AT_THE_STORE,
+        description="Of the object; default: yours.",
+    )
 
 
 class StorageVerdictView(Wire):

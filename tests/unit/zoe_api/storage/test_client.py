@@ -1,10 +1,12 @@
-"""How many questions an API process accepts for the storage controller, and what it says if it cannot ask."""
+"""Limits on questions to the storage controller, and the answers when the API cannot ask it."""
 
 from __future__ import annotations
 
 import threading
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +19,10 @@ from zoe_api.storage.client import QUESTIONS, UPLOADS, Controller, Lane, Storage
 from zoe_lib.settings.config import Settings
 
 NOWHERE = "http://127.0.0.1:1"
+
+
+def asked_by(user: str) -> Any:
+    return SimpleNamespace(state=SimpleNamespace(request_id=REQUEST_ID, user=user))
 
 
 def controller(**settings: Any) -> StorageController:
@@ -65,7 +71,7 @@ def test_more_questions_than_the_controller_has_at_once_wait_for_their_turn() ->
 
 def test_a_missing_setting_is_named(tmp_path: Path) -> None:
     def ask(made: StorageController) -> Any:
-        return refused_with(lambda: Controller(made, REQUEST_ID).ask(list[int], "GET", "/v1/rules"))
+        return refused_with(lambda: Controller(made, asked_by("ada")).ask(list[int], "GET", "/v1/rules"))
 
     told = ask(StorageController(Settings()))
     assert (told.code, "storage_url (ZOE_STORAGE_URL)" in told.detail) == (Code.STORAGE_RULE_REFUSED, True)
@@ -92,3 +98,26 @@ def test_a_token_that_cannot_be_read_is_in_the_log_at_the_start(tmp_path: Path) 
         assert lines == []
         controller(storage_token_file=tmp_path / "token").check()
     assert [one["event"] for one in lines] == ["cannot ask the storage controller"]
+
+
+@pytest.mark.parametrize("text", ["secret\nsecond line\n", "s\u00e9cret", "\ufeffsecret", "sec ret"])
+def test_what_is_no_token_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
+    (tmp_path / "token").write_text(text, encoding="utf-8")
+    made = controller(storage_token_file=tmp_path / "token")
+    made.check()
+    told = refused_with(lambda: Controller(made, asked_by("ada")).ask(list[int], "GET", "/v1/rules"))
+    assert "setting storage_token_file): it is one line of letters" in told.detail
+    assert "cret" not in told.detail
+
+
+def test_lists_count_for_the_user_who_asks() -> None:
+    made = controller()
+    with ExitStack() as held:
+        for _ in range(QUESTIONS.bounds.of_asker_max):
+            held.enter_context(made.line(QUESTIONS, "ada", compiles=False))
+        ask = partial(Controller(made, asked_by("ada")).ask, list[int], "GET", "/v1/rules")
+        assert "of yours" in refused_with(ask).detail
+        assert (
+            "does not answer"
+            in refused_with(partial(Controller(made, asked_by("bob")).ask, list[int], "GET", "/")).detail
+        )

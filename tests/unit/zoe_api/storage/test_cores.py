@@ -18,5 +18,5 @@ def test_a_tenant_that_zoe_does_not_know_is_noted(tenant: str, noted: bool) -> N
     made.accounts.add_member(USER)
     controller: Any = StorageAnswers(tenant=tenant, cores=2.0, standing=True, author="root", at_s=1.0)
     told = storage_cores.set_storage_cores(tenant, StorageCoresRequest(cores=2.0), caller_of(made, admin()), controller)
-    assert controller.asked == [("PUT", f"/v1/filter-cores/{quote(tenant)}", {"cores": 2.0}, "root")]
+    assert controller.asked == [("PUT", f"/v1/filter-cores/{quote(tenant)}", {"cores": 2.0})]
     assert bool(told.notes) is noted

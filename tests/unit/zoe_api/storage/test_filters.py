@@ -39,6 +39,6 @@ def test_a_list_of_all_tenants_is_for_admins() -> None:
     controller: Any = StorageAnswers()
     storage_filters.list_storage_filters(caller_of(None, person()), controller)
     storage_filters.list_storage_filters(caller_of(None, admin()), controller, everyone=True)
-    assert [query["tenant"] for _, _, query, _ in controller.asked] == [TENANT, TENANT, None, None]
+    assert [query["tenant"] for _, _, query in controller.asked] == [TENANT, TENANT, None, None]
     with refusal(Code.NOT_ADMIN):
         storage_filters.list_storage_filters(caller_of(None, operator()), controller, everyone=True)

@@ -77,7 +77,7 @@ def test_of_an_execution_its_own_time_is_asked() -> None:
     told = storage_history.storage_of_execution(PLACED.id, caller_of(services(PLACED), person(), request()), controller)
     assert told.execution_id == PLACED.id
     span = {"from_s": 470.0, "to_s": 900.0, "stretch_s": 30.0}
-    assert controller.asked == [("GET", "/v1/owners/zoe/history", {"execution": PLACED.id, **span}, USER)]
+    assert controller.asked == [("GET", "/v1/owners/zoe/history", {"execution": PLACED.id, **span})]
 
 
 EMPTY: dict[str, Any] = {"uses": [], "points": []}

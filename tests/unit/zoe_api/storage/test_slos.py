@@ -27,5 +27,5 @@ def test_only_what_is_named_is_asked_for(given: Any, asked: Any, tenant: str, no
     rates = {"read_bytes_per_s": None, "write_bytes_per_s": None}
     controller: Any = StorageAnswers(tenant=tenant, standing=True, set_by="standing", **rates)
     told = storage_slos.set_storage_slo(tenant, StorageSloRequest(**given), caller_of(made, admin()), controller)
-    assert controller.asked == [("PUT", f"/v1/slos/{tenant}", asked, "root")]
+    assert controller.asked == [("PUT", f"/v1/slos/{tenant}", asked)]
     assert bool(told.notes) is noted
