@@ -14,7 +14,6 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from zoe_api import lite
 from zoe_api.apps import ports
 from zoe_api.apps.middleware import AppsMiddleware
 from zoe_api.arrays import routes as arrays
@@ -181,10 +180,9 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
     app.state.storage_controller = StorageController(settings)
     watch = DirectoryWatch(settings, store.accounts, directories(settings))
     problems.install(app)
-    app.mount("/lite", lite.application(services))
     app.router.default = WebUi(otherwise=app.router.default)
     app.add_middleware(BodyMiddleware, bytes_max=settings.api_body_bytes_max)
-    app.add_middleware(OriginMiddleware, prefixes=(PREFIX, "/lite"), public_url=settings.public_url)
+    app.add_middleware(OriginMiddleware, prefixes=(PREFIX,), public_url=settings.public_url)
     app.add_middleware(JobDoor, tokens=services.job_tokens, rates=services.job_rates)
     app.add_middleware(HostDoor, settings=settings)
     app.add_middleware(RequestContext, audit=_Audit(store.accounts))

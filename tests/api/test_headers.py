@@ -90,8 +90,8 @@ def test_paths_that_hold_anything_are_answered(shared_api: Api) -> None:
 def test_no_answer_is_kept_or_guessed_at(shared_api: Api, token: str | None) -> None:
     http = shared_api.http(token)
     paths = [re.sub(r"{\w+}", "x", path) for path in shared_api.app.openapi()["paths"] if not path.endswith("/events")]
-    asked = [("GET", path) for path in [*paths, "/lite/", "/api/v1/nowhere", "/assets/nowhere.js"]]
-    asked += [("TRACE", "/api/v1/me"), ("POST", "/api/v1/session"), ("POST", "/lite/sign-in")]
+    asked = [("GET", path) for path in [*paths, "/api/v1/nowhere", "/assets/nowhere.js"]]
+    asked += [("TRACE", "/api/v1/me"), ("POST", "/api/v1/session")]
     for method, path in asked:
         headers = http.request(method, path).headers
         assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff"), path

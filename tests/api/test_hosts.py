@@ -18,7 +18,7 @@ OWN = [
     "zoe.localhost",
     "192.0.2.7:5100",
 ]
-PATHS = ["/api/v1/me", "/", "/lite/", "/healthz", "/metrics", "/api/v1/openapi.json", "/api/docs", "/nothing.js"]
+PATHS = ["/api/v1/me", "/", "/healthz", "/metrics", "/api/v1/openapi.json", "/api/docs", "/nothing.js"]
 
 
 @pytest.mark.parametrize("host", OWN)

@@ -10,7 +10,6 @@ from contextlib import closing
 
 import httpx
 import pytest
-from starlette.routing import Mount, Route
 
 from tests.support.api import Api, problem
 from tests.support.browser import PASSWORD, Browser
@@ -89,30 +88,13 @@ def test_what_the_cookie_alone_reads_changes_nothing_and_tells_no_secret(
     proof = browser.post(SIGNING_IN, json={"user": "alice", "password": PASSWORD}).json()["csrf_token"]
     assert len(proof) > 40
     before = everything(postgres_url)
-    for path in [*routes, "/lite/", "/"]:
+    for path in [*routes, "/"]:
         with browser.stream("GET", path) as answer:  # some never end
             if "event-stream" not in answer.headers.get("content-type", ""):
                 answer.read()
                 assert proof not in answer.text
                 if path == SIGNING_IN:
                     assert answer.json()["csrf_token"] == ""
-    assert everything(postgres_url) == before
-
-
-def test_the_pages_without_scripts_change_nothing_by_the_cookie_alone(
-    api: Api, browser: httpx.Client, postgres_url: str
-) -> None:
-    execution = api.client().submit(job())
-    lite = next(route for route in api.app.routes if isinstance(route, Mount) and route.path == "/lite")
-    forms = [route.path for route in lite.routes if isinstance(route, Route) and "POST" in (route.methods or ())]
-    assert len(forms) >= 4
-    before = everything(postgres_url)
-    for path in forms:
-        for headers in guesses(browser.cookies["zoe-session"]):
-            data = {"csrf": headers.get(sessions.CSRF_HEADER, "")}
-            answer = browser.post(f"/lite{path.format(execution_id=execution.id, offer=1)}", data=data, headers=headers)
-            assert answer.status_code == {"/": 200, "/sign-in": 401}.get(path, 403), path
-            assert "set-cookie" not in answer.headers
     assert everything(postgres_url) == before
 
 

@@ -107,8 +107,8 @@ def test_a_browser_signs_in_and_submits_over_tls_only(api: Api, proxy: Proxy) ->
         submission = {"application": job("true")}
         signed_in = {**proof, "Cookie": cookie.partition(";")[0]}
         assert http.post("/api/v1/executions", json=submission, headers=signed_in).status_code == 201
-    plain = httpx.get(f"http://127.0.0.1:{proxy.plain}/lite/", headers={"Host": NAME}, trust_env=False)
-    assert (plain.status_code, plain.headers["location"]) == (308, f"https://{NAME}/lite/")
+    plain = httpx.get(f"http://127.0.0.1:{proxy.plain}/executions/", headers={"Host": NAME}, trust_env=False)
+    assert (plain.status_code, plain.headers["location"]) == (308, f"https://{NAME}/executions/")
 
 
 def test_the_api_sees_the_address_of_the_browser_and_no_other(api: Api, proxy: Proxy) -> None:

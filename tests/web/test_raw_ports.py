@@ -44,7 +44,7 @@ async ([zoe, id]) => {
       }
     }
   }
-  for (const [method, path] of [["DELETE", "/api/v1/session"], ["GET", "/api/v1/session"], ["GET", "/lite/"]]) {
+  for (const [method, path] of [["DELETE", "/api/v1/session"], ["GET", "/api/v1/session"]]) {
     await note(method + path, async () => (await fetch(zoe + path, {method, credentials: "include"})).text());
   }
   await note("beacon", () => navigator.sendBeacon(`${zoe}/api/v1/tokens`, new Blob([body], {type: "text/plain"})));
@@ -52,7 +52,7 @@ async ([zoe, id]) => {
   const frame = document.createElement("iframe");
   frame.name = "stage";
   document.body.append(frame);
-  for (const path of ["/", "/lite/", "/api/v1/session"]) {
+  for (const path of ["/", "/api/v1/session"]) {
     frame.src = zoe + path;
     await new Promise(loaded => { frame.onload = loaded; });
     await note(`frame storage ${path}`, () => JSON.stringify(frame.contentWindow.localStorage));
@@ -60,8 +60,6 @@ async ([zoe, id]) => {
   }
   for (const [path, enctype] of [
     ["/api/v1/tokens", "text/plain"], [`/api/v1/executions/${id}/cancel`, "text/plain"],
-    [`/lite/executions/${id}/cancel`, "application/x-www-form-urlencoded"],
-    ["/lite/sign-out", "application/x-www-form-urlencoded"],
   ]) {
     const form = document.createElement("form");
     Object.assign(form, {method: "post", action: zoe + path, enctype, target: "stage"});
@@ -155,7 +153,6 @@ def test_a_program_on_a_raw_port_gets_the_cookie_and_can_do_nothing_with_it(
         ("POST", "/api/v1/tokens", {"note": "stolen"}),
         ("POST", f"/api/v1/executions/{execution.id}/cancel", None),
         ("PUT", "/api/v1/session/tenant", {"tenant": "default"}),
-        ("POST", f"/lite/executions/{execution.id}/cancel", None),
         ("DELETE", "/api/v1/session", None),
     ):
         assert by_the_cookie(url, f"zoe-session={value}", method, path, body)[0] == 403, path

@@ -15,9 +15,6 @@ export function SignInPage({ problem }: { problem: Refused | null }) {
       <p className="faint">Analytics as a service: a scheduler that knows storage.</p>
       <ErrorBox error={problem} />
       <SignInForm />
-      <p>
-        <a href="/lite/">Without scripts</a>
-      </p>
     </main>
   );
 }

@@ -40,7 +40,7 @@ _ASK_EACH_TIME = "no-cache"
 _COMPRESSED = ".gz"  # the build writes such a file next to each text file
 _NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Zoe</title><h1>The web UI is not built</h1>
-<p>Run <code>make web</code>, and start Zoe again. <a href="/lite/">/lite/</a> does without it.</p></html>
+<p>Run <code>make web</code>, and start Zoe again.</p></html>
 """
 
 

@@ -118,8 +118,6 @@ def test_a_refusal_that_was_noted_is_written_after_its_answer() -> None:
         ({"state": {"route": "web"}}, "web"),
         ({"state": {}}, "unknown"),
         ({"state": {}, "route": type("R", (), {"path": "/a/{b}"})()}, "/a/{b}"),
-        ({"state": {}, "route": type("R", (), {"path": "/a"})(), "root_path": "/up/lite", "app_root_path": "/up"},
-         "/lite/a"),
     ],
 )  # fmt: skip
 def test_metrics_have_the_template_of_a_path(scope: dict[str, Any], route: str) -> None:

@@ -19,7 +19,7 @@ BROWSER, OTHER = "a" * 64, "b" * 64
 ATTEMPT = SignInAttempt(hash_of("state"), hash_of(BROWSER), "sso", "n", "v", "/", 1.0)
 
 
-@pytest.mark.parametrize("path", ["/", "/lite/", "/a?b=c#d", "/~x"])
+@pytest.mark.parametrize("path", ["/", "/executions/", "/a?b=c#d", "/~x"])
 def test_a_path_of_this_origin_is_kept(path: str) -> None:
     assert oidc._own(path) == path
 
@@ -63,9 +63,9 @@ def test_an_answer_is_taken_at_the_redirect_uri_of_its_provider_only() -> None:
 
 
 def test_the_proof_is_in_a_fragment_which_is_sent_to_no_server() -> None:
-    before, _, fragment = oidc._landing("p/1", "/lite/?a=b").partition("#")
+    before, _, fragment = oidc._landing("p/1", "/executions?a=b").partition("#")
     assert before == "/"
-    assert parse_qs(fragment) == {"csrf_token": ["p/1"], "next": ["/lite/?a=b"]}
+    assert parse_qs(fragment) == {"csrf_token": ["p/1"], "next": ["/executions?a=b"]}
 
 
 @pytest.mark.parametrize(
