@@ -6,8 +6,11 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+_NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven")
 _SYMBOL = re.compile(r"`(\w+(?:\.\w+)?)`(?:,[^`]{1,80},|) (?:in|\()\s*`([\w/]+\.py)`")
 
 
@@ -38,6 +41,16 @@ def test_files_that_the_recipes_name_are_there() -> None:
     added = {"tests/unit/zoe_master/test_main.py"}
     assert len(named) >= 20
     assert sorted(path for path in named - added if not (ROOT / path).exists()) == []
+
+
+@pytest.mark.parametrize(("recipe", "most"), [("A field of a component", 6), ("A REST call", 6), ("An event", 4)])
+def test_recipes_count_their_files(recipe: str, most: int) -> None:
+    text = (ROOT / "docs" / "extending.md").read_text("utf-8")
+    section = text.partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
+    steps = "\n".join(re.findall(r"^\d\. .*(?:\n .*)*|^[-+]{3} .*", section, re.MULTILINE))
+    product = set(re.findall(r"(?<![\w/])(?:zoe|storage)_\w+/[\w./]*", steps))
+    (said,) = re.findall(r"(\w+) files of the product", section)
+    assert _NUMBERS.index(said.lower()) == len(product) <= most, product
 
 
 def _symbols(path: Path) -> set[str]:

@@ -34,7 +34,7 @@ NEEDED = (
     "class Noted",
     "        Noted,",
     "ev.Noted: frozenset",
-    "def _(_event: ev.Noted",
+    "def _noted(_event: ev.Noted",
     "ev.Noted: ev.Noted(",
     "master_pause_s_min: float",
     "max(pause_s, self._settings",

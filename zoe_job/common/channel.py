@@ -58,13 +58,6 @@ class Channel:
         data = self._exactly(length)
         return None if data is None else (kind, data)
 
-    def receive_json(self, kind: bytes) -> Any:
-        """Return the value of the next frame, which must be of this kind; ChannelError."""
-        frame = self.receive()
-        if frame is None or frame[0] != kind:
-            raise ChannelError("the other end has left")
-        return json.loads(frame[1])
-
     def close(self) -> None:
         """Close the connection, also for a thread that reads from it."""
         with suppress(OSError):

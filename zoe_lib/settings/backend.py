@@ -90,9 +90,6 @@ class BackendSettings(FileSettings):
         description="Last number for the system users (one for each user of Zoe) and groups (one for each tenant) of "
         "components. A number is never given twice.",
     )
-    files_idle_s: float = Field(
-        default=600.0, gt=0, description="How long the process that serves a user's files runs after the last request."
-    )
     files_upload_bytes_max: int = Field(
         default=64 << 30, gt=0, description="Maximum size of an uploaded file, in bytes."
     )

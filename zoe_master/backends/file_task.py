@@ -16,7 +16,7 @@ UMASK_OF_ITS_OWN, UMASK_OF_ALL = 0o002, 0o022
 class FileLimits:
     """Bounds of the program that serves a user's files.
 
-    idle_s: it ends so long after the last request. upload_bytes_max: the largest upload. free_bytes_min: room on the
+    idle_s: it ends after this time without a request. upload_bytes_max: the largest upload. free_bytes_min: room on the
     disk that uploads leave.
     """
 
@@ -27,7 +27,7 @@ class FileLimits:
 
 def file_limits(settings: Settings) -> FileLimits:
     """Return the bounds that the settings give."""
-    return FileLimits(settings.files_idle_s, settings.files_upload_bytes_max, settings.files_free_bytes_min)
+    return FileLimits(upload_bytes_max=settings.files_upload_bytes_max, free_bytes_min=settings.files_free_bytes_min)
 
 
 def task_of(
