@@ -115,7 +115,9 @@ def test_containers_are_bound(deployment: Deployment, service: str) -> None:
 def test_the_api_can_neither_read_keys_of_engines_nor_write(deployment: Deployment) -> None:
     code, listed = deployment.execute("api", ["ls", "/run/secrets"])
     assert code == 0
-    assert set(listed.split()) == {"pgpass", "master.key", "api.key", "api.key_secret", "credentials.key"}
+    assert set(listed.split()) == {
+        *("pgpass", "master.key", "api.key", "api.key_secret", "credentials.key", "storage_token")
+    }
     assert deployment.execute("api", ["touch", "/opt/x"])[0] != 0
     assert deployment.execute("api", ["id", "-u"])[1].strip() != "0"
     assert "0000000000000000" in deployment.execute("api", ["grep", "CapBnd", "/proc/self/status"])[1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import statistics
 import threading
 import time
 from collections.abc import Iterator
@@ -108,15 +107,12 @@ def working(whole: Whole, login: str) -> Iterator[None]:
             one.join()
 
 
-def latencies(person: Person, seconds: float) -> list[float]:
-    """How long each of many small requests takes, one after another."""
-    found = []
+def read_small(person: Person, seconds: float) -> None:
+    """Send small requests, one after another, for so long."""
     until_s = time.monotonic() + seconds
-    while (began_s := time.monotonic()) < until_s:
+    while time.monotonic() < until_s:
         assert len(person.call("GET", "small/a").content) == 1000
-        found.append(time.monotonic() - began_s)
         time.sleep(0.02)
-    return found
 
 
 def test_one_tenant_takes_its_cores_and_others_are_not_held_up(whole: Whole, controller: httpx.Client) -> None:
@@ -128,21 +124,20 @@ def test_one_tenant_takes_its_cores_and_others_are_not_held_up(whole: Whole, con
             one.put("small")
             one.put("small/a", b"x" * 1000)
         undo.enter_context(applied(controller, whole, RULE.format("acme"), RULE.format("beta")))
-        took, waits = {}, {}
+        took = {}
         for heavy, other in ((ann, bob), (bob, ann)):
             login = "acme:ann" if heavy is ann else "beta:bob"
             tenant = login.partition(":")[0]
             before_s, began_s = counted_s(controller, tenant=tenant), time.monotonic()
             with working(whole, login):
-                waits[tenant] = statistics.median(latencies(other, FOR_S))
+                read_small(other, FOR_S)
             lasted_s = time.monotonic() - began_s
             took[tenant] = (counted_s(controller, tenant=tenant) - before_s) / lasted_s
             if heavy is ann:
                 most = CORES * (lasted_s + 0.5) + 2 * PIECE_S  # a piece of each worker
                 assert 0.5 * CORES * lasted_s <= took[tenant] * lasted_s <= most
-        print(f"cores {took}, median latency of others {waits}")
+        print(f"cores {took}")
         assert took["beta"] > 1.5 * CORES  # as much as there is
-        assert waits["acme"] < waits["beta"]
         assert counted_s(controller, "cpu_wait_seconds", tenant="acme") > 1
         assert counted_s(controller, "cpu_wait_seconds", tenant="beta") == 0
 

@@ -214,15 +214,17 @@ PLAIN = frozenset(
 # Their values arrive at the store, where nothing reads them in such a request.
 ON_THE_WAY = {"x-cluster-client-ip", "x-forwarded-for"}
 OF_CONTENTS = {"content-disposition", "content-encoding", "content-language", "content-type", "expires"}
-REQUESTS = (
-    ANN.url(Wire("GET", "/inbox/upload")),
-    ANN.url(Wire("PUT", "/inbox/upload", body="x")),
-    ANN.url(Wire("PUT", "/inbox")),
-    ANN.url(Wire("POST", "/inbox/upload", (("uploads", ""),))),
-    ANN.url(Wire("DELETE", "/inbox/upload")),
-    ANN.header(Wire("PUT", "/inbox/upload", body="x")),
-    ANN.header(Wire("GET", "/inbox")),
-)
+
+
+def signed_requests() -> Iterator[Wire]:
+    """Yield a request of each kind, signed when it is taken: a signature expires after ten minutes."""
+    yield ANN.url(Wire("GET", "/inbox/upload"))
+    yield ANN.url(Wire("PUT", "/inbox/upload", body="x"))
+    yield ANN.url(Wire("PUT", "/inbox"))
+    yield ANN.url(Wire("POST", "/inbox/upload", (("uploads", ""),)))
+    yield ANN.url(Wire("DELETE", "/inbox/upload"))
+    yield ANN.header(Wire("PUT", "/inbox/upload", body="x"))
+    yield ANN.header(Wire("GET", "/inbox"))
 
 
 def told(seen: list[Any], names: set[str]) -> list[Any]:
@@ -247,7 +249,7 @@ def test_nothing_that_any_filter_reads_has_an_effect_unless_it_is_signed(ask: As
     assert len(headers) > 150
     assert {"x-zoe-view", "x-copy-from", "x-object-manifest", "x-delete-after", "x-storage-policy"} <= set(headers)
     assert {"multipart-manifest", "extract-archive", "format", "uploadId", "version-id"} <= set(parameters)
-    for signed in REQUESTS:
+    for signed in signed_requests():
         status, text, before = ask(signed)
         assert status < 300, text
         for name in headers:

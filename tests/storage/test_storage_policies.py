@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from storage_controller.answers import Refused
 from storage_controller.swift.http import SwiftAdmin, SwiftHttp
 from storage_controller.swift.storage_policies import NewStoragePolicy, PolicyMaker
 from tests.support.object_store import ADMIN, logged_in, object_store
+from tests.support.waiting import until
 from zoe_embedded.swift.store import ObjectStore
 from zoe_embedded.swift.store_socket import StoreSocket
 
@@ -23,8 +25,14 @@ def wanted(store: ObjectStore, **changes: Any) -> NewStoragePolicy:
 
 
 def names(store: ObjectStore) -> list[str]:
-    told = SwiftHttp(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key)).storage_policies()
-    return sorted(str(one["name"]) for one in told)
+    """Names of the policies; asked again while the proxies start anew."""
+
+    def policies() -> list[Any]:
+        with suppress(Refused):
+            return SwiftHttp(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key)).storage_policies()
+        return []
+
+    return sorted(str(policy["name"]) for policy in until(policies))
 
 
 def copies(store: ObjectStore, index: int) -> int:
