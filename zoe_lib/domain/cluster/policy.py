@@ -168,9 +168,9 @@ def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[LimitSub
 
 
 def problems(policy: Policy, filters: Collection[str] = FILTERS, weighers: Collection[str] = WEIGHERS) -> list[str]:
-    """Return everything wrong with a policy as sentences; empty if it is valid.
+    """Return all faults of a policy as sentences; empty if it is valid.
 
-    `filters` and `weighers` are the names of those that are installed.
+    `filters` and `weighers` are the names of the installed ones.
     """
     names = (
         ("order", policy.order, ORDERS),
