@@ -39,7 +39,7 @@ _WORDS = frozenset({"and", "or", "not", "in", "between", "is", "null"})
 
 
 class PredicateError(ValueError):
-    """A `where` that cannot be parsed; the message says where."""
+    """A `where` that cannot be parsed; the message gives the place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ Predicate: TypeAlias = Comparison | IsNull | Not | And | Or
 
 
 def parse(text: str) -> Predicate:
-    """Return the meaning of a `where`; PredicateError if it is invalid."""
+    """Parse a `where`; PredicateError if it is invalid."""
     if len(text) > LENGTH_MAX:
         raise PredicateError(f"longer than {LENGTH_MAX} characters")
     parser = _Parser(list(_tokens(text)))
