@@ -245,7 +245,7 @@ class MemoryStore(MemoryArrays):
             return [record.entry(with_data) for record in state.records(after_id, limit, visibility, execution_id)]
 
     def shares_of(self, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
-        """Return the owners: nothing is shared in memory."""
+        """Return the owners: executions in memory have no shares."""
         with self._reached() as state:
             return {one: state.shares(one) for one in ids if one in state.executions or one in state.arrays}
 
@@ -255,7 +255,7 @@ class MemoryStore(MemoryArrays):
             return state.journal[-1].id if state.journal else 0
 
     def subscribe(self, notify: Callable[[], None]) -> Subscription:
-        """Call back after commits, in the thread that committed."""
+        """Call back after commits, in the committing thread."""
         with self._reached() as state:
             subscription = MemorySubscription(state)
             state.subscribers[subscription] = notify
@@ -274,7 +274,7 @@ class MemoryStore(MemoryArrays):
             return state.cut_s
 
     def sum_up(self) -> bool:
-        """Do nothing: sums are not kept in memory."""
+        """Do nothing: the store in memory keeps no sums."""
         with self._reached():
             return False
 
