@@ -258,7 +258,7 @@ def test_the_same_key_makes_one_array(api: Api, http: httpx.Client) -> None:
         ("1-9:0", "invalid", "a step of 0"),
         ("1-9%0", "invalid", "%0 would let no index run"),
         ("1,,2", "invalid", "'' is neither an index nor a range"),
-        ("1%2%3", "invalid", "is no list of indices"),
+        ("1%2%3", "invalid", "is not a list of indices"),
         ("1-2-3", "invalid", "'1-2-3' is neither"),
         ("99999999999", "invalid", "is neither"),
     ],

@@ -562,5 +562,5 @@ def test_a_parameter_is_no_unknown_part_of_a_time(http: httpx.Client, day: str) 
     put(http)
     body = {"expression": "@daily", "application": "report", "parameters": {"day": day}}
     found = problem(http.put(f"{SCHEDULES}/nightly", json=body))
-    assert (found["code"], "is no time of this run" in found["detail"]) == ("invalid_request", True)
+    assert (found["code"], "is not a time of this run" in found["detail"]) == ("invalid_request", True)
     assert http.post(f"{APPS}/report/dispatch", json={"parameters": {"day": day}}).status_code == 422

@@ -123,7 +123,7 @@ def test_only_ancestors_that_have_not_ended_count_as_depth(store: PostgresStore)
     submit(store, "x1")
     child(store, "x1", "x2", bounds)
     child(store, "x2", "x3", bounds)
-    with pytest.raises(JobTooDeep, match="3 jobs that submitted each other have not ended; 2 may"):
+    with pytest.raises(JobTooDeep, match="3 jobs that submitted each other have not ended; the maximum is 2"):
         child(store, "x3", "x4", bounds)
     end(store, "x2")
     child(store, "x3", "x4", bounds)
