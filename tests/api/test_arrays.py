@@ -359,7 +359,7 @@ def test_a_user_who_leaves_hands_arrays_over(api: Api, http: httpx.Client, maste
 
 
 def test_a_replay_decides_as_it_was(api: Api, http: httpx.Client, master: TickingMaster) -> None:
-    """Executions of an array were submitted when they were made, so a replay makes none."""
+    """Executions of an array are submitted when they are made, so a replay makes none."""
     master.behaviours["main"] = ServiceBehaviour(run_s=0.1)
     first, array = submit(http, "0"), submit(http, "0-19%5")
     ended(http, array)

@@ -1,4 +1,4 @@
-"""What a back-end does not do is told at submission, and by a check before it."""
+"""Settings that a back-end ignores are reported at submission, and by a check before it."""
 
 from __future__ import annotations
 

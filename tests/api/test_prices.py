@@ -316,7 +316,7 @@ def test_submissions_say_what_they_cost(api: Api, tmp_path: Path) -> None:
 
 
 def test_bytes_that_were_moved_are_charged_when_the_journal_gets_them(api: Api) -> None:
-    """After the end, by the price of then; without a rate, the statement says what has no price."""
+    """After the end, by the price at that time; without a rate, the statement lists the meters without a price."""
     set_prices(api, rates=[*PRICES["rates"], {"meter": "read_gb", "rate": "0.02"}])
     one = use(api, 9, "ada", 1.0)
     moved = StoreTransfers(5, 3_141_592_653, 500_000_000)

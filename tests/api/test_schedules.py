@@ -98,7 +98,7 @@ def test_an_application_runs_with_its_parameters(api: Api, http: httpx.Client) -
     plain, given = dispatch(http), dispatch(http, parameters={"day": "{friday}", "rows": "7"})
     assert plain["kind"] == "execution"
     assert command_of(api.store, plain["id"]) == "report monday 5 {{literal}}"
-    # What looks like a template in a value stays what it is.
+    # A text that looks like a template in a value is not changed.
     assert command_of(api.store, given["id"]) == "report {{friday}} 7 {{literal}}"
     refused = http.post(f"{APPS}/report/dispatch", json={"parameters": {"rows": "many", "colour": "red"}})
     assert [one["pointer"] for one in problem(refused)["errors"]] == ["/params", "/params/rows"]

@@ -1,4 +1,4 @@
-"""What jobs submit: whose token it is, what is theirs, and how much it may be."""
+"""Submissions of jobs: the owner of a token, the job's family, and its limits."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_a_job_that_is_stopped_submits_nothing_more_nor_do_its_descendants(store
         submit(store, name)
     child(store, "x1", "x2")
     end(store, "x1")
-    child(store, "x2", "x3")  # its ancestors are those that had not ended: x2
+    child(store, "x2", "x3")  # its ancestors are the unfinished ones: x2
     end(store, "x2")
     store.accounts.note_job_submission("x4", job("x3"), WIDE, 100.0)  # it is just being made
     child(store, "x9", "x8")

@@ -1,4 +1,4 @@
-"""What other programs understand of texts that Zoe accepts: git, a mail server, a shell."""
+"""Other programs' reading of texts that Zoe accepts: git, a mail server, a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources: which addresses, versions and directories a description may name."""
+"""Sources: allowed addresses, versions and directories of a description."""
 
 from __future__ import annotations
 
