@@ -21,7 +21,7 @@ class NotUnderstood(ValueError):  # noqa: N818 - the parser turns it into its ow
 
 
 class StrictHttp(HttpToolsProtocol):
-    """uvicorn's protocol, with a limit on everything but the body, and no coding but `chunked`."""
+    """The protocol of uvicorn, with a limit on everything but the body, and no coding but `chunked`."""
 
     _beside_body = 0
 
