@@ -141,7 +141,7 @@ class Server:
             count += 1
         self._unfinished.finished(frames[-1])
         if not 2 <= count <= _FRAMES_MAX or any(len(frame) > _ADDRESS_BYTES_MAX for frame in frames[:-1]):
-            log.warning("message dropped", why=f"it is no question: {count} frames")
+            log.warning("message dropped", why=f"not a question: {count} frames")
             return None
         return arrived([frame.bytes for frame in frames])
 

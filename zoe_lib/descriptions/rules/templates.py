@@ -102,7 +102,7 @@ def _check_text(place: str, value: str, own: _Peer, around: _Around) -> Iterator
             yield from _check_data(place, template, around)
         elif template.kind is TemplateKind.EACH:
             if template.data != around.each:
-                message = f"{template} stands for nothing here: only a step of a workflow with `for_each` has entries"
+                message = f"{template} has no value here: only a step of a workflow with `for_each` has entries"
                 yield Diagnostic(place, Code.BAD_TEMPLATE, message)
         else:
             yield from _check_template(place, template, own, around.peers)

@@ -21,7 +21,7 @@ One description runs on every back-end because it never holds an address, only t
 | `{attempt}`                  | number of the attempt of the execution, from 1                         |
 | `{user}`                     | name of the user who submitted it                                      |
 | `{secrets}`                  | the directory with the secrets that the component asks for             |
-| `{secret_file}`              | a file with the secret by which Zoe's proxy signs in at its ports      |
+| `{secret_file}`              | a file with the secret of the proxy's sign-in at its ports             |
 | `{input:NAME}`               | where that input is read: its `uri`, or that of its view               |
 | `{columns:NAME}`             | the columns of its view, comma separated; empty for the plain objects  |
 | `{output:NAME}`              | the `uri` of that output                                               |

@@ -127,7 +127,7 @@ class ProgressHistory:
         """
         kept = self._readings
         if not kept and reading.share >= 1:
-            return "it told from the start that all is done, while it runs"
+            return "it reported from the start that all is done, while it runs"
         if kept and reading.at_s <= kept[-1].at_s:
             self._set_back(kept[-1].at_s - reading.at_s + _INSTANT_S)
             kept = self._readings
