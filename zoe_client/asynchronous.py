@@ -31,7 +31,7 @@ _R = TypeVar("_R")
 
 
 class AsyncFiles:
-    """Files of workspaces: `AsyncClient.files`. Transfers run in threads, as disks make everybody wait."""
+    """Files of workspaces: `AsyncClient.files`. Transfers run in threads, since disk I/O would block the event loop."""
 
     def __init__(self, blocking: Files) -> None:
         self.blocking = blocking
@@ -44,7 +44,7 @@ class AsyncFiles:
     download = threaded(Files.download)
 
     async def list(self, path: str = "", root: str = WorkspaceKind.WORKSPACE) -> list[wire.FileEntry]:
-        """Return what is in a directory, by name."""
+        """Return the entries of a directory, by name."""
         return await asyncio.to_thread(lambda: list(self.blocking.list(path, root)))
 
 
@@ -65,7 +65,7 @@ class AsyncClient(AsyncCalls):
 
     @property
     def workflows(self) -> AsyncWorkflows:
-        """Workflows: executions that belong together."""
+        """Workflows: executions that depend on each other."""
         return AsyncWorkflows(self)
 
     @property
@@ -75,7 +75,7 @@ class AsyncClient(AsyncCalls):
 
     @property
     def schedules(self) -> AsyncSchedules:
-        """Schedules: what runs at which times."""
+        """Schedules: applications that run at given times."""
         return AsyncSchedules(self)
 
     @property
@@ -94,7 +94,7 @@ class AsyncClient(AsyncCalls):
             self._blocking.close()
 
     async def run(self, application: dict[str, Any], **how: Unpack[SubmitOptions]) -> AsyncExecutionHandle:
-        """Submit an application, and return what waits for it and shows it."""
+        """Submit an application, and return a handle to wait for it and show it."""
         return AsyncExecutionHandle(self, await self.submit(application, **how))
 
     async def map(

@@ -48,7 +48,7 @@ class Client(Waiting):
 
     @property
     def workflows(self) -> Workflows:
-        """Workflows: executions that belong together."""
+        """Workflows: executions that depend on each other."""
         return Workflows(self)
 
     @property
@@ -58,7 +58,7 @@ class Client(Waiting):
 
     @property
     def schedules(self) -> Schedules:
-        """Schedules: what runs at which times."""
+        """Schedules: applications that run at given times."""
         return Schedules(self)
 
     def terminal(self, execution_id: str, service_id: str, opening: wire.TerminalOpening) -> Terminal:
@@ -69,14 +69,15 @@ class Client(Waiting):
         return Terminal(self.url, self._token, path, opening)
 
     def run(self, application: dict[str, Any], **how: Unpack[SubmitOptions]) -> ExecutionHandle:
-        """Submit an application, and return what waits for it and shows it: `client.run(application).wait()`."""
+        """Submit an application, and return a handle to wait for it and show it: `client.run(application).wait()`."""
         return ExecutionHandle(self, self.submit(application, **how))
 
     def map(self, function: Callable[[_T], _R], inputs: Iterable[_T], **how: Unpack[MapOptions]) -> MapRun[_T, _R]:
-        """Call a function with each of the inputs, in services of their own; iterate over it for the results, in order.
+        """Call a function with each of the inputs, each in its own service; iterate over the result for the return
+        values, in order.
 
-        The function travels with what it refers to (cloudpickle, which must be installed here), and runs with the same
-        Python as this one, or fails.
+        cloudpickle, which must be installed here, sends the function with everything it refers to. Services need the
+        same version of Python, or fail.
         """
         from zoe_client.running.mapping import start_map
 

@@ -1,4 +1,4 @@
-"""Contexts: the servers that a person uses, each with a token, in a file that only they can read."""
+"""Contexts: the servers of a user, each with a token, in a file that only the user can read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DIRECTORY_MODE, FILE_MODE = 0o700, 0o600
 
 
 class ContextError(ValueError):
-    """The file cannot be read or written, or has no such context."""
+    """The file cannot be read or written, or lacks the context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +36,26 @@ class Contexts:
         return self.named(name)
 
     def named(self, name: str) -> Context:
-        """Return a context; ContextError if there is none of this name."""
+        """Return a context; ContextError if it does not exist."""
         if name not in self.by_name:
             known = ", ".join(sorted(self.by_name)) or "none; `zoe login URL` makes one"
             raise ContextError(f"there is no context {name!r}; there are: {known}")
         return self.by_name[name]
 
     def using(self, name: str) -> Contexts:
-        """Return the same with this one in use."""
+        """Return the same contexts with this one in use."""
         self.named(name)
         return replace(self, current=name)
 
     def having(self, name: str, context: Context) -> Contexts:
-        """Return the same with this context, which is in use if it is the only one."""
+        """Return the same contexts with this one added; the only context is the one in use."""
         if not name or not name.isprintable() or name != name.strip():
             raise ContextError(f"{name!r} cannot be the name of a context")
         by_name = {**self.by_name, name: context}
         return replace(self, by_name=by_name, current=self.current or name)
 
     def without(self, name: str) -> Contexts:
-        """Return the same without this context."""
+        """Return the same contexts without this one."""
         self.named(name)
         by_name = {other: context for other, context in self.by_name.items() if other != name}
         return Contexts(by_name, None if self.current == name else self.current)
@@ -68,7 +68,7 @@ def contexts_file() -> Path:
 
 
 def read_contexts() -> Contexts:
-    """Return what the file says; nothing if there is none. ContextError."""
+    """Return the contexts of the file; none if there is no file. ContextError."""
     path = contexts_file()
     try:
         found = json.loads(path.read_text("utf-8"))
@@ -83,7 +83,7 @@ def read_contexts() -> Contexts:
 
 
 def write_contexts(contexts: Contexts) -> None:
-    """Replace the file as a whole; only its owner may read it. ContextError."""
+    """Replace the file atomically; only its owner may read it. ContextError."""
     path = contexts_file()
     by_name = {
         name: {"url": one.url, **({"token": one.token} if one.token else {})} for name, one in contexts.by_name.items()

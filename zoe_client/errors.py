@@ -1,9 +1,9 @@
-"""What the SDK raises.
+"""Exceptions of the SDK.
 
 ZoeError
 ├── Unreachable            no answer from the server (or its database is away)
-├── TimedOut               waiting took longer than was allowed
-└── Refused                the server said no; has status, code, detail, hint, errors
+├── TimedOut               waiting took longer than allowed
+└── Refused                the server refused the request; has status, code, detail, hint, errors
     ├── InvalidDescription     422 invalid_description
     ├── NeverFits              422 never_fits
     ├── QuotaExceeded          429 quota_exceeded
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class ZoeError(Exception):
-    """Root of everything that the SDK raises."""
+    """Base class of all exceptions of the SDK."""
 
 
 class Unreachable(ZoeError):  # noqa: N818 - the names are the facts
-    """No answer from the server, or (`answered`) from a part that it needs."""
+    """The server did not answer, or (`answered`) a part that it needs did not."""
 
     def __init__(self, message: str, answered: bool = False) -> None:
         self.answered = answered
@@ -38,7 +38,7 @@ class TimedOut(ZoeError):  # noqa: N818
 
 
 class AccessEnded(ZoeError):  # noqa: N818
-    """What was open has been closed: your sign-in or the share that allowed it has ended."""
+    """The server closed the connection: your sign-in, or the share that allowed it, has ended."""
 
 
 class Refused(ZoeError):  # noqa: N818
@@ -66,7 +66,7 @@ class Busy(Refused):
 
 
 class NotFound(Refused):
-    """It does not exist, or you may not see it."""
+    """The object does not exist, or you may not see it."""
 
 
 class NotAllowed(Refused):
@@ -74,7 +74,7 @@ class NotAllowed(Refused):
 
 
 class Conflict(Refused):
-    """It was changed concurrently, or its state does not allow this."""
+    """The object was changed concurrently, or its state does not allow the request."""
 
 
 def is_part(text: str) -> bool:
@@ -83,22 +83,23 @@ def is_part(text: str) -> bool:
 
 
 def checked_part(text: str) -> str:
-    """Return a name or an id that can be one part of a path; NotFound for others, which nothing has. `..` and parts of
-    several would lead to another path on the way."""
+    """Return a name or an id that can be one part of a path; NotFound for others. `..` and names with `/` would lead to
+    another path, and no object has them.
+    """
     if not is_part(text):
-        raise not_found(f"{text!r} is no name and no id")
+        raise not_found(f"{text!r} is neither a name nor an id")
     return text
 
 
 def not_found(sentence: str) -> NotFound:
-    """Return the error for what is known here not to exist."""
+    """Return the error for an object that cannot exist, found without a request."""
     from zoe_client.wire import Problem
 
     return NotFound(Problem(title="It does not exist", status=404, code="not_found", detail=sentence))
 
 
 def bad_name(pattern: str) -> Refused:
-    """Return the error for a name that is to be given and cannot be, with the rule that this expression is."""
+    """Return the error for a new name that breaks a rule; the message states the rule of `pattern` in words."""
     from zoe_client.wire import Diagnostic, Problem
     from zoe_client.words.pattern_words import words_of
 

@@ -8,7 +8,7 @@ from importlib import import_module
 
 
 def lazy_names(package: str, modules: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
-    """Return the `__getattr__` of a package: `modules` says which module of it holds which names."""
+    """Return the `__getattr__` of a package; `modules` maps its modules to their names."""
     module_of = {name: module for module, names in modules.items() for name in names}
 
     def read(name: str) -> object:

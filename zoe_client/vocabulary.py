@@ -12,15 +12,15 @@ SECRET_BYTES_MAX = 64 << 10
 
 
 class TextEnum(StrEnum):
-    """A StrEnum whose members are found in sets and dicts as quickly as text; those of the standard library hash by a
-    call of Python, many times for each event of the journal.
+    """A StrEnum whose members hash as quickly as text; members of the standard library's hash by a call of Python, many
+    times for each event of the journal.
     """
 
     __hash__ = str.__hash__
 
 
 class ExecutionState(TextEnum):
-    """Where an execution is; the last three are terminal."""
+    """States of an execution; the last three are terminal."""
 
     SUBMITTED = "submitted"
     QUEUED = "queued"
@@ -33,18 +33,18 @@ class ExecutionState(TextEnum):
 
 
 class DependencyKind(TextEnum):
-    """How another execution has to end before one enters the queue."""
+    """Required end of a dependency."""
 
     OK = "ok"
-    """Successfully."""
+    """It succeeded."""
     FAIL = "fail"
-    """Otherwise: it failed or was cancelled."""
+    """It failed or was cancelled."""
     ANY = "any"
-    """In any way."""
+    """It ended in any way."""
 
 
 class MissedPolicy(StrEnum):
-    """What becomes of times of a schedule that have passed while no master ran, or while it was not looked at."""
+    """Treatment of a schedule's times that passed while no master ran."""
 
     SKIP = "skip"
     LATEST = "latest"
@@ -52,7 +52,7 @@ class MissedPolicy(StrEnum):
 
 
 class OverlapPolicy(StrEnum):
-    """What becomes of a time of a schedule while an earlier run has not ended."""
+    """Treatment of a schedule's time while an earlier run has not ended."""
 
     ALLOW = "allow"
     SKIP = "skip"
@@ -61,7 +61,7 @@ class OverlapPolicy(StrEnum):
 
 
 class ScheduleOutcome(StrEnum):
-    """What came of a time of a schedule."""
+    """Outcome of a schedule's time."""
 
     MADE = "made"
     BACKFILLED = "backfilled"
@@ -71,7 +71,7 @@ class ScheduleOutcome(StrEnum):
 
 
 class RunKind(StrEnum):
-    """What a document runs as."""
+    """Kinds of runs that a document starts."""
 
     EXECUTION = "execution"
     ARRAY = "array"
@@ -79,7 +79,7 @@ class RunKind(StrEnum):
 
 
 class NotificationKind(TextEnum):
-    """What of an execution somebody is notified of."""
+    """Events of an execution that notify its user."""
 
     SUBMITTED = "submitted"
     STARTED = "started"
@@ -92,12 +92,12 @@ class NotificationKind(TextEnum):
 
 
 class DeadlineStatus(TextEnum):
-    """How an execution stands to its deadline; none for one that failed or was cancelled before it."""
+    """Status of an execution against its deadline; none if it failed or was cancelled before the deadline."""
 
     MET = "met"
     """It succeeded in time."""
     AT_RISK = "at_risk"
-    """It has not ended, and is expected to end later."""
+    """It has not ended, and is expected to end late."""
     MISSED = "missed"
 
 
@@ -111,7 +111,7 @@ class DeadlineOutlook(TextEnum):
 
 
 class DeadlineCause(TextEnum):
-    """Why a deadline was missed; stable names, in the order in which they are looked at."""
+    """Why a deadline was missed; stable names, in the order in which they are checked."""
 
     NOT_BEGUN = "not_begun"
     TOO_SHORT = "too_short"
@@ -125,16 +125,16 @@ class DeadlineCause(TextEnum):
 
 
 class OfferKind(TextEnum):
-    """In what an offer differs from what was asked for."""
+    """Kinds of offers, by their difference from the request."""
 
     EARLIEST = "earliest"
-    """The earliest end with the confidence that was asked for."""
+    """The earliest end with the requested confidence."""
     LESS_SURE = "less_sure"
-    """The time that was asked for, with less confidence."""
+    """The requested time, with less confidence."""
     CHEAPEST = "cheapest"
     """Later, for the lowest price."""
     DEARER = "dearer"
-    """The time that was asked for, for more than the budget."""
+    """The requested time, for more than the budget."""
 
 
 class PromiseRisk(TextEnum):
@@ -149,11 +149,11 @@ class PromiseRisk(TextEnum):
     HELD = "held"
     """It is held, and does not end in time if it is released now."""
     INPUT_LATE = "input_late"
-    """It runs after others that have not ended."""
+    """It depends on others that have not ended."""
 
 
 class IndexState(TextEnum):
-    """Where an index of an array is; the last three are terminal."""
+    """States of an index of an array; the last three are terminal."""
 
     WAITING = "waiting"
     """It has no execution yet."""
@@ -178,25 +178,25 @@ class ListProblem(TextEnum):
 
 
 class Holder(TextEnum):
-    """Who holds an execution out of the queue; only operators release what an operator holds."""
+    """Who holds an execution out of the queue; only operators release an operator's hold."""
 
     USER = "user"
     OPERATOR = "operator"
 
 
 class WorkspaceKind(TextEnum):
-    """Where files are: in the user's own workspace, or in the one of all users of the tenant."""
+    """Location of files: the user's own workspace, or the one of all users of the tenant."""
 
     WORKSPACE = "workspace"
     SHARED = "shared"
 
 
 STORE_ROOT = "store:"
-"""How the root of files begins that are in a service of the object store: `store:SERVICE`."""
+"""Prefix of roots in the object store: `store:SERVICE`."""
 
 
 class ServiceState(TextEnum):
-    """Where a service is; `ended` and `lost` are terminal."""
+    """States of a service; `ended` and `lost` are terminal."""
 
     CREATED = "created"
     STARTING = "starting"
@@ -207,7 +207,7 @@ class ServiceState(TextEnum):
 
 
 class Outcome(TextEnum):
-    """How an execution ends; the terminal state of the same name follows when nothing is left."""
+    """How an execution ends; the terminal state of the same name follows when all its services have ended."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
@@ -215,7 +215,7 @@ class Outcome(TextEnum):
 
 
 class Mark(TextEnum):
-    """The timeline of an execution; the same names everywhere."""
+    """Points of an execution's timeline; the same names everywhere."""
 
     QUEUED = "queued"
     ADMITTED = "admitted"
@@ -306,12 +306,12 @@ class WaitCause(StrEnum):
 
 
 class Scope(StrEnum):
-    """A right that a route asks for."""
+    """A right that a route requires."""
 
     READ = "read"
-    """See one's own executions, those that others share, the tenant's use, and the state of the cluster."""
+    """See your own executions, those shared with you, the tenant's use, and the state of the cluster."""
     SUBMIT = "submit"
-    """Submit in the user's own tenant; cancel, open and share one's own executions; make tokens."""
+    """Submit in your tenant; cancel, open and share your executions; make tokens."""
     OPERATE = "operate"
     """See and cancel the executions of all tenants; drain and reserve nodes; replay the journal."""
     ADMIN = "admin"
@@ -328,7 +328,7 @@ class Role(StrEnum):
 
 
 class DescriptionIcon(StrEnum):
-    """Pictures that pages have for entries of the catalogue."""
+    """Icons for entries of the catalogue."""
 
     CHART = "chart"
     CODE = "code"
@@ -343,16 +343,16 @@ class DescriptionIcon(StrEnum):
 
 
 class ShareLevel(StrEnum):
-    """What a share gives; each level includes the ones before."""
+    """Rights that a share gives; each level includes the ones before."""
 
     LOOK = "look"
     """State, description without values of the environment, output, events and reasons."""
     OPEN = "open"
-    """The application through the proxy, too."""
+    """Also open the application through the proxy."""
     CONTROL = "control"
-    """A terminal in its services, as the owner; hold, release, modify, requeue and cancel, too."""
+    """Also use a terminal in its services, as the owner; hold, release, modify, requeue and cancel."""
 
     def includes(self, other: ShareLevel) -> bool:
-        """Return whether this level gives what the other one gives."""
+        """Return whether this level includes all rights of the other one."""
         order = list(ShareLevel)
         return order.index(self) >= order.index(other)

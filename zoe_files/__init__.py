@@ -1,6 +1,7 @@
-"""The program that gives one user their files over HTTP: it runs as that user, and opens nothing outside its roots.
+"""The file program: it serves one user's files over HTTP, runs as that user, and opens nothing outside its roots.
 
-Only the standard library, since one runs for each user who looks at files: it has to start at once, and to be small.
+It imports only the standard library: one process runs for each user who browses files, so it must be small and start at
+once.
 """
 
 from __future__ import annotations
@@ -8,4 +9,4 @@ from __future__ import annotations
 from pathlib import Path
 
 HOME = Path(__file__).parent.parent
-"""What has to be on the path of the interpreter that runs it."""
+"""Directory that the interpreter needs on its path to run this program."""

@@ -1,4 +1,4 @@
-"""Open paths below a directory, wherever links lead and whoever renames meanwhile: `openat2` of Linux 5.6."""
+"""Open paths below a directory, safe against links that lead out and concurrent renames: `openat2` of Linux 5.6."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoe_files.refusal import FileRefused, told, wrong_kind
 _OPENAT2 = 437  # on every architecture
 _NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
 _RENAME_NOREPLACE = 1
-# A path that another program renames meanwhile cannot be resolved at times; the kernel asks to try again.
+# The kernel cannot resolve a path while another program renames it, and asks to try again.
 _TRIES_MAX = 100
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -23,7 +23,7 @@ Parts = Sequence[bytes]
 
 
 class CannotResolve(Exception):  # noqa: N818 - the name is the fact
-    """This kernel cannot keep paths below a directory."""
+    """This kernel cannot confine paths to a directory."""
 
 
 class _How(ctypes.Structure):
@@ -42,7 +42,7 @@ class Root:
             raise CannotResolve(f"openat2 is not possible here: {error.strerror}") from error
 
     def open(self, parts: Parts, flags: int, mode: int = 0, *, links: bool = True) -> int:
-        """Return a descriptor, which never waits for another program; OSError."""
+        """Return a descriptor without waiting for another program; OSError."""
         resolve = _BENEATH | _NO_MAGIC_LINKS | (0 if links else _NO_LINKS)
         flags |= os.O_CLOEXEC | (0 if flags & os.O_PATH else os.O_NONBLOCK | os.O_NOCTTY)
         for tries_left in reversed(range(_TRIES_MAX)):
@@ -67,7 +67,9 @@ class Root:
 
     @contextmanager
     def parent(self, parts: Parts) -> Iterator[tuple[int, bytes]]:
-        """Hold the directory of a path open, and give the name in it; FileRefused for the root itself."""
+        """Hold the parent directory of a path open, and yield it with the last name; FileRefused for the root
+        itself.
+        """
         if not parts:
             raise FileRefused(422, "invalid_path", "the directory itself cannot be changed")
         with self.directory(parts[:-1]) as descriptor:
@@ -75,7 +77,7 @@ class Root:
 
     @contextmanager
     def file(self, parts: Parts) -> Iterator[tuple[int, os.stat_result]]:
-        """Hold a regular file open for reading; FileRefused for all else, such as a pipe, which would wait."""
+        """Hold a regular file open for reading; FileRefused for anything else, such as a pipe, which would block."""
         shown = joined_path(parts)
         with told(shown):
             descriptor = self.open(parts, os.O_RDONLY)
@@ -93,7 +95,7 @@ class Root:
 
 
 def move(from_directory: int, from_name: bytes, to_directory: int, to_name: bytes) -> None:
-    """Rename what has one name to another that is free; OSError."""
+    """Rename a file or directory to a name that is free; OSError."""
     result = _libc.renameat2(from_directory, from_name, to_directory, to_name, _RENAME_NOREPLACE)
     if result != 0:
         _fail()

@@ -1,4 +1,4 @@
-"""Make directories, rename, delete."""
+"""Make, rename and delete files and directories."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_files.refusal import FileRefused, told, wrong_kind
 
 
 def make_directory(root: Root, parts: Parts) -> bool:
-    """Make a directory and those above it; False if it is there; FileRefused."""
+    """Make a directory and its missing parents; False if it exists already; FileRefused."""
     made = False
     for depth in range(1, len(parts) + 1):
         with root.parent(parts[:depth]) as (directory, name):
@@ -30,7 +30,7 @@ def make_directory(root: Root, parts: Parts) -> bool:
 
 
 def rename(root: Root, parts: Parts, to: Parts) -> None:
-    """Give a file or directory another name, which must be free; FileRefused."""
+    """Rename a file or directory; the new name must be free; FileRefused."""
     for path in (parts, to):
         check_changeable(path)
     with root.parent(parts) as (from_directory, name), root.parent(to) as (to_directory, to_name):
@@ -42,7 +42,7 @@ def rename(root: Root, parts: Parts, to: Parts) -> None:
 
 
 def delete(root: Root, parts: Parts, *, recursive: bool) -> None:
-    """Remove a file, a link, or a directory, which must be empty unless `recursive`; FileRefused."""
+    """Remove a file, a link or a directory, which must be empty unless `recursive`; FileRefused."""
     check_changeable(parts)
     shown = joined_path(parts)
     with root.parent(parts) as (directory, name), told(shown):
@@ -55,6 +55,6 @@ def delete(root: Root, parts: Parts, *, recursive: bool) -> None:
 
 
 def check_changeable(parts: Parts) -> None:
-    """Refuse directories of unfinished uploads."""
+    """Refuse changes to the directories of unfinished uploads."""
     if parts and parts[0].startswith(UPLOADS):
         raise wrong_kind(f"{joined_path(parts[:1])} holds unfinished uploads")

@@ -1,4 +1,4 @@
-"""Which bytes of a file a request wants (RFC 9110, sections 13 and 14)."""
+"""Byte ranges and entity tags of files (RFC 9110, sections 13 and 14)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def tag_of(found: os.stat_result) -> str:
-    """Return the entity tag of a file: another one after each change that its times or its size show."""
+    """Return the entity tag of a file; it changes with the file's times and its size."""
     return f'"{found.st_ino:x}-{found.st_size:x}-{found.st_mtime_ns:x}"'
 
 
 def wanted(header: str | None, size: int) -> range | None:
-    """Return the bytes of a single range; None for the whole file, also for ranges that are not understood."""
+    """Return the requested bytes, if a request has one range; None for the whole file, also if the header is not
+    understood.
+    """
     match = _RANGE.fullmatch((header or "").strip())
     if match is None or match[0].endswith("=-"):
         return None

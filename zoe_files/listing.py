@@ -1,4 +1,4 @@
-"""What is in a directory, page by page."""
+"""List directories, page by page."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from zoe_files.beneath import Parts, Root
 from zoe_files.refusal import told
 
 UPLOADS = b".zoe-uploads"
-"""Unfinished uploads are in directories of a root whose names begin with this; they are not shown."""
+"""Prefix of the hidden directories that hold unfinished uploads, at the top of a root."""
 ENTRIES_MAX = 1000
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory"}
 
 
 class Entry(TypedDict):
-    """A file, a directory, or another thing with a name. `link`: it is the thing that a symbolic link leads to."""
+    """A file, a directory, or another thing with a name. `link`: its name is a symbolic link."""
 
     name: str
     kind: str
@@ -29,7 +29,9 @@ class Entry(TypedDict):
 
 
 class Page(TypedDict):
-    """What a path leads to and, if that is a directory, some of what is in it. `next`: the name to go on after."""
+    """The entry at a path and, for a directory, one page of its entries. `next`: the name after which the next page
+    begins.
+    """
 
     entry: Entry
     entries: list[Entry]
@@ -37,7 +39,7 @@ class Page(TypedDict):
 
 
 def listed(root: Root, parts: Parts, after: bytes, limit: int) -> Page:
-    """Return what a path leads to; FileRefused."""
+    """Return the entry at a path, and one page of its entries; FileRefused."""
     with told(joined_path(parts)):
         descriptor = root.open(parts, os.O_PATH)
     try:
@@ -49,7 +51,7 @@ def listed(root: Root, parts: Parts, after: bytes, limit: int) -> Page:
         return {"entry": entry, "entries": [], "next": None}
     limit = min(limit, ENTRIES_MAX)
     with root.directory(parts) as directory, told(joined_path(parts)):
-        # Never more names in memory than are shown, however many there are.
+        # Keep no more names in memory than one page has, however large the directory is.
         names = heapq.nsmallest(limit + 1, (name for name in _names(directory, not parts) if name > after))
         entries = [one for name in names[:limit] if (one := _looked_at(root, parts, directory, name))]
     return {"entry": entry, "entries": entries, "next": path_text(names[limit - 1]) if len(names) > limit else None}
@@ -64,7 +66,7 @@ def _names(directory: int, is_root: bool) -> Iterator[bytes]:
 
 
 def _looked_at(root: Root, parts: Parts, directory: int, name: bytes) -> Entry | None:
-    """Return one entry; None if it is gone."""
+    """Return one entry; None if it no longer exists."""
     try:
         found = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except OSError:

@@ -1,4 +1,4 @@
-"""Start: read the task from standard input, become the user, and say the port on standard output."""
+"""Start the file program: read the task from standard input, become the user, and write the port to standard output."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _DESCRIPTORS_MAX = 256
 
 
 class User(TypedDict):
-    """Numbers to run as."""
+    """User and group ids to run as."""
 
     uid: int
     gid: int
 
 
 class Task(TypedDict):
-    """What to serve, where and for how long. `user`: None to stay what it is."""
+    """The roots to serve, the socket, and the idle time. `user`: None keeps the present user."""
 
     roots: dict[str, str]
     host: str
@@ -41,7 +41,7 @@ class Task(TypedDict):
 
 
 def main() -> int:
-    """Serve until idle. The task is one line. The only line on standard output is `port NUMBER`, or `refused
+    """Serve until idle. The task is one line. The only line on standard output is `port NUMBER` or `refused
     SENTENCE`.
     """
     task: Task = json.loads(sys.stdin.readline())
@@ -73,13 +73,13 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _become(user: User | None, umask: int) -> None:
-    """Give up every privilege, for good."""
+    """Drop all privileges, for good."""
     if user is not None:
         os.setgroups([])
         os.setresgid(user["gid"], user["gid"], user["gid"])
         os.setresuid(user["uid"], user["uid"], user["uid"])
     ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, *map(ctypes.c_ulong, (1, 0, 0, 0)))
-    # The user may be unable to read what is imported from now on: then it must fail here, and not there only.
+    # The user may be unable to read modules that are imported later: import them now, so that the program fails here.
     sys.meta_path.clear()
     os.umask(umask)
     os.chdir("/")

@@ -20,7 +20,7 @@ _TIME_S = 5.0
 
 
 class Match(TypedDict):
-    """A file that matches."""
+    """A file that matches a pattern."""
 
     path: str
     size_bytes: int
@@ -28,7 +28,9 @@ class Match(TypedDict):
 
 
 class Matches(TypedDict):
-    """Files by path. Not `complete`: there are more, or too many names to look at. `unmatched`: patterns of no file."""
+    """Matching files by path. Not `complete`: there are more files, or too many names to examine. `unmatched`: patterns
+    without a file.
+    """
 
     files: list[Match]
     unmatched: list[str]
@@ -40,7 +42,7 @@ class _Enough(Exception):  # noqa: N818 - it is a signal
 
 
 def matching(root: Root, patterns: Sequence[Parts]) -> Matches:
-    """Return regular files that match one of the patterns."""
+    """Return the regular files that match one of the patterns."""
     found: dict[str, Match] = {}
     unmatched, walk = [], _Walk(root)
     try:
@@ -69,7 +71,7 @@ class _Walk:
         self._until_s = time.monotonic() + _TIME_S
 
     def files(self, above: Parts, pattern: Parts) -> Iterator[tuple[Parts, os.stat_result]]:
-        """Yield the files below a directory that match what is left of a pattern."""
+        """Yield the files below a directory that match the rest of a pattern."""
         for name in self._names(above, pattern[0]):
             parts = (*above, name)
             if len(pattern) > 1:

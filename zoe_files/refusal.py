@@ -1,4 +1,4 @@
-"""Refusals of the file program, and what the errors of the operating system mean."""
+"""Refusals of the file program, and the operating system's errors that become refusals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class FileRefused(Exception):  # noqa: N818 - it is an answer
-    """A refusal: a status of HTTP, a code of the API, and a sentence."""
+    """A refusal: an HTTP status, an error code of the API, and a sentence."""
 
     def __init__(self, status: int, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -17,19 +17,19 @@ class FileRefused(Exception):  # noqa: N818 - it is an answer
 
 
 def wrong_kind(sentence: str) -> FileRefused:
-    """Return the refusal of a directory where a file is needed, and the like."""
+    """Return the refusal of a file of the wrong kind, such as a directory where a file is needed."""
     return FileRefused(409, "wrong_kind", sentence)
 
 
 @contextmanager
 def told(path: str) -> Iterator[None]:
-    """Raise FileRefused for an error of the operating system."""
+    """Raise FileRefused for errors of the operating system."""
     try:
         yield
     except OSError as error:
         raise _of(error, path) from None
     except RecursionError:
-        raise wrong_kind(f"{path} is nested too deeply: delete what is in it first") from None
+        raise wrong_kind(f"{path} is nested too deeply: delete its contents first") from None
 
 
 _DENIED = (403, "file_denied", "{}: the permissions of the file system do not allow this")

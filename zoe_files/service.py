@@ -1,4 +1,4 @@
-"""The HTTP side: one thread for a request, a request for a connection."""
+"""HTTP server of the file program: one thread for each request, one request for each connection."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Served:
 
 @dataclass(slots=True)
 class Activity:
-    """Requests that are answered now, and when the last one ended."""
+    """Requests in progress, and the time when the last one ended."""
 
     places: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(REQUESTS_MAX))
     open: int = 0
@@ -54,25 +54,25 @@ class Activity:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self) -> None:
-        """Count a request."""
+        """Count a request as in progress."""
         with self.lock:
             self.open += 1
 
     def end(self) -> None:
-        """Forget a request."""
+        """Count a request as ended."""
         with self.lock:
             self.open -= 1
             self.ended_s = time.monotonic()
         self.places.release()
 
     def idle_s(self) -> float:
-        """Return since when nothing was wanted."""
+        """Return for how many seconds no request has been in progress."""
         with self.lock:
             return 0.0 if self.open else time.monotonic() - self.ended_s
 
 
 class FileServer(ThreadingMixIn, TCPServer):
-    """Serves roots on a socket that listens, to whoever has the secret, until nobody has asked for a while."""
+    """Serve roots on a listening socket to clients that send the secret, until the server is idle."""
 
     daemon_threads = True
     block_on_close = False
@@ -87,7 +87,7 @@ class FileServer(ThreadingMixIn, TCPServer):
         self._activity = Activity()
 
     def run(self) -> None:
-        """Serve until it is idle; remove expired uploads each hour."""
+        """Serve until idle; remove expired uploads each hour."""
         self.timeout = _LOOK_S
         swept_s = time.monotonic()
         while self._activity.idle_s() < self._idle_s:
@@ -98,27 +98,27 @@ class FileServer(ThreadingMixIn, TCPServer):
                     one.uploads.sweep()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002 - the base's signature
-        """Take a place for a request; without one, the connection is closed."""
+        """Reserve a slot for a request; without one, the connection is closed."""
         if not self._activity.places.acquire(timeout=_WAIT_FOR_PLACE_S):
             return False
         self._activity.begin()
         return True
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer in this thread, and release the place."""
+        """Answer in this thread, and release the slot."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._activity.end()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log what is not the other side's leaving."""
+        """Log errors, except for clients that disconnect."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
 
 class FileRequest(BaseHTTPRequestHandler):
-    """One request. Paths are in the query, as `zoe_client.words.file_paths` writes them."""
+    """One request. The query holds the paths, as `zoe_client.words.file_paths` writes them."""
 
     server: FileServer
     protocol_version = "HTTP/1.1"
@@ -240,7 +240,7 @@ class FileRequest(BaseHTTPRequestHandler):
         return piece
 
     def _drain(self) -> None:
-        """Read what still comes, as the other side reads the answer only afterwards."""
+        """Read the rest of the request: the client reads the answer only after it has sent everything."""
         self.connection.settimeout(_DRAIN_TIMEOUT_S)
         left = min(self._unread, _DRAINED_BYTES_MAX)
         while left > 0 and (piece := self._read(1 << 16)):

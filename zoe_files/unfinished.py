@@ -1,4 +1,4 @@
-"""The directory of a user's unfinished uploads below a root, which members of a tenant may share."""
+"""The directory of a user's unfinished uploads in a root, which members of a tenant may share."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MADE_TRIES_MAX = 3
 
 
 class UnfinishedDirectory:
-    """`.zoe-uploads-UID-RANDOM`, found by its owner.
+    """`.zoe-uploads-UID-RANDOM`, recognised by its owner.
 
-    Every member of a tenant may take any name in the shared workspace first, or rename the directory. A name that
-    others cannot foresee, and a check of the owner, let nobody keep a user from uploading or hold their uploads.
+    In the shared workspace, every member of a tenant may take any name first, or rename the directory. A random name,
+    and a check of the owner, prevent members from blocking each other's uploads or taking them over.
     """
 
     def __init__(self, root: Root) -> None:
@@ -39,7 +39,7 @@ class UnfinishedDirectory:
 
     @contextmanager
     def made(self) -> Iterator[int]:
-        """Hold the directory open, making it if there is none; OSError."""
+        """Hold the directory open, and make it first if there is none; OSError."""
         descriptor = self._found()
         for _ in range(_MADE_TRIES_MAX):
             if descriptor is not None:
@@ -55,7 +55,7 @@ class UnfinishedDirectory:
             os.close(descriptor)
 
     def all(self) -> Iterator[int]:
-        """Yield a descriptor of each directory that belongs to the user and has such a name."""
+        """Yield a descriptor of each directory of unfinished uploads that belongs to the user."""
         for name in self._names():
             descriptor = self._owned(name)
             if descriptor is not None:
@@ -74,7 +74,7 @@ class UnfinishedDirectory:
         return None
 
     def _owned(self, name: bytes) -> int | None:
-        """Return a descriptor of a directory of the user; None for a link, a file, and what belongs to others."""
+        """Return a descriptor of a directory of the user; None for a link, a file, or a directory of another user."""
         with suppress(OSError):
             descriptor = self._root.open((name,), _FLAGS, links=False)
             if os.fstat(descriptor).st_uid == os.geteuid():

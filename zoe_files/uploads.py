@@ -1,4 +1,4 @@
-"""Uploads that can go on after a cut (tus 1.0): each is a file in a hidden directory until it gets its name."""
+"""Resumable uploads (tus 1.0): an upload is a file in a hidden directory until it is complete and gets its name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Read = Callable[[int], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The largest upload, and the room that is left free on the disk."""
+    """The largest upload, and the space to leave free on the disk, in bytes."""
 
     upload_bytes_max: int
     free_bytes_min: int
@@ -42,7 +42,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """An upload: where it shall go, its length, how much has come, and when it is removed if it does not go on."""
+    """An upload: its target path, its length, the bytes received, and the time when it expires unless it continues."""
 
     id: str
     path: str
@@ -52,7 +52,9 @@ class Upload:
 
 
 class Uploads:
-    """The unfinished uploads of one user below one root. What is in their directory is the user's, and not believed."""
+    """The unfinished uploads of one user below one root. The user can change their directory, so its contents are not
+    trusted.
+    """
 
     def __init__(self, root: Root, bounds: Bounds) -> None:
         self._root = root
@@ -61,7 +63,7 @@ class Uploads:
         self._finished: OrderedDict[str, Upload] = OrderedDict()
 
     def create(self, parts: Parts, length: int) -> Upload:
-        """Begin an upload to a path; one without content is finished at once. FileRefused."""
+        """Begin an upload to a path; an empty file is finished at once. FileRefused."""
         shown = joined_path(parts)
         check_changeable(parts)
         if length > self._bounds.upload_bytes_max:
@@ -81,7 +83,7 @@ class Uploads:
         return self.find(number)
 
     def find(self, number: str) -> Upload:
-        """Return an upload, which gets its name now if all of it is there; FileRefused."""
+        """Return an upload, and name it first if all its bytes have arrived; FileRefused."""
         if (finished := self._finished.get(number)) is not None:
             return finished
         upload = self._found(number)
@@ -91,9 +93,9 @@ class Uploads:
             return self._finish(held.directory, held.upload)
 
     def append(self, number: str, offset: int, length: int, read: Read) -> Upload:
-        """Write so many bytes at the end of an upload, which gets its name with the last one; FileRefused.
+        """Append `length` bytes to an upload, and name it after the last one; FileRefused.
 
-        If fewer come, what has come stays, and the upload can go on.
+        If fewer bytes arrive, they are kept, and the upload can continue.
         """
         with self._locked(number) as held:
             file, upload = held.file, held.upload
@@ -112,7 +114,7 @@ class Uploads:
             _remove(held.directory, number)
 
     def sweep(self) -> None:
-        """Remove uploads that did not go on for a day, and what belongs to none."""
+        """Remove uploads that made no progress for a day, and files that belong to no upload."""
         for directory in self._place.all():
             with suppress(OSError):
                 for number in {name.partition(".")[0] for name in os.listdir(directory)}:
@@ -137,14 +139,16 @@ class Uploads:
         return offset
 
     def _finish(self, directory: int, upload: Upload) -> Upload:
-        """Give the file its name. A file that has it is replaced as a whole; what others have open of it stays."""
+        """Rename the upload to its target, replacing an existing file atomically; programs that hold the old file open
+        keep it.
+        """
         parts = path_parts(upload.path)
         with self._root.parent(parts) as (target, name):
             _check_target(target, name, upload.path)
             with told(upload.path):
                 os.rename(upload.id, name, src_dir_fd=directory, dst_dir_fd=target)
             _remove(directory, upload.id)
-        # A client whose connection was cut before the answer asks once more.
+        # A client that lost the connection before the answer asks again.
         while len(self._finished) >= _FINISHED_MAX:
             self._finished.popitem(last=False)
         self._finished[upload.id] = upload
@@ -171,13 +175,14 @@ class Uploads:
 
     @contextmanager
     def _locked(self, number: str) -> Iterator[_Held]:
-        """Hold an upload, open for writing, that no other request writes to; FileRefused."""
+        """Hold an upload open for writing, locked against other requests; FileRefused."""
         with self._open(number, os.O_WRONLY) as held:
             try:
                 fcntl.flock(held.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise FileRefused(423, "upload_busy", "another request writes to this upload") from None
-            # It may have grown before the lock was had, or be finished: then its file is no longer this upload's.
+            # It may have grown or been finished while this request waited for the lock: then the open file is not this
+            # upload any more.
             yield _Held(held.directory, held.file, self._found(number))
 
     @contextmanager
@@ -212,7 +217,7 @@ def _write(directory: int, name: str, content: bytes) -> None:
 
 @contextmanager
 def _regular(directory: int, name: str, flags: int, gone: FileRefused) -> Iterator[tuple[int, os.stat_result]]:
-    """Hold a regular file of the directory open; `gone` for all else."""
+    """Hold a regular file of the directory open; raise `gone` for anything else."""
     try:
         file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=directory)
     except OSError:
@@ -227,7 +232,7 @@ def _regular(directory: int, name: str, flags: int, gone: FileRefused) -> Iterat
 
 
 def _info(directory: int, number: str, gone: FileRefused) -> tuple[str, int]:
-    """Return where an upload shall go, and its length."""
+    """Return the target path of an upload, and its length."""
     with _regular(directory, f"{number}.json", os.O_RDONLY, gone) as (file, _):
         try:
             said = json.loads(os.read(file, _INFO_BYTES_MAX))

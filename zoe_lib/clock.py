@@ -1,6 +1,6 @@
-"""The one clock of the programs: what time it is, how long something took, and waiting.
+"""The clock of all programs: time of day, intervals, and waiting.
 
-Classes take it as `clock: Clock = SYSTEM_CLOCK`, so that tests advance a clock of their own instead of waiting.
+Classes take it as `clock: Clock = SYSTEM_CLOCK`, so that tests can advance a clock of their own instead of waiting.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Clock(Protocol):
         """Return the time of day in Unix seconds; it jumps when an admin sets the machine's clock."""
 
     def monotonic_s(self) -> float:
-        """Return seconds that never go back, from an arbitrary beginning; for intervals and time limits."""
+        """Return seconds that never decrease, from an arbitrary origin; for intervals and time limits."""
 
     def sleep(self, seconds: float) -> None:
         """Block for a number of seconds."""
@@ -34,7 +34,7 @@ class SystemClock:
         return time.time()
 
     def monotonic_s(self) -> float:
-        """Return seconds since the machine started, about; they never go back."""
+        """Return seconds since about the machine's start; they never decrease."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:

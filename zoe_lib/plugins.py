@@ -1,4 +1,4 @@
-"""Plugins: filters, weighers and back-ends that other distributions bring, as their metadata names them.
+"""Plugins: filters, weighers and back-ends of other distributions, by their metadata.
 
 Nothing is imported here, so that the API knows the names without the code of the master.
 """
@@ -18,7 +18,7 @@ BACKENDS = frozenset({"local", "swarm"})
 
 
 class PluginKind(StrEnum):
-    """What a plugin is."""
+    """Kinds of plugins."""
 
     FILTER = "filter"
     WEIGHER = "weigher"
@@ -26,7 +26,7 @@ class PluginKind(StrEnum):
 
     @property
     def group(self) -> str:
-        """The group of entry points."""
+        """Return the group of entry points."""
         return f"zoe.{self}s"
 
 
@@ -35,7 +35,7 @@ _OWN = {PluginKind.FILTER: FILTERS, PluginKind.WEIGHER: WEIGHERS, PluginKind.BAC
 
 @value(frozen=True, slots=True)
 class Plugin:
-    """A filter, weigher or back-end, and the distribution that it comes from.
+    """A filter, weigher or back-end, and its distribution.
 
     `problem` says why it cannot be used. `entry` leads to its code; None for Zoe's own.
     """
@@ -49,25 +49,25 @@ class Plugin:
 
     @property
     def own(self) -> bool:
-        """Whether it is Zoe's own."""
+        """Return whether it is Zoe's own."""
         return self.entry is None
 
     @property
     def origin(self) -> str:
-        """The distribution with its version."""
+        """Return the distribution with its version."""
         return f"{self.distribution} {self.version}".strip()
 
 
 @cache
 def installed() -> tuple[Plugin, ...]:
-    """Return all that is installed, Zoe's own first; read once in a process."""
+    """Return all installed plugins, Zoe's own first; read once in a process."""
     zoe = version(OWN_DISTRIBUTION)
     own = [Plugin(kind, name, OWN_DISTRIBUTION, zoe) for kind, names in _OWN.items() for name in sorted(names)]
     return (*own, *(plugin for kind in PluginKind for plugin in _of_others(kind)))
 
 
 def usable_names(kind: PluginKind) -> frozenset[str]:
-    """Return the names of a kind that stand for exactly one thing."""
+    """Return the names of a kind with exactly one plugin."""
     return frozenset(plugin.name for plugin in installed() if plugin.kind is kind and not plugin.problem)
 
 

@@ -1,7 +1,8 @@
-"""Tenants' secrets as they are stored: encrypted with a key that is in a file, never in the database.
+"""Encrypt tenants' secrets for the database, with a key in a file, never in the database.
 
 AES-256-GCM (NIST SP 800-38D) with a random nonce for each encryption. The owner of a secret is authenticated, so a row
-moved to another tenant cannot be decrypted for it."""
+moved to another tenant cannot be decrypted for it.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +25,16 @@ class CannotOpen(Exception):  # noqa: N818 - the name is the fact
 
 
 class Seal:
-    """Encrypt with the first key, and decrypt with any."""
+    """Encrypts with the first key, and decrypts with any."""
 
     def __init__(self, key: bytes, *older: bytes) -> None:
         self._ciphers = [AESGCM(one) for one in (key, *older)]
 
     @classmethod
     def of(cls, keys_dir: Path) -> Seal:
-        """Use the key of an installation, which is made if it is missing; API and master share the directory."""
+        """Return a seal with the key of an installation, which is made if it is missing; API and master share the
+        directory.
+        """
         return cls(*_keys(keys_dir))
 
     def sealed(self, secret: str, *belongs_to: str) -> bytes:
@@ -70,7 +73,7 @@ def drop_older_keys(keys_dir: Path) -> None:
 
 
 def _keys(keys_dir: Path) -> list[bytes]:
-    """Newest first; of more than one only while keys are rotated."""
+    """Return the keys, newest first; several only during a rotation."""
     path = keys_dir / KEY_FILE
     if not path.exists():
         _make(path)
@@ -100,10 +103,11 @@ def is_key_text(text: bytes) -> bool:
 
 
 def _make(path: Path) -> None:
-    """Make the file once, even if others try at the same moment: a link to a complete file is made, or
-    already exists."""
+    """Make the file once, even if others try at the same moment: link a complete file to the name, unless the name
+    exists.
+    """
     owner, draft = path.parent.stat(), _draft(path, new_key())
-    os.chown(draft, owner.st_uid, owner.st_gid)  # a master that root runs may come before an API that it does not
+    os.chown(draft, owner.st_uid, owner.st_gid)  # a master that runs as root may start before an API that does not
     with contextlib.suppress(FileExistsError):
         os.link(draft, path)
     draft.unlink()

@@ -1,4 +1,4 @@
-"""The tables of 0.3.0, from which later migrations go on. What is older upgrades to 0.3.0 first."""
+"""The tables of 0.3.0, the base of later migrations. Older installations upgrade to 0.3.0 first."""
 
 from __future__ import annotations
 

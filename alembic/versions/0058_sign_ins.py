@@ -1,4 +1,4 @@
-"""From which network a sign-in at a provider was begun, and when a provider last confirmed that it knows a user."""
+"""Store the network from which a sign-in began, and the time at which a provider last confirmed a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules name the version of each module that they run; at the upgrade, the one that they ran then."""
+"""Store the module versions that rules run; the upgrade fills in the versions in use at that time."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def _set(actions: Any) -> list[Mapping[str, Any]]:
 def _owners(
     target: str, name: str, modules: Mapping[tuple[str, str], str], groups: Mapping[str, list[str]]
 ) -> Iterator[str]:
-    """Yield the tenants whose modules of this name the rule ran: all share one, or each has its own."""
+    """Yield the tenants that own the modules of this name which the rule ran: one shared module, or one for each
+    tenant.
+    """
     kind, _, place = target.partition(":")
     if ("", name) in modules:
         yield ""

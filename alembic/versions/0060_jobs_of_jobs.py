@@ -1,4 +1,4 @@
-"""What jobs submit by their tokens has its parent and its ancestors."""
+"""Store the parent and the ancestors of executions that jobs submit with their tokens."""
 
 from __future__ import annotations
 

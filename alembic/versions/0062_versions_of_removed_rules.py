@@ -1,4 +1,4 @@
-"""Removed rules have the versions of modules that they ran; of rules that were removed before, they are not known."""
+"""Keep the module versions that removed rules ran; they are unknown for rules removed before this migration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of workflows that run for each entry of a list: their arrays, and the entries of these."""
+"""Store the arrays of workflow steps that run for each entry of a list, and their entries."""
 
 from __future__ import annotations
 

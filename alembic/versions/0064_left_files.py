@@ -1,4 +1,4 @@
-"""What services left in their scratch directories."""
+"""Store the files that services left in their scratch directories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs whose descendants were cancelled, and that submit nothing more."""
+"""Mark jobs that may submit nothing more, because their descendants were cancelled."""
 
 from __future__ import annotations
 

@@ -19,16 +19,16 @@ from pathlib import Path
 
 LOOK_S = 0.05
 BURST_S = 0.1
-"""CPU seconds that may be used at once after a pause."""
+"""CPU seconds that the command may use at once after a pause."""
 STOP_S_MAX = 10.0
-_MEMBERS_EVERY = 10  # looks; reading all of /proc each time would use a tenth of a core
+_MEMBERS_EVERY = 10  # readings; scanning all of /proc each time would use a tenth of a core
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _GROUP, _USER, _SYSTEM = 2, 11, 12  # fields of /proc/PID/stat after the name
 
 
 class Pace:
-    """How long a group has to stop, from what it used: a bucket of CPU time that fills with `share` seconds each
-    second, up to BURST_S.
+    """Token bucket of CPU time: it fills with `share` seconds each second, up to BURST_S, and tells how long to stop
+    the group.
     """
 
     def __init__(self, share: float) -> None:
@@ -36,13 +36,15 @@ class Pace:
         self._left_s = BURST_S
 
     def stop_s(self, passed_s: float, used_s: float) -> float:
-        """Return for how long to stop after so many seconds in which so many CPU seconds were used; 0: not at all."""
+        """Return for how many seconds to stop the group after it used `used_s` CPU seconds in `passed_s`; 0: do not
+        stop it.
+        """
         self._left_s = min(self._left_s + self._share * passed_s, BURST_S) - used_s
         return min(max(-self._left_s / self._share, 0.0), STOP_S_MAX)
 
 
 class GroupUse:
-    """CPU seconds of a process group, those of processes that have ended included."""
+    """CPU seconds of a process group, including processes that have ended."""
 
     def __init__(self, group: int, proc: Path = Path("/proc")) -> None:
         self._group = str(group)
@@ -81,7 +83,7 @@ def run(share: float, command: list[str]) -> int:
     ended = [False]
 
     def end(number: int, _frame: object) -> None:
-        ended[0] = True  # what ends is not held back any more
+        ended[0] = True  # let the group continue, so that it can end
         _signal(child.pid, number)
         _signal(child.pid, signal.SIGCONT)
 
@@ -102,7 +104,7 @@ def run(share: float, command: list[str]) -> int:
 
 
 def _signal(group: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError):  # it has just ended
+    with contextlib.suppress(ProcessLookupError):  # the process has just ended
         os.killpg(group, number)
 
 

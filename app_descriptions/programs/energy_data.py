@@ -41,7 +41,7 @@ TYPES = ("apartment", "house", "office", "shop")
 ROWS_PER_METER = 1000
 PARTS = 8
 MARKER = "_dataset.json"
-"""Says what the directory holds, written last; Spark reads no file whose name starts with an underscore."""
+"""File that records the arguments, written last; Spark skips files whose names start with an underscore."""
 
 Progress = Callable[[int, int], None]
 
@@ -53,9 +53,9 @@ def generate(
     progress: Progress | None = None,
     parts: int = PARTS,
 ) -> None:
-    """Write `rows` hourly readings into at most so many CSV part files; what the directory held is replaced.
+    """Write `rows` hourly readings into at most `parts` CSV files, replacing the contents of the directory.
 
-    Same rows and seed, same bytes. Each meter has 1,000 readings, the last one the rest.
+    The same rows and seed give the same bytes. Each meter has 1,000 readings; the last meter has the rest.
     """
     partial = directory.with_name(directory.name + ".part")
     shutil.rmtree(partial, ignore_errors=True)
@@ -107,7 +107,7 @@ def _readings(meter: int, seed: int, dates: list[str]) -> Iterator[str]:
 
 
 def expected_report(directory: Path) -> list[dict[str, object]]:
-    """The report's rows as `energy_report.py` must compute them, by one pass over the files without Spark."""
+    """Return the rows that `energy_report.py` must compute, by one pass over the files without Spark."""
     meters: dict[tuple[str, str, str], list[float]] = {}
     for path in sorted(directory.glob("part-*.csv")):
         with path.open(encoding="ascii", newline="") as file:
@@ -129,7 +129,7 @@ def _add(
         meters[key] = [1, hc, hc, hp, hp, temp, temp]
         return
     seen[0] += 1
-    # Whatever the order of lines: least and greatest of the two counters and the temperature.
+    # Independent of the order of lines: minimum and maximum of both counters and of the temperature.
     seen[1] = min(seen[1], hc)
     seen[2] = max(seen[2], hc)
     seen[3] = min(seen[3], hp)

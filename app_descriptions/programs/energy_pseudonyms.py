@@ -16,7 +16,9 @@ from energy_report import COLUMNS, QUERY, write
 
 
 def report(source: str, selected: str, rounds: int) -> list[dict[str, object]]:
-    """The report's rows, computed by the cluster of the current Spark session, of a URI or of a selected input."""
+    """Return the report's rows, computed by the cluster of the current Spark session, from a URI or a selected
+    input.
+    """
     from pyspark.sql import SparkSession
     from pyspark.sql.functions import sha2
 

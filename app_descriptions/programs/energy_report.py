@@ -49,7 +49,7 @@ QUERY = """
 
 
 def report(source: str) -> list[dict[str, object]]:
-    """The report's rows, computed by the cluster of the current Spark session."""
+    """Return the report's rows, computed by the cluster of the current Spark session."""
     from pyspark.sql import SparkSession
 
     spark = (
@@ -67,7 +67,7 @@ def report(source: str) -> list[dict[str, object]]:
 
 
 def write(rows: list[dict[str, object]], directory: Path) -> None:
-    """The rows as `result.json`, visible only when complete."""
+    """Write the rows to `result.json`, which appears only when it is complete."""
     directory.mkdir(parents=True, exist_ok=True)
     partial = directory / ".result.json.part"
     partial.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")

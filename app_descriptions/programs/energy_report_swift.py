@@ -15,7 +15,7 @@ from energy_report import COLUMNS, QUERY, write
 
 
 def main() -> None:
-    """Compute both, compare them, print what they took."""
+    """Compute both reports, compare them, and print their times and bytes."""
     from pyspark.sql import SparkSession
 
     arguments = _arguments()
@@ -25,7 +25,7 @@ def main() -> None:
         .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()
     )
-    _report(spark, _selected)  # the first query also starts what it needs
+    _report(spark, _selected)  # warm-up: the first query also starts executors
     plain, plain_s = _report(spark, lambda spark: _plain(spark, arguments.plain, arguments.region))
     selected, selected_s = _report(spark, _selected)
     if plain != selected:
@@ -46,14 +46,14 @@ def _plain(spark, source: str, region: str):
 
 
 def _selected(spark):
-    """The rows and columns that the description wants of this input."""
+    """Return the rows and columns that the description selects from this input."""
     from zoe_spark import zoe_input
 
     return zoe_input(spark, "selected")
 
 
 def _report(spark, read) -> tuple[list[dict[str, object]], float]:
-    """Rows and seconds."""
+    """Return the report's rows, and the seconds of the query."""
     began_s = time.monotonic()
     read(spark).createOrReplaceTempView("readings")
     rows = [row.asDict() for row in spark.sql(QUERY).collect()]
@@ -61,7 +61,9 @@ def _report(spark, read) -> tuple[list[dict[str, object]], float]:
 
 
 def _bytes_of(spark, source: str, columns: str) -> int:
-    """What a reader of all of it is sent. A view's objects have no size before they are read, so it is read again."""
+    """Return the bytes that the store sends for the whole source. Objects of a view have no size until they are read,
+    so it is read again.
+    """
     length = "length(content)" if columns else "length"
     return spark.read.format("binaryFile").load(source).selectExpr(f"sum({length})").collect()[0][0]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Fit a line to points with PyTorch: each process has points of its own, and all step with the mean of their gradients.
+"""Fit a line to points with PyTorch: each process has its own points, and all step by the mean of their gradients.
 
-MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE say where the processes meet; torch.distributed reads the same.
+MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE say where the processes meet; torch.distributed reads the same variables.
 """
 
 import fcntl
@@ -19,14 +19,16 @@ IFACE_ADDRESS = 0x8915
 
 
 def interface_towards(host: str) -> str:
-    """A container has several interfaces; the others are reached by the one with this address."""
+    """Return the interface on the route to a host: a container has several, and the other processes reach this one
+    through it.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect((host, 9))
         own = socket.inet_aton(probe.getsockname()[0])
         for _, name in socket.if_nameindex():
             try:
                 found = fcntl.ioctl(probe, IFACE_ADDRESS, struct.pack("256s", name.encode()[:15]))
-            except OSError:  # it has no address
+            except OSError:  # this interface has no address
                 continue
             if found[20:24] == own:
                 return name
@@ -34,12 +36,12 @@ def interface_towards(host: str) -> str:
 
 
 def main(steps: int) -> None:
-    """Print the line that this process has found, which is that of all."""
+    """Print the fitted line, which is the same in every process."""
     os.environ["GLOO_SOCKET_IFNAME"] = interface_towards(os.environ["MASTER_ADDR"])
     dist.init_process_group("gloo")
     rank, size = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(rank)
-    points = torch.rand(1000, 1) + rank  # nobody has those of the others
+    points = torch.rand(1000, 1) + rank  # each process has only its own points
     wanted = SLOPE * points + INTERCEPT
     model = DistributedDataParallel(torch.nn.Linear(1, 1))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)

@@ -25,7 +25,9 @@ __all__ = ["postgres_server", "postgres_url", "store"]
 
 @pytest.fixture(scope="session", autouse=True)
 def logged() -> Logged:
-    """What API and masters of this process log, which is not shown; its form is tested end to end."""
+    """Collect the logs of the API and masters of this process without showing them; tests end to end check their
+    form.
+    """
     logged = Logged()
     structlog.configure(
         processors=[
@@ -41,21 +43,23 @@ def logged() -> Logged:
 
 @pytest.fixture(scope="module", autouse=True)
 def secrets() -> Iterator[Secrets]:
-    """Those of a module, whose tests may share an API."""
+    """Secrets of a module, whose tests may share an API."""
     yield SECRETS
     SECRETS.forget()
 
 
 @pytest.fixture(autouse=True)
 def no_secret_is_logged(logged: Logged, secrets: Secrets) -> Iterator[None]:
-    """Each test, whatever it is about, fails if a log contains a secret."""
+    """Fail any test that writes a secret to a log."""
     yield
     assert secrets.found_in(logged.take()) == []
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cheap_passwords() -> Iterator[None]:
-    """Hashes of full strength take longer than most of these tests; what the API ships with is tested by itself."""
+    """Use cheap password hashes: those of full strength take longer than most of these tests, and have a test of their
+    own.
+    """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(passwords, "hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
         yield
@@ -63,7 +67,7 @@ def cheap_passwords() -> Iterator[None]:
 
 @pytest.fixture
 def api(postgres_url: str) -> Iterator[Api]:
-    """No master runs."""
+    """An API without a running master."""
     made = Api(postgres_url)
     yield made
     made.close()
@@ -77,19 +81,19 @@ def master(api: Api) -> TickingMaster:
 
 @pytest.fixture
 def http(api: Api) -> httpx.Client:
-    """Ada's, over loopback."""
+    """Ada's client over loopback."""
     return api.http()
 
 
 @pytest.fixture
 def client(api: Api) -> Client:
-    """Ada's. What differs over a socket is seen in test_executions.py."""
+    """Ada's client. test_executions.py tests the differences over a socket."""
     return api.client(transport=InProcess(api.app))
 
 
 @pytest.fixture(scope="module")
 def shared_api(postgres_server: PostgresServer) -> Iterator[Api]:
-    """For tests that leave nothing behind which others would see."""
+    """An API for tests without side effects on others."""
     url = postgres_server.create_database()
     made = Api(url)
     yield made
@@ -99,7 +103,7 @@ def shared_api(postgres_server: PostgresServer) -> Iterator[Api]:
 
 @pytest.fixture(scope="module")
 def shared_http(shared_api: Api) -> httpx.Client:
-    """Ada's, for what is refused and changes nothing."""
+    """Ada's client, for requests that are refused and change nothing."""
     return shared_api.http()
 
 
@@ -112,11 +116,11 @@ def upstream() -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def opened(shared_api: Api, upstream: Served) -> Opened:
-    """For tests that leave it running."""
+    """An application for tests that leave it running."""
     return Opened(shared_api, upstream)
 
 
 @pytest.fixture
 def alone(api: Api, upstream: Served) -> Opened:
-    """For tests that end it, or its users."""
+    """An application for tests that end it, or its users."""
     return Opened(api, upstream)

@@ -1,7 +1,7 @@
-"""A random walk of people through all operations on their own, their tenant's, foreign and missing objects.
+"""A random walk of users through all operations on their own, their tenant's, foreign and missing objects.
 
-What must happen is said here from docs/people.md and docs/security.md, apart from the code: the scope of each
-operation, and what each person sees. It prints its seed; ZOE_PROPERTY_CHECKS makes it longer.
+The expected results come from docs/people.md and docs/security.md, independent of the code: the scope of each
+operation, and what each user sees. It prints its seed; ZOE_PROPERTY_CHECKS makes it longer.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ OPEN = {
     ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"),
     ("POST", "/session/machines"), ("POST", "/session/machine-token"),
 }  # fmt: skip
-# They are about browser sessions, which nobody of the walk has.
+# These need browser sessions, which the walk does not have.
 OF_SESSIONS = {
     ("GET", "/session"), ("PUT", "/session/password"), ("PUT", "/session/tenant"),
     ("GET", "/session/machines/{code}"), ("PUT", "/session/machines/{code}"),
@@ -66,7 +66,7 @@ OF_SESSIONS = {
 
 
 def wanted(method: str, path: str) -> str | None:
-    """Return the scope that an operation needs, by the rules in docs/people.md; None: it is for everyone."""
+    """Return the scope that an operation needs, by the rules in docs/people.md; None: open to all."""
     if (method, path) in OPEN:
         return None
     if path.startswith("/admin/") or (method, path) in ADMIN:
@@ -80,7 +80,7 @@ def wanted(method: str, path: str) -> str | None:
 
 @dataclass(frozen=True)
 class Person:
-    """Who asks: a role in a tenant; None: without a token."""
+    """A caller: a role in a tenant; None: without a token."""
 
     name: str
     tenant: str
@@ -93,7 +93,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Thing:
-    """An object: who made it in which tenant; None: it does not exist."""
+    """An object, with its creator and tenant; None: it does not exist."""
 
     fields: dict[str, str]
     tenant: str | None
@@ -101,7 +101,7 @@ class Thing:
 
 
 class Walk:
-    """The installation that is walked: three members of each role in our tenant, and one of another tenant."""
+    """The installation of the walk: three members of each role in our tenant, and one of another tenant."""
 
     def __init__(self, api: Api, seed: int) -> None:
         self.api, self.random = api, random.Random(seed)
@@ -146,13 +146,13 @@ class Walk:
         return Thing({"workflow_id": client.workflows.run(long_workflow(name)).id}, tenant, user)
 
     def steps(self) -> Iterator[str | None]:
-        """Random people do something to random objects; yield what was wrong."""
+        """Apply random operations by random users to random objects; yield the faults."""
         for _ in range(STEPS):
             method, path = self.random.choice(self.operations)
             yield self._tried(method, path, self.random.choice(self.people), self._thing(path))
 
     def admin_steps(self) -> Iterator[str | None]:
-        """An admin does each thing once to what is there, so that the walk tries no operation in vain."""
+        """An admin applies each operation once to existing objects, so that the walk tries no operation in vain."""
         admin = next(person for person in self.people if person.name == "admin-red")
         for method, path in self.operations:
             self.missing = 0.0
@@ -187,9 +187,9 @@ class Walk:
         scope = wanted(method, path)
         visible = person.role is not None and self._visible(person, path, thing)
         if path == "/tokens/{token_id}" and visible:
-            scope = "submit"  # it is another one than that which asks
+            scope = "submit"  # another one than the caller's
         if method == "PUT" and path.endswith("/shares"):
-            self._end_shares()  # what is shared is the matter of test_private_executions
+            self._end_shares()  # test_private_executions tests shares
         if person.role is None and scope is not None:
             assert (status, code) == (401, "no_token"), story
         elif not person.may(scope):
@@ -209,7 +209,7 @@ class Walk:
         elif not visible:
             assert (status, code) == (404, "not_found"), story
         elif path == "/tokens/{token_id}" and not person.may("submit"):
-            assert (status, code) == (403, "role_missing"), story  # only a token itself, which nobody tries here
+            assert (status, code) == (403, "role_missing"), story  # only a token itself, which the walk does not use
         elif path.endswith("/shares") and thing.user != person.name and code == "share_too_low":
             assert method == "PUT", story  # only its owner shares it
         elif path.endswith("/open") and thing.user != person.name:
@@ -226,7 +226,7 @@ class Walk:
             assert status not in ((401, 403) if gone else (401, 403, 404)), story
         if person.tenant == OURS and not person.may("operate"):
             told = text.replace(url, "")
-            for one in self.people:  # it is told who cancelled or held something of one's own
+            for one in self.people:  # it names the user who cancelled or held something of one's own
                 told = told.replace(one.name, "") if one.may("operate") else told
             for strange in (THEIRS, STRANGER, STRANGE_NAME, STRANGE_NOTE):
                 assert strange not in told or strange in url, f"{strange} is told: {story}"
@@ -241,7 +241,9 @@ class Walk:
                 accounts.end_share(share.execution_id, share.user)
 
     def _visible(self, person: Person, path: str, thing: Thing) -> bool:
-        """Executions and tokens are one's own; operators see all executions, and admins everything."""
+        """Return whether a user sees it: their own executions and tokens; operators see all executions, and admins
+        everything.
+        """
         if thing.tenant is None:
             return False
         if path.startswith("/admin/") or not thing.fields:
@@ -249,7 +251,7 @@ class Walk:
         if "token_id" in thing.fields:
             return thing.user == person.name
         if path.startswith(("/schedules/", "/applications/")):
-            return person.may("submit")  # each of those has one, and nobody sees another user's
+            return person.may("submit")  # each user has one, and sees no other user's
         if {"execution_id", "array_id", "workflow_id"} & thing.fields.keys():
             return (person.tenant, person.name) == (thing.tenant, thing.user) or person.may("operate")
         return True
@@ -308,7 +310,7 @@ class Walk:
         return Thing({}, OURS)
 
     def _name_for_all(self, kind: str) -> None:
-        """Everyone who may have one has something of this kind."""
+        """Give each eligible user an object of this kind."""
         stored = {"document": long_job("walk")}
         bodies: dict[str, dict[str, Any]] = {
             "secrets": {"value": "something"},
@@ -324,14 +326,14 @@ class Walk:
         return next(person.http for person in self.people if person.name == "admin-red")
 
     def _spare(self) -> str:
-        """A member of both tenants who does not walk."""
+        """Return a member of both tenants outside of the walk."""
         name = f"spare{self.random.randrange(10**9)}"
         for tenant in (OURS, THEIRS):
             self.api.store.accounts.ensure_member(name, tenant, "user")
         return name
 
     def _arguments(self, method: str, path: str) -> dict[str, Any]:
-        """Return what makes an operation succeed when it is allowed."""
+        """Return arguments with which an operation succeeds when it is allowed."""
         number, job = self.random.randrange(10**9), long_job("walk")
         policy = partial(self._admin().get, f"{PREFIX}/policy")
         bodies: dict[tuple[str, str], Callable[[], Any]] = {
@@ -418,7 +420,7 @@ class Walk:
 
 
 def ask(http: httpx.Client, method: str, url: str, arguments: dict[str, Any]) -> tuple[int, str, str | None]:
-    """The status, what was said (of a stream the beginning), and the code of a refusal."""
+    """Return the status, the body (of a stream its beginning), and the code of a refusal."""
     with http.stream(method, url, **arguments) as answer:
         if "text/event-stream" in answer.headers.get("content-type", ""):
             return answer.status_code, next(answer.iter_text()), None
@@ -469,13 +471,14 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         "POST /session", "GET /session/oidc/start", "GET /session/oidc/callback",
         "GET /session/oidc/callback/{provider}", "POST /session/machine-token",
         "POST /executions/{execution_id}/services/{service_id}/ports/{port}/open",
-        # They are for what waits, and those of the walk run; tests/api/test_conditions.py and test_promise*.py do them.
+        # These need waiting executions, and those of the walk run; tests/api/test_conditions.py and test_promise*.py
+        # cover them.
         "PATCH /executions/{execution_id}", "POST /executions/{execution_id}/hold",
         "POST /executions/{execution_id}/accept", "POST /workflows/{workflow_id}/accept",
         "POST /arrays/{array_id}/accept",
         "POST /executions/{execution_id}/release", "POST /arrays/{array_id}/hold", "POST /arrays/{array_id}/release",
         "POST /executions/{execution_id}/scale",
-        # The walk may have cancelled what runs before; tests/api/test_conditions.py does it.
+        # The walk may have cancelled the running ones; tests/api/test_conditions.py covers it.
         "POST /executions/{execution_id}/requeue",
         # By its owner only, once it has ended; tests/api/test_workflows.py does it.
         "POST /workflows/{workflow_id}/resume",

@@ -1,4 +1,4 @@
-"""Users, tenants, roles, quotas, everybody's tokens, and the audit log."""
+"""Users, tenants, roles, quotas, tokens of all users, and the audit log."""
 
 from __future__ import annotations
 

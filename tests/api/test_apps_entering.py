@@ -1,4 +1,4 @@
-"""Ways into applications: tickets, cookies, origins and their ends; nobody else gets in."""
+"""Entering applications: tickets, cookies, origins and their ends; other requests are refused."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_without_a_master_what_was_opened_goes_on_until_its_service_ends(
     for _ in range(2):
         assert inside.get("/").status_code == 200
     entering = alone.api.http(None)
-    assert alone.visit(unopened, entering).status_code == 303  # the ticket is good; what it leads to cannot be told now
+    assert alone.visit(unopened, entering).status_code == 303  # the ticket is valid; its target is unknown now
     assert entering.get("/", headers={"Host": urlsplit(unopened).netloc}).status_code == 502
     execution = alone.api.store.execution(alone.execution.id)
     ended = ev.ServiceEnded(at_s=time.time(), service_id=execution.services[0].id, cause=Cause.EXITED)

@@ -1,4 +1,6 @@
-"""Applications over HTTP through the proxy: what passes in both directions, what does not, and what is a use."""
+"""Applications over HTTP through the proxy: forwarded and dropped parts in both directions, and requests that count as
+use.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,7 @@ def test_redirections_and_cookies_stay_at_the_applications_origin(opened: Opened
 
 
 def test_a_cookie_stays_with_the_browser_that_was_given_it(opened: Opened) -> None:
-    """Neither another user of the same application nor another application hears of it."""
+    """Neither another user of the same application nor another application receives it."""
     bob = opened.api.http(make_token(opened.api.store, "bob"))
     opened.api.client().share(opened.execution.id, ShareLevel.OPEN, "bob")
     first, second = opened.enter(), opened.enter(http=bob)
@@ -126,7 +128,7 @@ def test_a_cookie_stays_with_the_browser_that_was_given_it(opened: Opened) -> No
 def test_every_redirection_is_left_to_the_browser(opened: Opened, to: str) -> None:
     inside, address = opened.enter(), urlsplit(opened.api.url)
     headers = {"Host": inside.headers["Host"], "Cookie": f"zoe-app={inside.cookies['zoe-app']}"}
-    # httpx reads what it does not follow.
+    # httpx reads the bodies of redirects it does not follow.
     with closing(HTTPConnection(str(address.hostname), address.port, timeout=60)) as browser:
         browser.request("GET", f"/redirect?to={quote(to)}", headers=headers)
         answer = browser.getresponse()

@@ -1,4 +1,4 @@
-"""Applications over WebSockets through the proxy: messages both ways, who may open one, and when it ends."""
+"""Applications over WebSockets through the proxy: messages in both directions, access, and the end of connections."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_api_has_no_websockets(opened: Opened, caplog: pytest.LogCaptureFixt
         pass
     answer = refused.value.response
     assert (answer.status_code, answer.headers["Content-Type"]) == (status, "application/problem+json")
-    assert opened.api.http().get("/healthz").status_code == 200  # by now the server has said what it thinks of that
+    assert opened.api.http().get("/healthz").status_code == 200  # by now the server has answered
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
 
 
@@ -106,7 +106,7 @@ def test_who_signs_out_loses_open_websockets(alone: Opened, monkeypatch: pytest.
 
 
 class Blip:
-    """A database that cannot tell who may use an application."""
+    """A database that fails to answer questions about access to applications."""
 
     def __init__(self, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
         self.failures, self.answers, self.failing = 0, 0, False

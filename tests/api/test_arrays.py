@@ -258,7 +258,7 @@ def test_the_same_key_makes_one_array(api: Api, http: httpx.Client) -> None:
         ("1-9:0", "invalid", "a step of 0"),
         ("1-9%0", "invalid", "%0 would let no index run"),
         ("1,,2", "invalid", "'' is neither an index nor a range"),
-        ("1%2%3", "invalid", "is no list of indices"),
+        ("1%2%3", "invalid", "is not a list of indices"),
         ("1-2-3", "invalid", "'1-2-3' is neither"),
         ("99999999999", "invalid", "is neither"),
     ],
@@ -359,7 +359,7 @@ def test_a_user_who_leaves_hands_arrays_over(api: Api, http: httpx.Client, maste
 
 
 def test_a_replay_decides_as_it_was(api: Api, http: httpx.Client, master: TickingMaster) -> None:
-    """Executions of an array were submitted when they were made, so a replay makes none."""
+    """Executions of an array are submitted when they are made, so a replay makes none."""
     master.behaviours["main"] = ServiceBehaviour(run_s=0.1)
     first, array = submit(http, "0"), submit(http, "0-19%5")
     ended(http, array)

@@ -1,4 +1,4 @@
-"""The API asks a storage controller over HTTP: what it sends, and what it makes of any answer."""
+"""The API as a client of a storage controller over HTTP: its requests, and its handling of any answer."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_missing_token_is_named(api: Api, controller: Served) -> None:
 
 
 class Foreign:
-    """A controller of another kind or version, which answers as it is told."""
+    """A controller of another kind or version, with answers set by the test."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The asynchronous client: the same calls, and streams that go on after breaks."""
+"""The asynchronous client: the same calls, and streams that resume after breaks."""
 
 from __future__ import annotations
 

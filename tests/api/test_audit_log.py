@@ -1,4 +1,4 @@
-"""The audit log names every sign-in and the values of every change; the log names who asked, and from where."""
+"""The audit log names every sign-in and the values of every change; the log names the caller and its address."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def sign_ins(api: Api) -> list[AuditEntry]:
 
 
 def written(api: Api, number: int) -> list[AuditEntry]:
-    """So many sign-ins: refused ones are written down after their answer."""
+    """Return the entries of so many sign-ins: refused ones are written after their answer."""
     until(lambda: len(sign_ins(api)) >= number)
     return sign_ins(api)
 
 
 def refused(api: Api, number: int) -> list[AuditEntry]:
-    """So many requests of unknown askers, oldest first."""
+    """Return the entries of so many requests of unknown callers, oldest first."""
 
     def found() -> list[AuditEntry]:
         return [
@@ -116,7 +116,7 @@ def test_a_flood_of_made_up_names_hides_no_wrong_password_of_a_user(api: Api) ->
 
 
 def test_an_answer_does_not_wait_for_the_entry_of_a_refused_sign_in(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else its time tells which names are users'."""
+    """Otherwise its time would reveal which names belong to users."""
     Browser(api)
     kept, go_on = api.store.accounts.add_audit, threading.Event()
 

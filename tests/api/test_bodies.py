@@ -1,4 +1,4 @@
-"""Bodies that are too large, or not what they should be."""
+"""Bodies that are too large, or invalid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def post(api: Api, *framing: str, host: str = "localhost") -> socket.socket:
 
 
 def pour(connection: socket.socket, piece: bytes) -> int:
-    """Send the piece until 100 MB are reached or nobody takes more; the bytes that went."""
+    """Send the piece until 100 MB are sent or the server stops reading; return the bytes sent."""
     sent = 0
     try:
         while sent < HUGE_BYTES:

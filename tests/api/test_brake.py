@@ -1,4 +1,4 @@
-"""What is counted of failed sign-ins, and whom the brake holds up."""
+"""Counting of failed sign-ins, and the users whom the brake delays."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Clients that do not read, and those that close their sending side: who waits for an answer gets it, and nobody holds
-a connection for ever."""
+"""Clients that do not read, and clients that close their sending side: a waiting client gets its answer, and no client
+holds a connection for ever.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ async def stream(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def patient(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers when it is told to, or when its client has left."""
+    """Answers when the test says so, or when its client has left."""
     if scope["type"] != "http":
         return
     if scope["path"] == "/never":

@@ -69,7 +69,7 @@ def test_in_a_batch_only_what_stands_before(client: Client, after: str) -> None:
 
 
 def test_others_cannot_be_probed_by_dependencies(api: Api, client: Client) -> None:
-    """What does not exist and what belongs to another user are refused with the same words."""
+    """A missing execution and another user's are refused with the same words."""
     other = api.client(make_token(api.store, "bob", "red")).submit(job())
     said = []
     for on in (other.id, "x0000000000000"):
@@ -177,7 +177,7 @@ def test_a_waiting_execution_is_modified_and_its_history_says_how(client: Client
     changed = client.modify(execution.id, wire.ModifyRequest(priority=-5, deadline_s=60))
     assert changed.priority == -5
     assert changed.deadline_s == pytest.approx(time.time() + 60, abs=10)
-    assert changed.conditions == execution.conditions  # what is left out stays
+    assert changed.conditions == execution.conditions  # fields that are left out keep their values
     document = {**changed.description, "time_limit_s": 90}
     document["components"][0]["resources"]["memory"] = "2GiB"
     again = client.modify(execution.id, wire.ModifyRequest(application=document, deadline_s=None))
@@ -193,7 +193,7 @@ def test_a_waiting_execution_is_modified_and_its_history_says_how(client: Client
 
 
 def test_only_its_owner_changes_what_runs_as_the_owner(api: Api, client: Client) -> None:
-    """Whoever changes the command runs it with the owner's files and secrets."""
+    """A user who changes the command would run it with the owner's files and secrets."""
     secretive = document(part("main", "true", ends_application=True, environment={"KEY": "hers"}))
     execution = client.submit(secretive, begin_at_s=NEVER_S)
     bob = api.client(make_token(api.store, "bob", "red"))

@@ -1,4 +1,4 @@
-"""What is said of an execution whose credential of the object store has not come yet."""
+"""Notes on an execution while its credential for the object store has not arrived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""While PostgreSQL is gone: requests say so and when to try again, streams stay open, and all goes on afterwards."""
+"""Without PostgreSQL, requests fail with a time to retry, streams stay open, and everything continues afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deadlines through the API: how they are given, what is said of them, and which executions are listed."""
+"""Deadlines through the API: notations, notes, and filters of lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two executions, and who sees it."""
+"""Differences between two executions, and their visibility."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_what_differs(api: Api, master: TickingMaster, http: httpx.Client) -> No
     assert any(key.startswith("resources /components/one/resources/memory") for key in found)
     assert any(key.startswith("results /results") for key in found)
     assert {"times submitted_at_s", "times waited_s", "times run_s"} & found.keys()
-    # The order of components says nothing, and what is the same is not listed.
+    # The order of components is irrelevant, and equal fields are not listed.
     assert not [key for key in found if "/two" in key or key.endswith("/A")]
     assert changes(http, after.id, after.id) == {}
 

@@ -1,4 +1,4 @@
-"""Ending all that lets a user in, and which passwords are refused."""
+"""End all access of a user, and refuse weak passwords."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_others_are_taken_whatever_they_are_made_of(api: Api, password: str) -> 
 
 
 def test_tokens_of_a_disabled_user_do_not_come_back_to_life(api: Api) -> None:
-    """Whoever stole one would have it again."""
+    """A stolen token would work again."""
     api.store.accounts.ensure_member("ben", "red", "user")
     token, admin = make_token(api.store, user="ben", tenant="red"), api.http(api.admin)
     assert api.http(token).get("/api/v1/me").status_code == 200

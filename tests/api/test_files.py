@@ -151,7 +151,7 @@ def test_paths_that_are_none_are_refused(site: FilesApi, path: str) -> None:
 
 
 def test_an_upload_survives_three_cuts(site: FilesApi) -> None:
-    """By the client, by the end of the user's process, and by the end of the API's connection to it."""
+    """Cuts by the client, by the end of the user's process, and by the end of the API's connection to it."""
     http, data = site.http(), random.Random(4).randbytes(6 * MIB)
     place = begin(http, "big", len(data)).headers["Location"]
     for cut in range(3):

@@ -1,4 +1,4 @@
-"""Validate, plan, submission and the form say the same of what cannot run on a platform."""
+"""Validate, plan, submission and the form report the same findings about what cannot run on a platform."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API refuses requests whose end two servers may see at different places."""
+"""The API refuses requests that two servers may split differently."""
 
 from __future__ import annotations
 

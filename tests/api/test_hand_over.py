@@ -1,4 +1,6 @@
-"""A user leaves, and another one of the tenant takes over: what becomes theirs, what stays, and who may ask for it."""
+"""Hand-over from a leaving user to another one of the tenant: transferred objects, remaining ones, and the required
+rights.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +132,7 @@ def test_the_usage_of_what_ended_stays_with_who_used_it(lab: Lab) -> None:
 
 
 def used_by(lab: Lab, user: str) -> float:
-    """Core-seconds of what has ended, today."""
+    """Return core-seconds of ended executions, today."""
     today = int(time.time() // DAY_S)
     use = lab.api.store.daily_use(today - 1, today, None)
     return sum(one.core_s for key, one in use.items() if key.user == user)
@@ -181,7 +183,7 @@ def test_it_stands_in_the_audit_log(lab: Lab) -> None:
 
 
 def test_a_stream_of_the_heir_shows_it(lab: Lab) -> None:
-    """The API keeps who may see what is new in the journal."""
+    """The API caches the visibility of new entries of the journal."""
     with lab.api.http(make_token(lab.api.store, "bob")).stream("GET", "/api/v1/events") as stream:
         events = parse_events(stream.iter_lines())
         theirs = lab.bob.submit(document(part()))

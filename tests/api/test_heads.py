@@ -1,4 +1,6 @@
-"""Heads, and requests that are none: one bound however they arrive, and refusals in the form of all others."""
+"""Heads of requests, and data that is not a request: one limit however it arrives, and refusals in the form of all
+others.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def head(size: int, shape: str, upgrade: bytes = b"") -> bytes:
 
 
 def told(server: Guarded, sent: bytes, piece: int) -> tuple[int, dict[str, object]]:
-    """The status, and the problem if it is one; what is sent goes in pieces that the server reads one by one."""
+    """Return the status, and the problem if it is one; the data is sent in pieces that the server reads one by one."""
     client = server.connect()
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:

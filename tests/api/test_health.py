@@ -1,4 +1,4 @@
-"""Health is told while the database hangs, whatever requests hold of the process meanwhile."""
+"""Health is reported while the database hangs, regardless of the requests in progress."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_databa
 
 @contextmanager
 def waiting_requests(api: Api) -> Iterator[list[int]]:
-    """More requests than the process has threads; the list gets the statuses of those that have been answered."""
+    """Send more requests than the process has threads; the list gets the statuses of answered ones."""
     answered: list[int] = []
 
     def ask() -> None:

@@ -1,4 +1,4 @@
-"""Hostile requests: no answer shows what belongs to others, none is a fault, and nothing of others changes.
+"""Hostile requests: no answer shows other users' data, none causes a fault, and no other user's data changes.
 
 `python -m tests.hostile --requests 100000 --seed 1` sends more, and `python -m tests.hostile.breaking` breaks more off
 (docs/tests.md).

@@ -33,7 +33,7 @@ def test_to_a_name_of_somebody_else_it_says_nothing_on_any_path(shared_api: Api,
 
 
 def test_nothing_is_done_for_such_a_request(api: Api, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api.store.accounts, "principal", lambda *_: pytest.fail("it was looked for who asks"))
+    monkeypatch.setattr(api.store.accounts, "principal", lambda *_: pytest.fail("the caller was looked up"))
     answer = api.http().post("/api/v1/tokens", json={}, headers={"Host": "evil.example"})
     assert answer.status_code == 421
     with connect(postgres_url) as connection, connection.cursor() as cursor:

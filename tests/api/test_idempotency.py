@@ -112,7 +112,7 @@ def test_two_admins_at_once_do_not_overwrite_each_other(api: Api) -> None:
 
 
 def test_the_key_is_looked_up_before_the_description_is_read(api: Api) -> None:
-    """What a key stands for is answered alike, whatever would be said of the description now."""
+    """A known key is answered alike, regardless of the present checks of the description."""
     first = api.client().submit(job(), idempotency_key="key")
     headers = {"Idempotency-Key": "key"}
     body = {"application": job(), "name": None, "priority": None, "deadline_s": None}

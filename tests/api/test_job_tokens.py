@@ -1,4 +1,4 @@
-"""What the token of a job may do: a table over all routes, and each change with ids of its own and of others."""
+"""Rights of a job's token: a table over all routes, and each change with ids of its own and of other units."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def test_descendants_are_cancelled_also_of_one_that_has_ended(api: Api, http: ht
 def test_a_submission_that_is_made_while_its_job_is_stopped_is_cancelled(
     api: Api, http: httpx.Client, job: Job, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """It was noted before, so it was not refused, and stored after, so it was not seen."""
+    """It was recorded before, so it was not refused, and stored after, so it was not seen."""
     store, name = api.app.state.services.store, "submit" if path == "executions" else "submit_array"
     submit = getattr(store, name)
 

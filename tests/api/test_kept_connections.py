@@ -29,7 +29,7 @@ HANDSHAKE = b"GET / HTTP/1.1\r\nHost: x\r\n" + UPGRADE + b"\r\n"
 
 
 class Ends:
-    """Answers in full, and goes on until it is told to end; its WebSockets say what they hear."""
+    """Answers in full, and continues until the test ends it; its WebSockets echo."""
 
     def __init__(self) -> None:
         self.told = False
@@ -105,7 +105,7 @@ def test_who_leaves_before_has_no_place(client: socket.socket, application: Ends
 def test_who_sends_more_before_the_answer_has_no_place(
     client: socket.socket, application: Ends, connections: Connections
 ) -> None:
-    """A request in its place would take over what was kept of the handshake."""
+    """A request in its place would take over the state of the handshake."""
     client.sendall(HANDSHAKE)
     time.sleep(0.1)
     client.sendall(b"GET /c HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -1,4 +1,4 @@
-"""Keys are replaced while master and API run: what was encrypted stays readable, and old keys open nothing."""
+"""Keys are replaced while master and API run: data encrypted before stays readable, and old keys decrypt nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def keys_dir(api: Api) -> Path:
 
 
 def keep(api: Api, tenant: str, secret: str, seal: Seal | None = None) -> None:
-    """As the API does."""
+    """Store a secret as the API does."""
     sealed = (seal or Seal.of(api.settings.keys_dir)).sealed(secret, tenant, "swift", "ann")
     api.store.accounts.set_storage_credential(SealedCredential(tenant, "swift", "ann", sealed))
 

@@ -59,7 +59,7 @@ def api(postgres_url: str, settings: Callable[..., LdapSettings]) -> Iterator[Ap
 
 @pytest.fixture
 def lines() -> Iterator[list[MutableMapping[str, Any]]]:
-    """What is logged, from warnings on."""
+    """Collect the log, from warnings on."""
     before = structlog.get_config()["wrapper_class"]
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     with capture_logs() as captured:
@@ -261,7 +261,7 @@ def test_a_user_who_leaves_the_directory_is_signed_out_and_a_group_that_is_left_
         assert changes.add(group, "groupOfNames", {"cn": "ops", "member": entry})
         http = api.http(None)
         assert sign_in(http, "lea").json()["role"] == "admin"
-        assert changes.modify_dn(entry, "uid=leah")  # who is renamed stays
+        assert changes.modify_dn(entry, "uid=leah")  # renamed users keep their identity
         assert changes.modify(group, {"member": [(MODIFY_REPLACE, [f"uid=leah,ou=people,{BASE}"])]})
         watch.look(time.time())
         assert http.get("/api/v1/session").json()["role"] == "admin"

@@ -83,7 +83,7 @@ def test_an_older_document_of_the_policy_changes_the_same_limits_and_leaves_the_
         ("*", None): {"memory_bytes": 7, "cores_milli": 9000},
         ("red", None): {"executions": 5, "time_limit_s": 3600.0, "cores_milli": 4000},
         ("red", "*"): {"executions": 2},
-    }, "what was not changed still follows the default"
+    }, "unchanged amounts still follow the default"
     changed = {**client.policy().model_dump(), "tenant_limits": {"red": {"memory_bytes": 8}}}
     client.set_policy(PolicyView.model_validate(changed))
     assert limits_of(api) == {

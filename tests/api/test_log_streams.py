@@ -139,7 +139,7 @@ def many(postgres_url: str) -> Iterator[Api]:
 
 
 def counted(api: Api) -> Counter[str]:
-    """The questions for output that this API asks its master from now on, by service."""
+    """Count the requests for output that this API sends to its master from now on, by service."""
     questions: Counter[str] = Counter()
     ask = api.master_client.ask
 
@@ -181,7 +181,7 @@ def followed(api: Api, paths: list[str], then: Callable[[], object]) -> list[lis
 
 
 def test_a_hundred_followers_of_a_service_ask_as_much_as_one(many: Api) -> None:
-    """What they ask is bounded by the time that they follow: ten questions a second while it prints nothing."""
+    """The followed time bounds their requests: ten a second while it prints nothing."""
     master, client = many.start_master(), many.client()
     master.behaviours["main"] = ServiceBehaviour(output=OUTPUT)
     execution = client.submit(job())

@@ -1,4 +1,4 @@
-"""The search for secrets in logs, which goes on after every test of the API, finds what is there."""
+"""The search for secrets in logs, which follows every test of the API, finds them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 
 def leaked(logged: Logged, secrets: Secrets, *words: str) -> bool:
-    """Whether a line that says this is found; it is taken from the log."""
+    """Return whether a line with this text is found; it is removed from the log."""
     logged.take()
     log.info("planted", words=words)
     return bool(secrets.found_in(logged.take()))

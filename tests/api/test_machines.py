@@ -1,4 +1,4 @@
-"""A terminal gets a token that a signed-in user allows in a browser, and nobody else gets one."""
+"""A terminal gets a token that a signed-in user allows in a browser, and no other program gets one."""
 
 from __future__ import annotations
 

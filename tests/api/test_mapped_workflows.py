@@ -1,4 +1,4 @@
-"""Steps with `for_each` over the real API: one transaction, resumed with what is left, cancelled, private."""
+"""Steps with `for_each` over the real API: one transaction, resumed with the rest, cancelled, private."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""While the master is down: submissions are accepted and run later, and every other answer is an honest one."""
+"""While the master is down: submissions are accepted and run later, and every other answer is correct."""
 
 from __future__ import annotations
 

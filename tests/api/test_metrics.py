@@ -1,4 +1,4 @@
-"""Metrics: what the reference lists is what there is, and the values follow what happens."""
+"""Metrics: the reference lists all of them, and their values follow the events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoe_master.background import metrics
 from zoe_master.notifications import metrics as of_notifications
 
 OF_CONTROLLERS = list(ControllerCollector(Supervisor(), dict, dict).collect())
-# What the master registers when it imports them.
+# Metrics that the master registers when it imports them.
 OF_THE_MASTER = (metrics, of_notifications)
 REFERENCE = Path(__file__).parents[2] / "docs/reference/metrics.md"
 METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")

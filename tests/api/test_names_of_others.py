@@ -30,7 +30,7 @@ UNBOUNDED = {"/api/v1/events"}  # a stream, which does not end
 
 
 def plain_questions(api: Api) -> list[str]:
-    """Return every GET route that needs nothing but to be asked."""
+    """Return every GET route without required parameters."""
     found = []
     for path, methods in api.app.openapi()["paths"].items():
         parameters = methods.get("get", {}).get("parameters", [])
@@ -94,7 +94,7 @@ def test_a_member_sees_the_own_part_of_the_policy_and_an_operator_all(api: Api) 
 
 
 def events_of(api: Api, token: str, headers: dict[str, str]) -> list[dict[str, Any]]:
-    """What the stream of events tells of the policy up to now, from `headers` or from what comes."""
+    """Return the stream's events about the policy up to now, from `headers` or from new ones."""
     with api.http(token).stream("GET", "/api/v1/events", headers=headers) as stream:
         if not headers:
             with_another_tenant(api)

@@ -1,4 +1,4 @@
-"""What a back-end does not do is told at submission, and by a check before it."""
+"""Settings that a back-end ignores are reported at submission, and by a check before it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ LIMITS = {"memory": "64MiB", "cores": 0.1, "shm": "64MiB"}
 def test_what_the_local_backend_does_nothing_about_is_noted(client: Client) -> None:
     asking = document(part("main", resources=LIMITS, read_only_root=True), part("other", resources=LIMITS))
     expected = [
-        "the local back-end ignores shm, which these components ask for: main, other",
-        "the local back-end ignores read_only_root, which these components ask for: main",
+        "the local back-end ignores shm, which these components set: main, other",
+        "the local back-end ignores read_only_root, which these components set: main",
     ]
     assert client.validate(asking).notes == expected
     assert client.execution(client.submit(asking).id).notes == expected

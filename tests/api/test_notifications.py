@@ -387,7 +387,7 @@ def test_what_is_not_sent_is_refused(api: Api, receiver: Receiver) -> None:
 
 
 def refuse(api: Api, client: Client, *hours: int) -> None:
-    """Let a schedule come to its times while what it runs is not stored."""
+    """Let a schedule reach its times while its application is not stored."""
     client.applications.put("report", job("true"))
     due_s = client.schedules.put("nightly", ScheduleRequest(expression="@hourly", application="report")).due_s
     assert due_s is not None

@@ -166,7 +166,7 @@ def test_a_way_back_works_once_and_in_the_browser_that_left(api: Api) -> None:
 
 
 def test_cookies_that_others_set_are_not_in_the_way(api: Api) -> None:
-    """An application sets some of the name by which the browser that left is known."""
+    """An application sets some cookies with the name that identifies the browser."""
     left = api.http(None)
     back, own = comes_back(sent(left)), f"zoe-sign-in={left.cookies['zoe-sign-in']}"
     tossed = [f"zoe-sign-in={secrets.token_urlsafe(48)}" for _ in range(4)]

@@ -43,7 +43,7 @@ class Held:
             return refusal.problem.code
 
     async def flood(self, brake_of: Callable[[int], Brake]) -> Counter[str]:
-        """Return what all are told; nothing is released before all are inside or refused."""
+        """Return all answers; nothing is released before all requests are inside or refused."""
         tasks = [asyncio.create_task(self.sign_in(brake_of(number))) for number in range(FLOOD)]
         async with asyncio.timeout(60):  # some look first whether they are familiar
             while sum(not task.done() for task in tasks) != self.checks.inside("local"):
@@ -88,7 +88,7 @@ def test_a_slow_directory_holds_up_no_other_provider(held: Held) -> None:
 
 @pytest.mark.parametrize("networks", [3, INSIDE_MAX, FLOOD])
 def test_floods_of_others_do_not_take_the_turn_of_a_familiar_user(held: Held, networks: int) -> None:
-    """Nor does what the brake says of the network; somebody unfamiliar has to come back later."""
+    """Nor does the brake's answer for the network; an unfamiliar user must come back later."""
     known = Brake("local", "mia", "192.0.2.1")
     known.succeeded(held.accounts, known.take(held.accounts))
 

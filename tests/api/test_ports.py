@@ -1,4 +1,4 @@
-"""Where a service answers is told to its tenant, while it runs."""
+"""The address of a service is shown to its tenant, while it runs."""
 
 from __future__ import annotations
 

@@ -298,7 +298,7 @@ def test_submissions_say_what_they_cost(api: Api, tmp_path: Path) -> None:
     assert f"note: {limited}" in zoe(api, "run", str(file), token=ada)
     assert client.submit({**sized(2, "true"), "time_limit_s": 7200}).notes == [limited]
     assert client.submit(sized(2, "true")).notes == [
-        "price: about 0.20 EUR an hour, for what has no run time, with all services"
+        "price: about 0.20 EUR an hour, for applications without a run time, with all services"
     ]
     file.write_text(json.dumps({**sized(1, "true"), "size": {"run_time_s": 1}}))
     # Ten thousand seconds of one core are 2.78 hours; each alone would be 0.00.
@@ -308,7 +308,7 @@ def test_submissions_say_what_they_cost(api: Api, tmp_path: Path) -> None:
     step = {"image": "zoe/tiny", "command": ["true"], "memory": "64MiB"}
     steps = [{"name": "a", "time_limit_s": 7200, **step}, {"name": "b", **step}]
     workflow = {"version": 1, "name": "two", "steps": steps}
-    both = "price: about 0.20 EUR up to the time limit and about 0.10 EUR an hour, for what has no run time"
+    both = "price: about 0.20 EUR up to the time limit and about 0.10 EUR an hour, for applications without a run time"
     file.write_text(json.dumps(workflow))
     assert both in zoe(api, "workflow", "run", str(file), token=ada)
     zoe(api, "app", "put", "two", str(file), token=ada)
@@ -316,7 +316,7 @@ def test_submissions_say_what_they_cost(api: Api, tmp_path: Path) -> None:
 
 
 def test_bytes_that_were_moved_are_charged_when_the_journal_gets_them(api: Api) -> None:
-    """After the end, by the price of then; without a rate, the statement says what has no price."""
+    """After the end, by the price at that time; without a rate, the statement lists the meters without a price."""
     set_prices(api, rates=[*PRICES["rates"], {"meter": "read_gb", "rate": "0.02"}])
     one = use(api, 9, "ada", 1.0)
     moved = StoreTransfers(5, 3_141_592_653, 500_000_000)

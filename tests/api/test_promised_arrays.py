@@ -182,7 +182,7 @@ def test_a_plan_of_an_array_has_the_offers_that_it_would_get(client: Client, mas
     promise = decided(client, made.id).promise
     assert promise is not None
     assert planned.promise.why == promise.why
-    assert planned.promise.ends_s is None, "what is not submitted cannot be accepted"
+    assert planned.promise.ends_s is None, "only submitted arrays can be accepted"
     kinds = [(one.number, one.kind, one.terms.price) for one in planned.promise.offers]
     assert kinds == [(one.number, one.kind, one.terms.price) for one in promise.offers]
     client.arrays.cancel(made.id)

@@ -52,7 +52,7 @@ def test_all_steps_are_promised_and_kept(client: Client, master: TickingMaster) 
         assert one.deadline is not None
         assert one.deadline.status == "met"
     [told] = [one for one in found.graph if one.name == "told"]
-    assert client.execution(told.execution_id).promise is None, "what runs after a failure is not promised"
+    assert client.execution(told.execution_id).promise is None, "steps after a failure are not promised"
 
 
 def test_an_offer_is_accepted_for_all_once(client: Client, master: TickingMaster) -> None:

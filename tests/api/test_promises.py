@@ -1,4 +1,4 @@
-"""Promises through the API: what is decided, what is offered, and that accepting twice is once."""
+"""Promises through the API: decisions, offers, and accepting twice is once."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def walked(scope: Scope | None) -> list[tuple[str, str]]:
 
 
 def denied(http: httpx.Client, method: str, path: str) -> bool:
-    """Whether it was refused for want of a right, not for what was (not) sent along."""
+    """Return whether it was refused for a missing right, not for its contents."""
     with http.stream(method, path) as answer:  # some never end
         if answer.status_code != 403:
             return False

@@ -98,7 +98,7 @@ def test_an_application_runs_with_its_parameters(api: Api, http: httpx.Client) -
     plain, given = dispatch(http), dispatch(http, parameters={"day": "{friday}", "rows": "7"})
     assert plain["kind"] == "execution"
     assert command_of(api.store, plain["id"]) == "report monday 5 {{literal}}"
-    # What looks like a template in a value stays what it is.
+    # A text that looks like a template in a value is not changed.
     assert command_of(api.store, given["id"]) == "report {{friday}} 7 {{literal}}"
     refused = http.post(f"{APPS}/report/dispatch", json={"parameters": {"rows": "many", "colour": "red"}})
     assert [one["pointer"] for one in problem(refused)["errors"]] == ["/params", "/params/rows"]
@@ -562,5 +562,5 @@ def test_a_parameter_is_no_unknown_part_of_a_time(http: httpx.Client, day: str) 
     put(http)
     body = {"expression": "@daily", "application": "report", "parameters": {"day": day}}
     found = problem(http.put(f"{SCHEDULES}/nightly", json=body))
-    assert (found["code"], "is no time of this run" in found["detail"]) == ("invalid_request", True)
+    assert (found["code"], "is not a time of this run" in found["detail"]) == ("invalid_request", True)
     assert http.post(f"{APPS}/report/dispatch", json={"parameters": {"day": day}}).status_code == 422

@@ -46,7 +46,7 @@ class HeldHasher:
 
 
 class HeldHashes(HeldHasher):
-    """Those that make a hash."""
+    """Threads that compute a hash."""
 
     def hash(self, text: str) -> str:
         assert self.released.wait(2 * DEADLINE_S)

@@ -1,6 +1,6 @@
-"""Requests that trickle, and connections that are too many: ended after a bound, by every parser that uvicorn has here.
+"""Requests that trickle, and connections that are too many: ended at a limit, by every parser that uvicorn has here.
 
-Time is the tests': a tick is a second of the server's clock, and one look at who is late.
+Time is the tests': a tick is a second of the server's clock, and one look at late clients.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ HEADS = {
 def test_a_head_that_trickles_is_ended(serve: Any, head: str) -> None:
     server = serve(reading)
     assert trickle(server, server.connect(), HEADS[head], LONG) <= HEAD_S + 1
-    server.tick(HALF_CLOSED_S)  # for those that may not have read why
+    server.tick(HALF_CLOSED_S)  # for clients that may not have read the reason
     until(lambda: server.connections.open == 0)
 
 

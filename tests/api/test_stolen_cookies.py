@@ -21,7 +21,7 @@ from zoe_lib.store.tables import metadata
 
 SIGNING_IN = "/api/v1/session"
 CHANGING = {"post", "put", "patch", "delete"}
-# What is written of requests that were refused.
+# Records of refused requests.
 RECORDS = {"audit", "sign_in_failures"}
 
 

@@ -1,4 +1,4 @@
-"""Bandwidth of the object store over time: who is told of whom, and how finely."""
+"""Bandwidth of the object store over time: visibility by tenant, and resolution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uploaded filters from command line and SDK to a storage controller: whose they are, and who may."""
+"""Uploaded filters from command line and SDK to a storage controller: owners and rights."""
 
 from __future__ import annotations
 

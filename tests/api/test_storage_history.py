@@ -1,4 +1,4 @@
-"""The store's side of executions, from a storage controller to API, SDK and command line: who sees what."""
+"""The store's records of executions, from a storage controller to API, SDK and command line, and their visibility."""
 
 from __future__ import annotations
 

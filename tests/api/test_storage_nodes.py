@@ -82,7 +82,7 @@ def test_the_command_line(api: Api, admin: Client, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("ZOE_URL", api.url)
     monkeypatch.setenv("ZOE_TOKEN", api.admin)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(storage_nodes, "_LOOKED_S_MAX", 0.5)  # nobody answers at these addresses
+    monkeypatch.setattr(storage_nodes, "_LOOKED_S_MAX", 0.5)  # no server answers at these addresses
     run = CliRunner()
     for arguments, said, code in (
         (["nodes"], "connection refused", 0),
@@ -93,5 +93,5 @@ def test_the_command_line(api: Api, admin: Client, monkeypatch: pytest.MonkeyPat
         done = run.invoke(app, ["storage", *arguments])
         assert (done.exit_code, said in done.output) == (code, True), (arguments, done.output)
         if said == "began":
-            assert done.output.index("began") < done.output.index("NODE"), "first what was done, then how the node is"
+            assert done.output.index("began") < done.output.index("NODE"), "first the action, then the node's state"
     assert "set swift_nodes.proxy.restart" in str(run.invoke(app, ["storage", "restart", "proxy"]).exception)

@@ -1,4 +1,4 @@
-"""`zoe storage policy` and its neighbours from command line to controller: what is wrong has a sentence and a code."""
+"""`zoe storage policy` and related commands, from command line to controller: errors have a sentence and a code."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_ways_to_applications_of_one_user_are_bounded(of: str) -> None:
 
 
 def test_idle_streams_do_not_look_into_the_database(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One look of the process serves all, also with what is new; what is new at another tenant wakes nobody."""
+    """One query of the process serves all, also for new events; a new event of another tenant wakes no stream."""
     monkeypatch.setattr(journal_news, "TICK_S", 0.02)
     monkeypatch.setattr(api.app.state.services.news, "_poll_s", 0.05)
     asked: list[tuple[Any, ...]] = []

@@ -96,7 +96,7 @@ def test_a_tenant_hears_of_its_own_only(api: Api, http: httpx.Client) -> None:
 
 
 def test_an_event_is_made_once_for_all_streams(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once for members and once for operators, who are told more; each stream still gets what is its own."""
+    """Once for members and once for operators, who see more; each stream still gets its own events."""
     made: list[tuple[int, bool]] = []
 
     def counted(entry: JournalEntry, principal: Principal) -> EventView:

@@ -106,7 +106,7 @@ def test_what_was_accepted_is_not_refused_when_it_is_repeated(api: Api) -> None:
 
 
 def test_a_quota_of_time_is_one_that_a_description_may_have(api: Api) -> None:
-    """The longest is given to whoever asks for none, and must be stored as a description."""
+    """The longest is given to executions without one, and must be stored as a description."""
     http = api.http(api.admin)
     for wrong in (0, -1, TIME_LIMIT_S_MAX + 1):
         body = {"executions_max": None, "time_limit_s_max": wrong}

@@ -1,4 +1,4 @@
-"""Who may do what: tokens, scopes, tenants."""
+"""Rights of tokens, scopes, and tenants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits of users, from the policy that an admin sets to what a user is told of it."""
+"""Limits of users, from the admin's policy to the messages for a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The web UI's files and pages, as any browser gets them."""
+"""The web UI's files and pages, as served to any browser."""
 
 from __future__ import annotations
 

@@ -147,4 +147,4 @@ def test_what_leads_out_of_its_path_is_not_sent(server: Server, zoe: Zoe, name: 
     """Each of these would be answered by another route once a client or a proxy has removed the dots."""
     for words in (("show", name), ("cancel", name), ("events", name), ("secret", "rm", name), ("logs", name)):
         done = zoe(*words)
-        assert (done.code, f"{name!r} is no name and no id" in done.err) == (3, True), (words, done)
+        assert (done.code, f"{name!r} is neither a name nor an id" in done.err) == (3, True), (words, done)

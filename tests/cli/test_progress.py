@@ -144,7 +144,7 @@ def test_only_one_component_tells_it(stack: Stack) -> None:
     two["components"].append({**two["components"][0], "name": "other"})
     with Client(stack.url, stack.token) as client, pytest.raises(InvalidDescription) as refused:
         client.validate(two)
-    assert any("already tells the progress" in one.message for one in refused.value.problem.errors)
+    assert any("already reports the progress" in one.message for one in refused.value.problem.errors)
 
 
 def test_a_document_is_the_same_again() -> None:

@@ -1,4 +1,4 @@
-"""The same acts on every back-end: what a component does, by name, and how time passes."""
+"""Harnesses with the same acts for every back-end: behaviours of a component, by name, and control of time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zoe_master.waker import TickWaker
 
 
 class Act(StrEnum):
-    """What a component does."""
+    """A behaviour of a component."""
 
     RUNS = "runs"
     EXITS_7 = "exits 7"
@@ -37,7 +37,7 @@ OUTPUT = b"0123456789\n"
 
 
 class Harness(Protocol):
-    """A back-end with the few things that a test of it needs besides."""
+    """A back-end with the helpers that its tests need."""
 
     waker: TickWaker
 
@@ -100,7 +100,7 @@ _LOCAL_ACTS: dict[Act, Callable[[], Component]] = {
 
 
 class SimulatedHarness:
-    """Simulated time: waiting is moving the clock to the next change."""
+    """Simulated time: to wait is to move the clock to the next change."""
 
     def __init__(self) -> None:
         self.waker = TickWaker()

@@ -1,4 +1,4 @@
-"""Shares: what they give, and when they end."""
+"""Shares: their levels, and their ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the store of accounts promises about accesses, failures to sign in, and the audit log."""
+"""Contract of the store of accounts on accesses, failed sign-ins, and the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the store of accounts promises: who users are, their roles, tokens, sessions and credentials."""
+"""Contract of the store of accounts: users, their roles, tokens, sessions and credentials."""
 
 from __future__ import annotations
 

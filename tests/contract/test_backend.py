@@ -1,4 +1,4 @@
-"""What every Backend does, whatever runs the services."""
+"""Contract of every Backend."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What the clients of Crystal send and list, by their sources.
+"""Requests and lists of Crystal's clients, by their sources.
 
 Requests are those of Crystal's dashboard (github.com/Crystal-SDS/dashboard, commit d4c1f78: api/policies.py,
 api/filters.py and the forms of policies/bw_slos, whose fields are texts), rows those of its controller
 (github.com/Crystal-SDS/controller, commit a08ec9d: policies/views.py; 8a6405e: bw/views.py), which keeps any value as
-the text that somebody sent.
+the sent text.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def listing(path: str, rows: list[Any]) -> Iterator[str]:
 def test_a_client_finds_the_one_dialect_that_is_answered(
     postgres_url: str, dialect: SpokenDialect, answered: tuple[str, ...], not_answered: tuple[str, ...]
 ) -> None:
-    """Our own client, too, which asks for `/policies/slos` as others do."""
+    """Our own client, too, which asks for `/policies/slos` as Crystal's do."""
     with served_controller(postgres_url, dialect=dialect) as served, served.http() as http:
         assert [http.get(path).status_code for path in answered] == [200] * len(answered)
         assert [http.get(path).status_code for path in not_answered] == [404] * len(not_answered)

@@ -141,7 +141,7 @@ def test_no_list_is_made_while_a_credential_is_being_given(served: Served, zoe: 
 
 
 def waiting(served: Served, locktype: str) -> bool:
-    """Whether somebody waits for such a lock in this database."""
+    """Return whether a session waits for such a lock in this database."""
     found = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND locktype = :kind"
     with served.engine.connect() as connection:
         counted = connection.execute(sa.text(found + " AND datname = current_database()"), {"kind": locktype})

@@ -1,4 +1,4 @@
-"""Controllers over HTTP: the contract on our own, and what each of Crystal's dialects can say of it."""
+"""Controllers over HTTP: the contract on our own, and the parts that each of Crystal's dialects supports."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TestLater(StorageContract):
         return crystal(served, LaterDialect)
 
     def test_tenants_and_objects_that_nobody_knows_have_nothing(self, controller: StorageController) -> None:
-        """It does not tell what anybody has."""
+        """It reports no tenant's objects."""
         controller.set_slo("a", BandwidthSlo(10 * MB))
         assert (controller.achieved(), controller.missed()) == (None, None)
         assert controller.locality("a", "swift2d://nothing.zoe/here") is None
@@ -104,7 +104,7 @@ def test_an_answer_that_makes_no_sense_is_as_none(
         for call in (controller.slos, controller.capacity):
             with pytest.raises(StorageUnavailableError, match="cannot parse the storage controller's answer"):
                 call()
-        if dialect is LaterDialect:  # which looks first at what is there
+        if dialect is LaterDialect:  # which first looks for an existing one
             with pytest.raises(StorageUnavailableError, match="cannot parse the storage controller's answer"):
                 controller.set_slo("a", BandwidthSlo(10 * MB))
         controller.clear_slo("a")
@@ -142,7 +142,7 @@ def test_an_owner_sees_and_removes_its_own_views_only(served: Served) -> None:
 
 
 def test_a_view_that_the_store_refuses_is_not_there_and_one_that_nothing_is_known_of_is(served: Served) -> None:
-    """So that whoever keeps views removes it, made or not."""
+    """So that the keeper of views removes it, made or not."""
     ours = connect(served.settings(attempts=1))
     view = View("v1", "a", "swift2d://meters.zoe/2015", ("price",))
     for status, left in ((422, []), (503, [view])):
@@ -165,7 +165,7 @@ def test_one_that_was_made_before_is_not_lost_when_its_store_refuses_it_now(serv
 
 
 def test_a_removal_waits_for_the_making_that_it_undoes(served: Served) -> None:
-    """Whoever gave up waiting removes what is made only then: nothing is left in the store that nobody knows of."""
+    """The client that stopped waiting removes a view that is made only then: nothing unknown is left in the store."""
     view = View("v1", "a", "swift2d://meters.zoe/2015")
     served.making = threading.Event()
     settings = served.settings(attempts=1, timeout_s=1.0)
@@ -265,7 +265,7 @@ def test_users_are_told_what_the_controller_says_to_their_slo(served: Served) ->
 def test_a_master_keeps_what_the_store_can_promise_in_all_also_while_it_is_away(served: Served) -> None:
     served.proxies |= {"p": 80 * MB, "q": 60 * MB}
     others = connect(served.settings("other"))
-    others.set_slo("b", BandwidthSlo(30 * MB))  # which takes nothing of what there is in all
+    others.set_slo("b", BandwidthSlo(30 * MB))  # which takes nothing from the total
     with faulty_controller(served.url) as between:
         one = World([node("n1")], controller=connect(replace(served.settings(attempts=1), url=between.url)))
         one.tick()

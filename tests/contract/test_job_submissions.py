@@ -1,4 +1,4 @@
-"""What jobs submit: whose token it is, what is theirs, and how much it may be."""
+"""Submissions of jobs: the owner of a token, the job's family, and its limits."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_only_ancestors_that_have_not_ended_count_as_depth(store: PostgresStore)
     submit(store, "x1")
     child(store, "x1", "x2", bounds)
     child(store, "x2", "x3", bounds)
-    with pytest.raises(JobTooDeep, match="3 jobs that submitted each other have not ended; 2 may"):
+    with pytest.raises(JobTooDeep, match="3 jobs that submitted each other have not ended; the maximum is 2"):
         child(store, "x3", "x4", bounds)
     end(store, "x2")
     child(store, "x3", "x4", bounds)
@@ -176,7 +176,7 @@ def test_a_job_that_is_stopped_submits_nothing_more_nor_do_its_descendants(store
         submit(store, name)
     child(store, "x1", "x2")
     end(store, "x1")
-    child(store, "x2", "x3")  # its ancestors are those that had not ended: x2
+    child(store, "x2", "x3")  # its ancestors are the unfinished ones: x2
     end(store, "x2")
     store.accounts.note_job_submission("x4", job("x3"), WIDE, 100.0)  # it is just being made
     child(store, "x9", "x8")

@@ -1,4 +1,4 @@
-"""What is kept for charts of what the storage controller tells."""
+"""Stored reports of the storage controller, for charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each client of LDAP directories signs users in at Debian's slapd, and nobody at directories that lie."""
+"""Each client of LDAP directories signs users in at Debian's slapd, and at no directory that lies."""
 
 from __future__ import annotations
 

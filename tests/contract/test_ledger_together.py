@@ -1,4 +1,4 @@
-"""What the loop of the storage controller reads four times a second is one transaction, which sees what calls see."""
+"""The storage controller's loop reads four times a second in one transaction, which sees the same as single calls."""
 
 from __future__ import annotations
 

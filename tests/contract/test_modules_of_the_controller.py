@@ -44,7 +44,7 @@ def http(served: Served) -> Iterator[httpx.Client]:
 def upload(
     http: httpx.Client, name: str, content: bytes, tenant: str = "", author: str = "ann", only_author: bool = False
 ) -> httpx.Response:
-    """By an admin, or by a user who may change only what is the user's own."""
+    """Upload as an admin, or as a user without rights on others' modules."""
     body, who = {"data": base64.b64encode(content).decode()}, {"tenant": tenant, "only_author": only_author}
     return http.put(f"/v1/modules/{name}", params=who, json=body, headers={"X-Zoe-Author": author})
 
@@ -265,7 +265,7 @@ def test_a_rule_that_was_there_before_its_module_waits_for_an_admin(served: Serv
 def test_no_tenant_uses_up_the_versions_of_another(
     served: Served, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """1,000 versions by one user stopped everybody."""
+    """1,000 versions by one user blocked all other tenants."""
     monkeypatch.setattr(module_ledger, "VERSIONS_MAX", 3)
     kept = ModuleLedger(served.ledger)
     for number in range(10):  # a user's new versions replace each other

@@ -1,4 +1,4 @@
-"""What the store of accounts promises about claims on names."""
+"""Contract of the store of accounts on claims of names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements that a connection plans once, and what is read again only when it has changed."""
+"""Statements that a connection plans once, and reads that repeat only after a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs that store objects again, in the database: what one controller noted, the next one reads."""
+"""Jobs that store objects again, in the database: the next controller reads the records of the last one."""
 
 from __future__ import annotations
 

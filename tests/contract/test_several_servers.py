@@ -85,7 +85,7 @@ def test_connections_to_a_server_that_became_a_standby_are_left(postgres_url: st
 
 
 def test_a_database_that_stays_read_only_is_away(postgres_server: PostgresServer) -> None:
-    """Not a defect: the request is told to come again."""
+    """Not a defect: the client is asked to retry."""
     url = postgres_server.create_database()
     with closing(connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute(f"ALTER DATABASE {make_url(url).database} SET default_transaction_read_only = on")

@@ -1,4 +1,4 @@
-"""What our storage controller answers: to promises, rules, words and filters, in each dialect, and in trouble."""
+"""Answers of our storage controller: to promises, rules, words and filters, in each dialect, and in trouble."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What our storage controller answers to what makes no sense: never 500, and nothing changes."""
+"""Answers of our storage controller to invalid requests: never 500, and nothing changes."""
 
 from __future__ import annotations
 

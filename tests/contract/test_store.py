@@ -1,4 +1,4 @@
-"""What every store promises about submitting executions and appending events."""
+"""Contract of every store on submitting executions and appending events."""
 
 from __future__ import annotations
 

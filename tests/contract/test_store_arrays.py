@@ -1,4 +1,4 @@
-"""What every store promises about arrays."""
+"""Contract of every store on arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of bandwidth over time, and what every store promises about the capacity of the object store."""
+"""Stored bandwidth over time, and the contract of every store on the capacity of the object store."""
 
 from __future__ import annotations
 

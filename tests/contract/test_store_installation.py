@@ -1,4 +1,4 @@
-"""What every store promises beside executions: nodes, policy, leadership, news."""
+"""Contract of every store on the installation: nodes, policy, leadership, news."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_capabilities_are_replaced_and_read_with_the_nodes(open_store: OpenStore
 
 
 def test_limits_change_with_the_policy_and_by_themselves(open_store: OpenStore) -> None:
-    """Those that documents of the policy do not say make no version of it, and stay when it is set."""
+    """Limits outside the policy's documents make no new version of it, and stay when it is set."""
     store = open_store()
     quota = store.change_limits(lambda limits: limits.changed(LimitSubject("lab"), {"executions": 3}), 1.0, "r1")
     assert (quota.version, quota) == (0, open_store().policy())

@@ -1,4 +1,4 @@
-"""What every store promises about reading its journal."""
+"""Contract of every store on reading its journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every store promises about lists, pages, filters and searches of executions."""
+"""Contract of every store on lists, pages, filters and searches of executions."""
 
 from __future__ import annotations
 

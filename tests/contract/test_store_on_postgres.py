@@ -1,4 +1,4 @@
-"""What only a real database can show: slow committers, lost connections, restarts, plans of queries."""
+"""Tests that need a real database: slow committers, lost connections, restarts, plans of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The position that a write leaves behind is that of its newest entry in the journal."""
+"""The position of a write is that of its newest entry in the journal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_write_tells_its_position(bounded_store: PostgresStore) -> None:
     for write in writes:
         before = store.last_journal_id()
         assert position_of(write) == store.last_journal_id() > before
-    # What was submitted before is not behind the newest.
+    # An earlier submission is not behind the newest entry.
     assert position_of(writes[0]) == store.last_journal_id()
 
 

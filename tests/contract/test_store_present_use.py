@@ -1,4 +1,6 @@
-"""What executions have now, beside the computation over all of them: equal at any moment, and as cheap as what runs."""
+"""Present use of executions, compared with the computation over all of them: equal at any moment, and as cheap as the
+running ones.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def some_application(chance: random.Random) -> Application:
 
 
 def some_history(one: Execution, chance: random.Random) -> Iterator[ev.Event]:
-    """Legal events, seldom those that end all; services end one by one, and start on several nodes."""
+    """Legal events, seldom ones that end everything; services end one by one, and start on several nodes."""
     steps = chance.randrange(STEPS)
     for step in range(steps):
         legal = list(legal_events(one, at_s=one.submitted_at_s + step + 0.25))

@@ -1,4 +1,4 @@
-"""What every store promises about quotas of tenants and of their users."""
+"""Contract of every store on quotas of tenants and of their users."""
 
 from __future__ import annotations
 

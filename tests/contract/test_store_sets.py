@@ -1,4 +1,4 @@
-"""What every store promises about changes of many executions in one transaction."""
+"""Contract of every store on changes of many executions in one transaction."""
 
 from __future__ import annotations
 

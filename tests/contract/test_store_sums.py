@@ -1,4 +1,4 @@
-"""Sums of what has ended: exact at any moment, and a question costs what has happened since they were made."""
+"""Sums of ended executions: exact at any moment, and a query costs as much as the events since they were made."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_what_was_summed_up_is_not_read_again(bounded_store: PostgresStore, post
 
 
 def test_a_long_queue_costs_its_own_length(bounded_store: PostgresStore, postgres_url: str) -> None:
-    """Services of what never started are not read for the use by day."""
+    """The use by day does not read services that never started."""
     waiting = bounded_store.submit(execution(1), "request")
     copy_execution(postgres_url, waiting.id, COPIES)
     while bounded_store.sum_up():

@@ -1,4 +1,4 @@
-"""What executions have moved so far, as the API reads it."""
+"""Bytes that executions have moved so far, as the API reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every store promises about use, and about removing what is old."""
+"""Contract of every store on use, and on the removal of old data."""
 
 from __future__ import annotations
 

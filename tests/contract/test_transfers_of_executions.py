@@ -1,4 +1,6 @@
-"""What executions move, as the storage controller adds it up in a real database from the reports of its proxies."""
+"""Transfers of executions, as the storage controller adds them up in a real database from the reports of its
+proxies.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +125,7 @@ def test_proxies_that_transfer_at_the_same_time_take_that_time_once(zoe: ZoeCont
 
 def test_it_is_not_known_until_all_proxies_count(served: Served, zoe: ZoeController, book: Book) -> None:
     begun(zoe)
-    assert so_far(zoe) is None, "never 0 for what is not known"
+    assert so_far(zoe) is None, "unknown is never 0"
     served.counting = lambda: all(book.counting.values())
     book.hear("p1", {}, [])
     book.hear("p2", None, [])  # an older proxy
@@ -134,7 +136,7 @@ def test_it_is_not_known_until_all_proxies_count(served: Served, zoe: ZoeControl
 
 def test_the_count_is_settled_when_all_proxies_have_answered_after_the_end(zoe: ZoeController, book: Book) -> None:
     name, generation = begun(zoe)
-    book.hear("p1", {name: [1, 100, 0, 0, 0]}, [name])  # nobody asked
+    book.hear("p1", {name: [1, 100, 0, 0, 0]}, [name])  # there was no question
     book.later()
     zoe.drop_execution("x1")
     book.hear("p1", {name: [1, 120, 0, 0, 0]}, [name])

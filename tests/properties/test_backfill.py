@@ -1,4 +1,6 @@
-"""Whoever passes the first that waits never delays it, and elastic services give way to it as to any other core."""
+"""An execution that passes the first waiting one never delays it, and elastic services give way to it as to any
+essential ones.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ from zoe_master.scheduler.placement.placement import ServicePlacer
 
 
 def with_run_times(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[Snapshot, Policy]:
-    """What runs and what waits has run times; the first of the queue is large, so that it often has to wait."""
+    """Running and waiting executions have run times; the first of the queue is large, so that it often has to wait."""
 
     def timed(execution: Execution) -> Execution:
         run_s = chance.choice([5.0, 20.0, 20.0, 100.0, None])
@@ -47,7 +49,7 @@ def with_run_times(snapshot: Snapshot, policy: Policy, chance: random.Random) ->
 
 
 def problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> list[str]:
-    """What is wrong with who passes, by the accounts of the simulator's invariants."""
+    """Return faults of passing executions, by the accounts of the simulator's invariants."""
     checks = (queue_problems, reservation_problems, passing_problems)
     found = [wrong for problems_of in checks for wrong in problems_of(snapshot, policy, plan)]
     head = refused_for_room(snapshot, plan)
@@ -60,10 +62,10 @@ def problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> list[str]:
         found.append(f"{head.id} is delayed beyond {alone_s:g} s")
     behind = [e for e in snapshot.queued if _code(plan, e) is ReasonCode.BEHIND_IN_QUEUE]
     room = room_of(snapshot, plan, elastic_absent=gives_way, leaving_absent=True)
-    for execution in behind[:1]:  # nobody before it but the head holds a reservation
+    for execution in behind[:1]:  # only the head before it holds a reservation
         ends_s = snapshot.now_s + Estimates(snapshot.past_runs).guess_s(execution)
         if room.fits(execution) and ends_s <= alone_s < math.inf and snapshot.queued.index(execution) == 1:
-            found.append(f"{execution.id} is behind, though it fits and is in nobody's way")
+            found.append(f"{execution.id} is behind, though it fits and delays no other")
     return found
 
 

@@ -1,8 +1,9 @@
-"""Whatever is promised and moved: no limit below zero or beyond a capacity, nobody starved, SLOs met, spare used up.
+"""Bandwidth for any promises and transfers: no limit below zero or beyond a capacity, no tenant starved, SLOs met,
+spare used up.
 
-What is feasible is judged apart from the algorithm, by its definition: every group of claims must find room in the
-nodes it has transfers on, and what of it passes the proxies also there (Hall's condition, over all groups: for a group
-of nodes it is enough to look at the largest group of claims).
+Feasibility is judged by its definition, independent of the algorithm: every group of claims must find room in the nodes
+with its transfers, and the part through the proxies also there (Hall's condition, over all groups: for a group of nodes
+it is enough to look at the largest group of claims).
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def check(claims: Sequence[TransferClaim], capacity: Capacity, floor: int, answe
     assert through <= capacity.proxy, "proxies beyond their capacity"
     owed = {c.key: min(c.slo or 0, c.slo or 0 if c.demand is None else c.demand) for c in active}
     missed = {key: owed[key] - totals[key] for key in owed if owed[key] > totals[key]}
-    assert answer.missed == missed, "what is missed is not what is told"
+    assert answer.missed == missed, "the reported misses are wrong"
     least = floor_of_all(active, capacity, floor)
     above = {c.key: max(owed[c.key] - least * len(c.nodes), 0) for c in active}
     if fits(above, active, without_floor(active, capacity, least)):
@@ -83,14 +84,14 @@ def check(claims: Sequence[TransferClaim], capacity: Capacity, floor: int, answe
 
 
 def floor_of_all(active: Sequence[TransferClaim], capacity: Capacity, floor: int) -> int:
-    """What every transfer can have of the floor."""
+    """Return what every transfer can have of the floor."""
     through = sum(len(c.nodes) for c in active if c.traffic is not TransferKind.REPLICATION)
     shares = [room // sum(n in c.nodes for c in active) for n, room in capacity.nodes.items() if _used(n, active)]
     return min([floor, *shares, *([capacity.proxy // through] if through else [])])
 
 
 def without_floor(active: Sequence[TransferClaim], capacity: Capacity, least: int) -> Capacity:
-    """What is left to share once everybody has the floor."""
+    """Return the rest to share once every transfer has the floor."""
     return Capacity(
         capacity.proxy - least * sum(len(c.nodes) for c in active if c.traffic is not TransferKind.REPLICATION),
         {node: room - least * sum(node in c.nodes for c in active) for node, room in capacity.nodes.items()},
@@ -104,7 +105,9 @@ def _used(node: str, active: Sequence[TransferClaim]) -> bool:
 def _check_spare(
     active: Sequence[TransferClaim], capacity: Capacity, totals: Mapping[ClaimKey, int], least: int
 ) -> None:
-    """Nobody who wants more could get more than the rounding, which is less than a byte per second for each claim."""
+    """No claim that wants more could get more than the rounding, which is less than a byte per second for each
+    claim.
+    """
     without = without_floor(active, capacity, least)
     above = {c.key: totals[c.key] - least * len(c.nodes) for c in active}
     slack = 2 * len(active)
@@ -128,7 +131,7 @@ def test_bandwidth_is_shared_as_promised(first_seed: int) -> None:
 
 @pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
 def test_elastic_services_that_want_more_take_spare_only(first_seed: int) -> None:
-    """One tenant's elastic services come and can use whatever there is: nobody's promise is met less for that."""
+    """One tenant's elastic services come and can use any amount: no promise is met less for that."""
     for seed in range(first_seed, first_seed + PER_CASE):
         chance = random.Random(seed)
         claims, capacity, floor = random_case(chance)

@@ -1,6 +1,6 @@
-"""Who comes first for a tenant's limit of bandwidth starts when it can expect to, however many small ones come later.
+"""The first execution in line for a tenant's bandwidth limit starts when expected, however many small ones come later.
 
-Simulated event by event with exact run times; when the limit lets it is counted anew.
+Simulated event by event with exact run times; the time at which the limit admits it is computed anew.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def random_policy(chance: random.Random) -> Policy:
 
 
 def random_arrivals(chance: random.Random) -> list[Execution]:
-    """Some that require much, many that require little, some nothing; and a tenant to whom nothing of it matters."""
+    """Some executions require much, many require little, some nothing; and a tenant that the limit does not concern."""
     arrivals = []
     for number in range(chance.randint(3, 25)):
         rate = chance.choice([None, 10, 10, 20, 30, 40, 50, 80])

@@ -47,7 +47,7 @@ def test_every_line_of_a_few_signs_is_read_as_a_reader_reads_it_or_left_to_one(c
     check_fields(data, lines, 2, csv)
     left = [data[start:end] for start, end in others]
     assert len(lines.starts) + len(left) == len(every)
-    # What is left has quotes that Spark takes for text, or that nothing closes.
+    # The rest has quotes that Spark takes for text, or that are never closed.
     assert len(left) < 0.6 * len(every)
 
 

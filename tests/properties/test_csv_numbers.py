@@ -1,4 +1,4 @@
-"""Numbers that are read many at once are those that are read one by one, bit by bit."""
+"""Numbers that are read many at once equal the same numbers read one by one, bit by bit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What is found for many lines at once is what is found for each alone, for any data, types, splits and chunks.
+"""Records found for many lines at once equal those found for each alone, for any data, types, splits and chunks.
 
-That each alone is right, Spark itself says: `tests/storage/test_reference.py`.
+`tests/storage/test_reference.py` compares single lines with Spark itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whatever comes in, a description is an Application or a list of findings, and quickly so."""
+"""Any input gives an Application or a list of findings, in bounded time."""
 
 from __future__ import annotations
 

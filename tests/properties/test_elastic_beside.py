@@ -87,7 +87,7 @@ def ends_s(execution: Execution) -> float:
 
 
 def left(snapshot: Snapshot, at_s: float, more: tuple[Execution, str, Resources] | None = None) -> Room:
-    """What is free at that time, once those have ended that are expected to."""
+    """Return the free room at that time, once those have ended that are expected to."""
     room = {one.name: one.usable for one in snapshot.nodes}
     for execution in snapshot.active:
         for service in execution.services:

@@ -1,6 +1,6 @@
-"""Whatever other programs use, and by every order and backfill: who waits for them holds up nobody.
+"""For any use by other programs, order and backfill: executions that wait for these programs delay no other.
 
-With exact packing to say what could be placed, apart from the scheduler's own.
+Exact packing, independent of the scheduler's own, says what could be placed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 CASES = of_checks(0.5, 10_000)
-# What one is due depends on all that wait, so whoever waits changes the sequence of the others, and only that.
+# The share of an execution depends on all waiting ones, so a waiting one changes the sequence of the others, and only
+# that.
 _BY_ALL_THAT_WAITS = ("psbs", "fair-share")
 LASTING = (ReasonCode.FOREIGN_USE, ReasonCode.NEVER_FITS)
 
@@ -95,7 +96,7 @@ def check(seed: int) -> int:
 
 
 def check_all_that_can_start_starts(seed: int) -> None:
-    """What runs ends, again and again, until nothing starts: then everybody who could start has."""
+    """Running executions end, again and again, until nothing starts: then all that could start have started."""
     snapshot, policy = random_case(seed)
     for _ in range(len(snapshot.queued) + 2):
         rested = ticks_to_rest(replace(snapshot, active=()), policy)

@@ -1,4 +1,4 @@
-"""What proxies say of the browser: all spellings of the same mean the same, and strangers say nothing."""
+"""Headers of proxies about the browser: all spellings of the same mean the same, and strangers' headers are ignored."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_one_scheme_is_taken_however_it_is_spelled(data: st.DataObject, scheme: 
 @example("https", 0, ["https"])
 @given(SCHEMES, st.integers(0, 2), st.lists(SCHEMES, max_size=3))
 def test_the_scheme_is_the_one_beside_the_browsers_address(scheme: str, between: int, forged: list[str]) -> None:
-    """Proxies add to what they were sent; what the browser itself wrote comes first and counts nothing."""
+    """Proxies append to received headers; the browser's own header comes first and is ignored."""
     proxies = PROXIES[1 : 1 + between]
     protos = ", ".join([*forged, scheme, *["http"] * between])
     addresses = ", ".join([*["192.0.2.1"] * len(forged), "198.51.100.7", *proxies])

@@ -27,7 +27,7 @@ NAME_LETTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 def is_ours(host: bytes) -> bool | None:
-    """The rule, said in another way than the product says it; None for what is no host at all."""
+    """Return the rule in another formulation than the product's; None for an invalid host."""
     text = host.decode("latin-1")
     if not set(text) <= ASCII:
         return None
@@ -68,7 +68,7 @@ class Counted:
 
 
 def status_of(headers: list[tuple[bytes, bytes]], kind: str = "http") -> tuple[object, int]:
-    """What is answered, and how often the application was asked."""
+    """Return the answer, and the number of calls of the application."""
     inner, sent = Counted(), []
     door = HostDoor(inner, SETTINGS)
     scope: Scope = {

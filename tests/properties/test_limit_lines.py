@@ -1,6 +1,6 @@
-"""Who comes first for a limit starts when it can expect to, however many of the same tenant or user come later.
+"""The first execution in line for a limit starts when expected, however many of the same tenant or user come later.
 
-Simulated event by event with exact run times; when the limit lets it is counted anew.
+Simulated event by event with exact run times; the time at which the limit admits it is computed anew.
 """
 
 from __future__ import annotations

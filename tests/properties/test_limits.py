@@ -1,4 +1,4 @@
-"""What holds of all limits: documents say them, meters count the journal, each amount has its own default."""
+"""Properties of all limits: documents contain them, meters count the journal, each amount has its own default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits decide what they did while tenants had quotas and the policy had limits of its own.
+"""Limits decide the same as when tenants had quotas and the policy had limits of its own.
 
 `limits_as_before.json` was recorded then: digests of plans, with their sentences, under random limits of tenants, of
 their users and of bandwidth. The policies are read from JSON, as journals of that time have them.
@@ -34,7 +34,7 @@ FILE = Path(__file__).with_name("limits_as_before.json")
 SEEDS = 400
 PER_CASE = 100
 MB = 10**6
-# Words that were put better since, and what they were.
+# Sentences that were reworded since, with their earlier words.
 FORMER_HINTS = {
     "it starts when a storage controller can guarantee it; with `preferred` it would not wait": "it starts when enough "
     "executions with guaranteed bandwidth have ended; with `preferred` it would not wait",
@@ -123,7 +123,7 @@ class OldQuota:
 
 
 def old_answer(one: Execution, quota: OldQuota, executions: int, executions_of_user: int) -> str | Execution:
-    """What a quota did with a submission: the words of its refusal, or what was stored."""
+    """Return the quota's answer to a submission: the words of its refusal, or the stored execution."""
     asked_s, longest_s, notes = one.application.time_limit_s, quota.time_limit_s_max, one.notes
     if longest_s is not None and asked_s is not None and asked_s > longest_s:
         asked, longest = (f"{s:.15g} s ({s / 3600:.6g} h)" for s in (asked_s, longest_s))

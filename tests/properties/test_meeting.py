@@ -84,7 +84,7 @@ class World:
         return cls(Snapshot(NOW_S, NODES, active=active, storage=storage, bookings=bookings), policy, wanted)
 
     def most(self, name: str, tenant: str, user: str | None = None) -> float:
-        """A limit: what is said of the narrowest subject that says anything of this amount."""
+        """Return a limit: the amount of the narrowest subject that has one."""
         limits = self.policy.limits
         where, keys = (limits.tenants, [tenant]) if user is None else (limits.users, [f"{tenant}/{user}", tenant])
         said = [where[key][name] for key in [*keys, "*"] if name in where.get(key, {})]
@@ -155,14 +155,14 @@ Span = tuple[float, float, float]
 
 
 def most_at_once(spans: Iterable[Span], begins_s: float, ends_s: float) -> float:
-    """What is held at the moments when something begins."""
+    """Return the maximum held at the moments when something begins."""
     held = list(spans)
     moments = {begins_s, *(begin for begin, _, _ in held if begins_s < begin)}
     return max((sum(o[2] for o in held if o[0] <= at_s < o[1]) for at_s in moments if at_s < ends_s), default=0)
 
 
 def stays_until(one: Execution, caution: float = 1.5) -> float:
-    """As far as one may rely on it: half as long again, unless it is promised; who is late stays for as long again."""
+    """Return the time to rely on: half as long again, unless it is promised; a late one stays for as long again."""
     if one.state is ExecutionState.STOPPING:
         return NOW_S
     expected_s = one.application.expected_run_s or math.inf
@@ -320,7 +320,7 @@ def leaves_at(one: Execution) -> float:
 @CASES
 @given(seed=SEED)
 def test_who_is_granted_bandwidth(seed: int) -> None:
-    """All that is required; then what is preferred, present grants and then early ones first, where it still fits."""
+    """All required bandwidth; then preferred bandwidth that still fits, present grants and then early ones first."""
     chance = Random(seed)
     active = []
     for number in range(chance.randint(1, 6)):
@@ -399,7 +399,7 @@ def bandwidth_fits(world: World, taken: Sequence[Execution]) -> bool:
 
 
 def beside_bookings(world: World, taken: Sequence[Execution], asked: int, total: int) -> bool:
-    """What it takes until it has ended leaves all that is kept for later; what is due before it goes first."""
+    """Its use until its end leaves all that is booked for later; earlier ones go first."""
     wanted, bookings = world.wanted, [one for one in world.snapshot.bookings if one.read_bytes_per_s]
     running = [(NOW_S, max(stays_until(one), NOW_S + 0.001), float(rates_of(one)[0])) for one in world.snapshot.active]
     ends_s = leaves_at(wanted)

@@ -1,8 +1,8 @@
-"""Whatever prices, discounts, credits, zones, rounding and budgets come together: statements say what an account in
-fractions says, to the last digit.
+"""Any mix of prices, discounts, credits, zones, rounding and budgets: statements equal an account in fractions, to the
+last digit.
 
-The account is written from the words of docs/prices.md alone. Conditions of price lists stand beside what they mean
-in Python.
+The account is written from the words of docs/prices.md alone. Conditions of price lists stand beside their meaning in
+Python.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from zoe_lib.submission.spending import read_spent
 
 Values = Mapping[str, Any]
 Said = tuple[Any, Callable[[Values], Any]]
-"""What a price list says, and what it means; None: it cannot be computed."""
+"""A price list's text, and its meaning; None: it cannot be computed."""
 
 TENANTS, USERS, APPLICATIONS, DEVICES = ("red", "blue"), ("ada", "eve"), ("mean", "free"), ("gpu", "tpu")
 MONTHS = ("2026-03", "2026-10", "2026-11", "2028-02", "2026-12")  # clocks change, a leap day, the end of a year

@@ -1,4 +1,4 @@
-"""`never_fits` is said only where a plain search over all arrangements finds none, and admission keeps what it says."""
+"""`never_fits` is returned only where a plain search over all arrangements finds none, and admission agrees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Room = tuple[int, int, int]
 
 
 def fits(nodes: Sequence[Node], components: Sequence[Component]) -> bool:
-    """Backtrack over one service at a time. A state is what is left on each node; failed ones are kept."""
+    """Backtrack over one service at a time. A state is the rest on each node; failed ones are stored."""
     services = [one for one in components for _ in range(one.essential_count)]
     services.sort(key=lambda one: (not one.labels, -one.reservation.memory_bytes, -one.reservation.cores_milli))
     failed: set[tuple[int, tuple[Room, ...]]] = set()

@@ -1,9 +1,11 @@
-"""Two browsers, an honest provider, one that lies, and Zoe: no order of messages signs in another than who typed the
-password.
+"""Two browsers, an honest provider, one that lies, and Zoe: in no order of messages is a user signed in who did not
+type the password.
 
 Zoe's decisions are those of the product. The honest provider checks redirect URI and PKCE; the attacker has the other
-browser and the provider that lies, knows what these see, and sends the victim's browser where it likes. Nothing is used
-up here, so that whatever is possible in some order is in the one set of messages that grows until nothing is new."""
+browser and the provider that lies, knows what these see, and sends the victim's browser where it likes. Messages are
+never used up here, so that everything possible in some order is in the one set of messages that grows until nothing is
+new.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ VICTIM, ATTACKER = "victim", "attacker"
 STARTS = {f"{who} at {provider}": (who, provider) for who in (VICTIM, ATTACKER) for provider in PROVIDERS}
 OWN = f"{VICTIM} at {HONEST}"
 SEEN = sorted(set(STARTS) - {OWN})
-"""The starts whose addresses the attacker sees: of its browser, and those that lead to the provider that lies."""
+"""The starts with addresses that the attacker sees: those of its browser, and those at the provider that lies."""
 PLACES = (None, HONEST, LIAR)
 REGISTERED = (None, HONEST)
 """Redirect URIs at the honest provider; the one without a name may still be there."""
@@ -33,7 +35,7 @@ REGISTERED = (None, HONEST)
 
 @dataclass(frozen=True)
 class Code:
-    """A code of the honest provider for a user, and what was asked for: place, nonce and challenge."""
+    """A code of the honest provider for a user, and the requested place, nonce and challenge."""
 
     user: str
     place: str | None

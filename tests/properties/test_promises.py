@@ -1,6 +1,6 @@
 """Promises of bandwidth settle: on an unchanged situation nothing is granted and withdrawn in turns.
 
-And what is said to be never promised is what the scheduler would let wait for ever on an idle store.
+And an execution reported as never promised is one that the scheduler would let wait for ever on an idle store.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def random_execution(number: int, chance: random.Random) -> Execution:
 
 
 def told(active: Sequence[Execution], supply: Rates) -> list[Execution]:
-    """They, each told whether it has what it asks for, as though every promise came into force."""
+    """Return the executions, each with its grant or refusal, as though every promise came into force."""
     held = {promise.execution_id for promise in promises(active, supply)}
     return [one if _knows(one, one.id in held) else apply(one, _news(one.id in held)) for one in active]
 
@@ -64,7 +64,7 @@ def wishing(rates: Sequence[int], guarantee: Guarantee) -> Execution:
 
 
 def refused_when_idle(execution: Execution, capacity: Rates) -> bool:
-    """Whether the scheduler lets it wait though nobody else asks for anything."""
+    """Return whether the scheduler lets it wait though no other execution wants anything."""
     alone = Guarantees([], BandwidthSupply(capacity), Policy(), Estimates({}), 0.0)
     return alone.refusal(execution) is not None
 

@@ -1,4 +1,4 @@
-"""What a client or an application writes as headers and status: the proxy passes on what is sound, and its own alone.
+"""Headers and status from a client or an application: the proxy forwards valid ones, and its own alone.
 
 Over raw sockets, with every parser of HTTP and WebSockets that uvicorn has here.
 """
@@ -171,7 +171,7 @@ def test_what_an_application_names_in_connection_ends_at_the_proxy(
     assert not [line for line in got if b"evil" in line]
 
 
-# -- nobody ------------------------------------------------------------------------------------------------------------
+# -- strangers ---------------------------------------------------------------------------------------------------------
 labels = st.one_of(
     st.sampled_from(["e1", "e1-1", "e2", "e1-x", "-", "xn--a"]), st.text("e12-x", min_size=1, max_size=8)
 )

@@ -1,7 +1,7 @@
 """The whole loop in simulated time: a proxy that paces and reports, a controller that shares, each at its own moments.
 
-Every tenant moves as much as it may. After two seconds SLOs hold in each window, and what somebody leaves is used by
-others; nobody is without a limit at any time.
+Every tenant moves as much as it may. After two seconds SLOs hold in each window, and other tenants use the rest; no
+tenant is without a limit at any time.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def test_within_two_seconds_slos_hold_and_what_is_left_is_used(chance: random.Ra
 
 @pytest.mark.parametrize("chance", range(SEEDS), indirect=True)
 def test_nobody_is_ever_without_a_limit(chance: random.Random, tmp_path: Path) -> None:
-    """Whoever comes, promised or not, is held from the first byte on, a burst included."""
+    """Every new tenant, promised or not, is limited from the first byte on, including a burst."""
     capacity = 40 * MB
     loop = Loop(tmp_path / "rates", chance, capacity)
     loop.slos = {"gold": 10 * MB}

@@ -1,4 +1,4 @@
-"""On an unchanged cluster plans come to rest, and what rests leaves nothing idle that the policy lets somebody use.
+"""On an unchanged cluster plans come to rest, and a plan at rest leaves nothing idle that the policy allows to use.
 
 Carried out at once and tick after tick (`tests/support/resting.py`), with exact packing to say what could be placed.
 """
@@ -115,9 +115,9 @@ def _running(execution: Execution, nodes: tuple[Node, ...], room: Room, chance: 
 
 
 def widened(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[Snapshot, Policy]:
-    """The same with devices, gateways, nodes that are held, other programs, and bandwidth of the object store.
+    """Return the same with devices, gateways, held nodes, other programs, and bandwidth of the object store.
 
-    Nodes grow by what is held of these already, so that as much is free as before.
+    Nodes grow by the amounts already held of these, so that as much is free as before.
     """
     gateway = Resources(chance.choice([0, 500]), chance.choice([0, GIB // 2]))
     queued_now = tuple(_wider(e, chance) for e in snapshot.queued)

@@ -1,4 +1,4 @@
-"""Rules of the object store: what is written reads the same, and chains follow the rule as it is stated in words."""
+"""Rules of the object store: a written rule reads the same, and chains follow the documented rule."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
             assert never_fits(execution.application, snapshot.nodes) is None
             idle = ServicePlacer(Ledger(snapshot.nodes, ()), policy, spans)
             assert not isinstance(admit(execution, idle), tuple)
-    # Cores of several kinds are packed by rules of thumb, which may find room in what is left and not in more.
+    # Cores of several kinds are packed by rules of thumb, which may find room in less and not in more.
     if first is not None and len(first.application.core_groups) == 1:
         for execution in snapshot.active if policy.preemption == "elastic" else ():
             for service in execution.elastic_services():
@@ -106,7 +106,7 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
         assert not isinstance(admit(first, placer), tuple), "it could have started, or taken its room back"
     promised = policy.preemption == "none" and policy.backfill != "none" and first is not None
     if not plan.starts and not plan.elastic and not promised:
-        # Beside what is kept for cores whose room is being made.
+        # Beside the room kept for essential services that are waiting for it.
         beside, holdings = _after(snapshot, policy, plan), TenantReservations(snapshot.active, policy)
         for execution in snapshot.queued:
             if execution.id in plan.reserved:
@@ -182,7 +182,7 @@ def check_at_the_limit(seed: int) -> Plan:
 
 
 def with_users(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[Snapshot, Policy]:
-    """The same with several users in several tenants, all or some of whom are limited."""
+    """Return the same with several users in several tenants, all or some with limits."""
 
     def somebodys(execution: Execution) -> Execution:
         run_s = chance.choice([0.5, 5.0, 50.0, None])
@@ -223,7 +223,7 @@ def check_users(seed: int) -> Plan:
             limited = (ReasonCode.USER_LIMIT, ReasonCode.TENANT_LIMIT)
             waits = {k for k, reason in plan.reasons.items() if reason.code in limited}
             others = schedule(replace(snapshot, queued=tuple(e for e in snapshot.queued if e.id not in waits)), policy)
-            assert _given(plan) == _given(others), "one that waits for a limit changes what others get"
+            assert _given(plan) == _given(others), "one that waits for a limit changes others' placements"
     except AssertionError as error:
         raise AssertionError(f"seed {seed}: {error}") from error
     return plan
@@ -292,7 +292,7 @@ def check_guarantees(seed: int) -> None:
         waits = {k for k, reason in plan.reasons.items() if reason.code is ReasonCode.STORAGE_BANDWIDTH}
         without = replace(snapshot, queued=tuple(e for e in snapshot.queued if e.id not in waits))
         others = schedule(without, policy)
-        assert plan.starts == others.starts, "one that waits for bandwidth changes what others get"
+        assert plan.starts == others.starts, "one that waits for bandwidth changes others' starts"
     except AssertionError as error:
         raise AssertionError(f"seed {seed}: {error}") from error
 

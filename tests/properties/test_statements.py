@@ -91,7 +91,7 @@ def resized(one: Application, name: str, memory: int, gpus: int) -> Application:
 
 
 def candidates(one: Execution, at_s: float, chance: Random) -> list[ev.Event]:
-    """What may come next, with memory that grows, changes of what is asked for, and scaling."""
+    """Return possible next events, with memory that grows, changes of the request, and scaling."""
     memory = GIB + chance.randrange(GIB)
     before = ev.Requested.of(one)
     after = replace(before, application=resized(one.application, "worker", memory, chance.randrange(1, 4)))
@@ -157,7 +157,7 @@ def us(at_s: float) -> int:
 
 
 def stretches(store: PostgresStore, one: Execution, first: Application) -> Iterator[Held]:
-    """From when until when it held how much of each meter; what was moved has no end."""
+    """Yield the intervals and amounts that it held of each meter; moved bytes have no end."""
     end_us = us(NOW_S)
     reserved = {c.name: (c.reservation.cores_milli, c.reservation.memory_bytes, dict(c.reservation.devices))
                 for c in first.components}  # fmt: skip
@@ -268,7 +268,7 @@ def test_months_add_up_to_the_journal(module_store: PostgresStore, seed: int, zo
             mine = statement.of(user).lines
             assert charged(mine) == held(found, from_us, min(to_us, us(NOW_S)))
             for line in mine:
-                # Each line lies between two changes of prices, and says what was held there.
+                # Each line lies between two changes of prices, and contains the use of that time.
                 assert not any(line.from_us < at < line.to_us for at in begins)
                 part = held(found, line.from_us, line.to_us)
                 assert part[f"{line.meter.value} {line.device}"] == line.units

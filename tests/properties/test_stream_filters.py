@@ -1,4 +1,4 @@
-"""What goes through filters comes back byte for byte, any range of it, and what is damaged does not."""
+"""Data that goes through filters comes back byte for byte, any range of it, and damaged data does not."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_any_range_of_it(chain: list[StreamFilter], body: bytes, data: st.DataOb
 
 
 def _again(chain: list[StreamFilter]) -> list[StreamFilter]:
-    """The same filters as who reads the object makes them."""
+    """Return the same filters as a reader of the object makes them."""
     ring = SimpleNamespace(named=lambda _, name: KEY if name == KEY.name else None)
     return filters_of(json.dumps([one.record() for one in chain]), "acme", ring, NAME)  # type: ignore[arg-type]
 
@@ -109,7 +109,7 @@ def test_a_range_is_read_from_its_frame_on(kind: str, later: list[StreamFilter])
             assert (last.end or len(kept)) - last.first < 3 * FRAME_BYTES
     learn(reading, of_store)
     tables = sum(isinstance(one, Compression) and "table" in one.record() for one in chain)
-    assert len(read) == tables + 3  # what is known is not read again
+    assert len(read) == tables + 3  # known data is not read again
 
 
 def test_objects_of_earlier_versions_are_read_from_the_start() -> None:
@@ -147,7 +147,7 @@ def test_a_table_that_is_none_is_damage(place: int) -> None:
 def test_a_changed_or_shortened_object_is_never_read_as_another_one(
     chain: list[StreamFilter], body: bytes, data: st.DataObject
 ) -> None:
-    """It is refused, or what is damaged is nothing that the format uses; fewer bytes are an error in any case."""
+    """It is refused, or the damage is in bytes that the format does not use; fewer bytes are an error in any case."""
     kept = bytearray(b"".join(stored(chain, cut(body, 50_000))))
     if data.draw(st.booleans()):
         place = data.draw(st.integers(0, len(kept) - 1))
@@ -239,7 +239,7 @@ def test_records_that_make_no_sense_are_damage(text: str) -> None:
 def test_a_flipped_bit_never_gives_other_bytes_in_a_range(
     kind: str, place: int, bit: int, first: int, length: int
 ) -> None:
-    """A frame is looked at before any of it is given: it is what was put, or an error."""
+    """A frame is checked before any of it is returned: it is the stored data, or an error."""
     assert _TEXT[first : first + length].startswith(_read_with_flipped(kind, place, bit, first, length))
 
 

@@ -19,7 +19,7 @@ CASES = 60
 
 
 def _policy(chance: random.Random) -> Policy:
-    """Return an accepted policy with holds, and with numbers for ends of what is idle."""
+    """Return an accepted policy with holds, and with numbers for ending idle executions."""
     times = [0, 1.5, 1e9, 253_402_300_799]
     while True:
         hold = {"since_s": chance.choice(times), "until_s": chance.choice([None, *times])}

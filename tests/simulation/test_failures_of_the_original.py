@@ -1,4 +1,4 @@
-"""What the scheduler of the original Zoe did wrong, each as a test of its own: ours must not."""
+"""Faults of the original Zoe's scheduler, each as a test of its own: ours must not have them."""
 
 from __future__ import annotations
 

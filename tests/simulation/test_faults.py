@@ -50,7 +50,7 @@ LIMITS = {
 
 
 def wishing(application: Application, chance: random.Random) -> Application:
-    """Some require, some prefer a part of what the store can move."""
+    """Some require, some prefer a part of the store's throughput."""
     if chance.random() < 0.5:
         return application
     bandwidth = Bandwidth(chance.randint(1, 500), chance.choice([None, 100]), chance.choice(list(Guarantee)))
@@ -186,7 +186,7 @@ def test_without_faults_one_master_is_enough() -> None:
 
 
 def test_a_master_that_knows_otherwise_than_the_journal_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It changes what it knows past the journal."""
+    """It changes its state past the journal."""
     original = ServiceObserver._change
 
     def change(self: ServiceObserver, execution, observations, tick):  # type: ignore[no-untyped-def]

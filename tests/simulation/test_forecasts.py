@@ -1,4 +1,4 @@
-"""Forecasts are told once, written down, and learned from when they come true, also by the next master."""
+"""Forecasts are shown once, recorded, and learned from when they come true, also by the next master."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One that waits for what other programs use holds up nobody, keeps its turn, and starts once they use less."""
+"""An execution that waits for other programs' use delays no other, keeps its turn, and starts once they use less."""
 
 from __future__ import annotations
 

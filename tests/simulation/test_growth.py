@@ -100,7 +100,7 @@ class Growth:
         raise AssertionError(f"not at rest after {ticks_most} ticks")
 
     def sentences(self) -> dict[str, int]:
-        """How many that wait were told what."""
+        """Return how many waiting executions have each reason."""
         rows = self.store.database.read(lambda c: c.execute(COUNTS).all())
         assert {row[0] for row in rows} <= {"queued", "running"}
         return {row[1]: row[2] for row in rows if row[0] == "queued"}
@@ -125,7 +125,8 @@ def test_a_tick_is_bounded_starts_come_through_and_all_comes_to_rest(growth: Gro
     assert tick.unfinished
     assert sent <= STATEMENTS_MAX
     assert wrote["reason_changed"] == REASONS_MAX
-    # A burst comes while the queue is told of the policy: all of it is taken in, and what can start starts at once.
+    # A burst comes while the queue gets reasons after the policy: all of it is taken in, and what can start starts at
+    # once.
     growth.submit(["small"], SMALL)
     growth.submit([f"x{number:05}" for number in range(INTAKE_MAX // 2)])
     tick, sent, wrote = growth.tick()

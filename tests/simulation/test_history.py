@@ -1,4 +1,4 @@
-"""What ended executions teach, also the next master."""
+"""Learning from ended executions, also by the next master."""
 
 from __future__ import annotations
 

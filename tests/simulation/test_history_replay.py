@@ -179,7 +179,7 @@ def test_bandwidth_that_is_granted_and_withdrawn_is_so_again() -> None:
 
 
 def of_bandwidth(wanted: str, events: Iterable[tuple[str, Event]]) -> list[tuple[str, float]]:
-    """What an execution was told of its bandwidth, and when."""
+    """Return the bandwidth messages of an execution, with their times."""
     return [(event.kind, event.at_s) for name, event in events if name == wanted and "storage" in event.kind]
 
 

@@ -1,4 +1,4 @@
-"""Interactive executions that nobody uses are warned, then ended, in simulated time."""
+"""Unused interactive executions get a warning, then are ended, in simulated time."""
 
 from __future__ import annotations
 

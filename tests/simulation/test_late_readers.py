@@ -1,4 +1,4 @@
-"""A promised reader that is late gets bandwidth that nobody holds, gives it back, and takes none from others."""
+"""A promised reader that is late gets free bandwidth, gives it back, and takes none from others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever declares that it takes no time gets past nobody who waits for room."""
+"""An execution that declares a run time of zero does not pass executions that wait for room."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def test_the_first_that_waits_starts_when_what_ran_has_ended(order: str, backfil
     wide = world.submit(application(component("c", 2, 2, cores=4), expected_run_s=60.0), priority=1)
     submitted_at_s = world.clock.now_s()
     lie(40)
-    # Those that ran end; those that passed before any had outlasted its time end as long after.
+    # Running ones end; executions that passed before one had outlasted its time end as long after.
     assert world.get(wide).marks[Mark.PLACED] - submitted_at_s <= 2 * RUN_S

@@ -192,7 +192,7 @@ class RecordedSlow(Recorded, SlowTold):
 
 @pytest.mark.parametrize("slow", [False, True])
 def test_a_replay_places_as_it_was(slow: bool) -> None:
-    """What was told is recorded, and what was waited for."""
+    """The answers are recorded, and the waits for them."""
     one = world(Told("10.0.0.3"), kind=RecordedSlow if slow else Recorded)
     for _ in range(3):
         one.submit(reads())
@@ -206,7 +206,7 @@ def test_a_replay_places_as_it_was(slow: bool) -> None:
 
 
 def test_a_replay_knows_what_nodes_moved() -> None:
-    """By a policy that looks at it: n1 is busy with what others read, and then n2 is."""
+    """With a policy that looks at it: n1 is busy with other reads, and then n2 is."""
     controller = Told("10.0.0.9")
     one = world(controller, kind=Recorded)
     wanted = replace(Policy(), weighers={"fewest_containers": 1.0, "storage_headroom": 2.0})

@@ -1,4 +1,4 @@
-"""The whole master over simulated time: what users see, whatever dies."""
+"""The whole master over simulated time: what users see, with crashes at any point."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_batch_application_runs_to_its_end() -> None:
 
 
 def test_a_start_is_written_at_once_with_the_services_whose_turn_it_is() -> None:
-    """One transaction for each: what has a place is to be handed over, also after a crash."""
+    """One transaction for each: a placed service is to be handed over, also after a crash."""
     world = World([node("n1")], behave=lambda _: ServiceBehaviour(run_s=100.0))
     for _ in range(2):
         world.submit(application(component("m", 1, 2), component("w", 1, 1, startup_order=1)))

@@ -1,4 +1,6 @@
-"""One that needs a node which is down, drained or reserved holds up nobody, and is first once the node is back."""
+"""An execution that needs a node which is down, drained or reserved delays no other, and is first once the node is
+back.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,7 @@ def test_a_node_reserved_for_a_tenant_is_that_tenants_whoever_comes_first() -> N
 
 
 def test_what_began_meanwhile_is_waited_for_and_nobody_comes_between() -> None:
-    """A core on both nodes: others start while one is away, and none of those that come after it is back."""
+    """A core on both nodes: others start while one is away, and no later one starts once it is back."""
     world = World([LARGE, SMALL], behave=lambda _: ServiceBehaviour(run_s=50.0))
     world.store.set_policy(Policy(order="fifo"), 0, world.clock.now_s(), "admin")
     down(world, True)

@@ -74,7 +74,7 @@ def test_rayon_refuses_what_finds_no_room_in_the_plan() -> None:
 
 
 def test_rayon_starts_no_other_work_in_the_way_of_a_reservation() -> None:
-    """What needs 16 cores for 400 s would be in the way of what has all of them from 300 s on."""
+    """An execution that needs 16 cores for 400 s would be in the way of one with all of them from 300 s on."""
     rival = RayonLike()
     rigid = StudyApplication(0, "rigid", 0.0, 100.0, 64, 64, 0.0, 0.0, 100.0, deadline_s=401.0)
     reserved = RivalApplication(rigid)

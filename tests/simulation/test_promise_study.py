@@ -175,7 +175,7 @@ def test_a_warning_counts_as_early_by_the_share_of_the_run_time_that_was_left() 
 
 @pytest.mark.parametrize("tells", [False, True])
 def test_what_tells_its_progress_is_known_to_be_late_long_before(tells: bool) -> None:
-    """It takes three times as long as declared and hoped, and nobody knows but by its progress."""
+    """It takes three times as long as declared and hoped, and only its progress shows it."""
     slow = app(1, in_s=400.0, run_s=1200.0, declared_s=300.0)
     rules = RunRules(POLICY, PromiseWish(0.5), tells=tells)
     outcome = run(slow, app(2, at_s=390.0), rules=rules).outcome

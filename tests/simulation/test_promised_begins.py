@@ -71,7 +71,7 @@ def test_too_little_time_after_its_begin_is_told() -> None:
 
 @pytest.mark.parametrize("held", [False, True])
 def test_offers_that_nobody_accepts_keep_no_room_until_it_may_begin(held: bool) -> None:
-    """Also of what is held meanwhile."""
+    """Also for executions that are held in between."""
     world = work_of({"job": 100.0})
     one = ask(world, 8, 100.0, begins_in_s=5000.0, in_s=5050.0)
     world.run(2.0)
@@ -108,7 +108,7 @@ def test_another_master_keeps_its_room() -> None:
 
 @pytest.mark.parametrize("what", ["held", "after"])
 def test_a_hold_and_what_it_runs_after_are_waited_for(what: str) -> None:
-    """Nobody knows when these end."""
+    """The ends of these are unknown."""
     world = work_of({"job": 100.0, "first": 50.0})
     first = world.submit(job("first", 1, 50.0))
     app = changed(job("job", 1, 100.0), promise=WISH)

@@ -145,7 +145,7 @@ def test_what_others_of_its_tenant_hold_now_is_promised_for_later() -> None:
     world.run(2.0, check_invariants)
     offers = world.get(soon).offers
     assert offers is not None
-    assert offers.offers[0].terms.begin_by_s >= 1300.0, "one and a half times what is expected of the other"
+    assert offers.offers[0].terms.begin_by_s >= 1300.0, "one and a half times the other's expected time"
     world.accept(soon, 1)
     world.run(2000.0, check_invariants)
     assert [world.get(one).missed for one in (soon, late)] == [None] * 2

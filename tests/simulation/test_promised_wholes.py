@@ -18,7 +18,7 @@ Steps = list[tuple[Application, list[int]]]
 
 
 def ask(world: Promising, steps: Steps, in_s: float, wish: PromiseWish | None = None) -> list[str]:
-    """Submit them, each after those with the given numbers."""
+    """Submit the steps, each after those with the given numbers."""
     ids: list[str] = []
     for app, after in steps:
         needs = tuple(Dependency(DependencyKind.OK, ids[number]) for number in after)

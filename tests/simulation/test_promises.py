@@ -104,7 +104,7 @@ def test_room_now_is_promised_at_once_and_the_time_is_kept() -> None:
 
 
 def test_later_work_does_not_take_the_room_of_a_promise() -> None:
-    """The cluster is full; the promise begins when it is free, and what comes in between must have left by then."""
+    """The cluster is full; the promise begins when it is free, and work in between must have left by then."""
     world = work_of({"full": 100.0, "long": 1000.0, "short": 20.0, "job": 100.0})
     for _ in range(2):
         world.submit(job("full", 8, 100.0))

@@ -1,4 +1,4 @@
-"""Decisions are those that were recorded: plans, the journals of runs with faults, rows of the study."""
+"""Decisions equal the recorded ones: plans, the journals of runs with faults, rows of the study."""
 
 from __future__ import annotations
 

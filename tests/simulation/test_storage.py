@@ -1,4 +1,6 @@
-"""The storage controller is asked before anything is launched, and is kept equal to what runs, whatever dies when."""
+"""The storage controller is asked before anything is launched, and is kept equal to the running executions, with
+crashes at any point.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,7 @@ def test_the_second_waits_for_the_first_and_a_third_without_a_wish_does_not() ->
 
 
 def test_elastic_services_take_spare_bandwidth_only() -> None:
-    """They come while nothing is left to promise, add nothing to what is promised, and go without changing it."""
+    """They come while nothing is left to promise, add nothing to the promises, and go without changing them."""
     controller = Counted(CAPACITY)
     one = World([node("n1", cores=4)], behave=lambda _: ServiceBehaviour(run_s=600.0), controller=controller)
     demand = StorageDemand(bandwidth=Bandwidth(100 * MB, None, Guarantee.REQUIRED))
@@ -357,7 +359,7 @@ class Shared(SimulatedController):
 
 
 class Counted(SimulatedController):
-    """Remembers what it was asked to promise."""
+    """Records the requested promises."""
 
     def __init__(self, capacity: Capacity) -> None:
         super().__init__(capacity)

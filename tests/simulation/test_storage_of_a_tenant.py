@@ -1,4 +1,4 @@
-"""Several executions of one tenant want bandwidth: what one prefers costs another nothing of what it requires."""
+"""Several executions of one tenant want bandwidth: the preference of one costs another nothing of its requirement."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_is_granted_stays_in_force_beside_what_cannot_be_had_also_for_anoth
     for _ in range(3):
         one.restart()
         one.run(5.0)
-    assert in_force(one) == 101, "what was granted comes first, then whatever fits beside it"
+    assert in_force(one) == 101, "granted ones come first, then all that fit beside them"
     assert controller.lowered == 0
 
 

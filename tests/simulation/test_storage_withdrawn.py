@@ -1,4 +1,4 @@
-"""Bandwidth that was granted and is not any more: its user is told once, and it counts while it was granted."""
+"""Withdrawn bandwidth: its user is notified once, and it counts for the time of the grant."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def busy() -> World:
 
 
 def told(one: World, execution_id: str) -> list[str]:
-    """What it was told of its bandwidth, in sequence."""
+    """Return its messages about bandwidth, in sequence."""
     return [kind for kind in kinds(one, execution_id) if kind.startswith("storage_")]
 
 
@@ -58,7 +58,7 @@ def test_one_that_prefers_bandwidth_is_told_when_it_gives_way_and_when_it_has_it
     assert one.get(prefers).terminal
     assert metered(one) == 70 * MB * (10 + 30) + 60 * MB * 20
     one.store.prune(one.clock.now_s() + 1.0)
-    assert metered(one) == 70 * MB * (10 + 30) + 60 * MB * 20, "also of what was removed"
+    assert metered(one) == 70 * MB * (10 + 30) + 60 * MB * 20, "removed executions count, too"
     assert list(journal.problems(one.store.active())) == []
 
 
@@ -78,7 +78,7 @@ def test_one_whose_tenant_gets_no_more_is_told_what_the_controller_says() -> Non
 
 
 def test_on_an_unchanged_situation_nobody_is_told_twice() -> None:
-    """Also where what is left is enough for another that prefers some, and waited for it."""
+    """Also where the rest is enough for another that prefers some, and waited for it."""
     one = busy()
     large, small, least = (one.submit(wants(read, PREFERRED)) for read in (70, 30, 10))
     one.run(5.0)

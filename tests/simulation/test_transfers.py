@@ -1,4 +1,4 @@
-"""What executions moved with credentials of their own gets into the journal once, whenever masters die."""
+"""Transfers of executions with credentials of their own get into the journal once, whenever masters die."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs with a pushdown: decided once before anything starts, kept while it is read, gone with the execution."""
+"""Inputs with a pushdown: decided once before anything starts, kept while they are read, gone with the execution."""
 
 from __future__ import annotations
 

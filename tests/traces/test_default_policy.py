@@ -56,7 +56,7 @@ def replayed(name: str, jobs: int | None, policy_name: str) -> Sequence[Run]:
 
 @pytest.fixture(scope="module", autouse=True)
 def replays() -> None:
-    """Those that several tests share, so that each test costs what it adds."""
+    """Replays that several tests share, so that each test costs only its additions."""
     starts_of_logs()
 
 

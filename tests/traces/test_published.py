@@ -56,7 +56,7 @@ BACKFILLS = ("none", "easy", "easy-sjbf")
 SHORT = {(LUBLIN, "easy")}
 # Log, backfill, and how many of the log's first jobs are replayed where it is not replayed whole.
 BEGINNINGS = [(KTH, "easy", 4000), (LUBLIN, "easy-sjbf", 3000)]
-# Log, and of how many jobs one is told when it will start.
+# Log, and number of jobs for which one gets a forecast of its start.
 FORETOLD = [(KTH, 3), (SDSC, 5)]
 
 
@@ -109,7 +109,7 @@ def test_every_job_of_a_beginning_starts_when_the_reference_starts_it(name: str,
     runs = Replay(trace, Policy(order="fifo", backfill=backfill)).run()
     assert {run.job.id: run.start_s for run in runs} == simulate(trace.processors, list(trace.jobs), backfill)
     submitted = [run.job.id for run in sorted(runs, key=lambda run: run.start_s)]
-    assert submitted != sorted(submitted), "nobody passes: this tries nothing"
+    assert submitted != sorted(submitted), "no job passes another: this tests nothing"
 
 
 @of_traces

@@ -18,7 +18,7 @@ from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival, Virtual
 
 TRACE = "FB-2009_samples_24_times_1hr_0.tsv.gz"
 LOAD = 0.9
-# What is shuffled goes over disks, and over a network a quarter as fast, as in the authors' experiments.
+# The shuffle goes over disks, and over a network a quarter as fast, as in the authors' experiments.
 SHUFFLED = 5
 SEEDS = 5
 Job = tuple[float, float, float]  # submission, true size, expected size, in seconds of the server
@@ -47,7 +47,7 @@ def psbs(left: dict[str, float], virtual: VirtualTime) -> list[str]:
 
 
 def sojourns(jobs: list[Job], serve: Serve) -> Iterator[float]:
-    """From one change of who is served to the next: an arrival, a real end, or an end of the emulation."""
+    """From one change of the served jobs to the next: an arrival, a real end, or an end of the emulation."""
     left: dict[str, float] = {}
     virtual, now_s = VirtualTime(1000), 0.0
     arrived: dict[str, float] = {}

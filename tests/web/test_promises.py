@@ -27,7 +27,7 @@ def test_an_offer_is_seen_before_the_launch_and_accepted_after_it(admin: Visitor
     page = admin.open("/catalogue/batch")
     answer = page.get_by_label("What would happen", exact=True)
     page.get_by_label("Promise it", exact=True).check()
-    expect(answer).to_contain_text("a promise needs the time by which it ends")
+    expect(answer).to_contain_text("a promise needs a time: give a deadline")
     page.get_by_label("Confidence, percent", exact=True).fill("80")
     page.get_by_label(re.compile("^Budget")).fill("12")
     deadline = page.get_by_label("Deadline", exact=True)

@@ -21,7 +21,7 @@ class Administration:
         return self._transport.call(wire.UserList, "GET", "/admin/users")
 
     def add_user(self, name: str, password: str | None = None) -> wire.UserView:
-        """Make a user, who is not yet a member of any tenant."""
+        """Create a user without membership of a tenant."""
         return self._transport.call(
             wire.UserView, "POST", "/admin/users", body=wire.NewUser(name=name, password=password)
         )
@@ -42,7 +42,7 @@ class Administration:
         return self._transport.call(wire.TenantList, "GET", "/admin/tenants")
 
     def add_tenant(self, name: str) -> wire.QuotaView:
-        """Make a tenant."""
+        """Create a tenant."""
         return self._transport.call(wire.QuotaView, "POST", "/admin/tenants", body=wire.NewTenant(name=name))
 
     def set_quota(
@@ -62,13 +62,13 @@ class Administration:
         return self._transport.call(wire.QuotaView, "PUT", f"/admin/tenants/{path_part(tenant)}/quota", body=quota)
 
     def price_lists(self, history: bool = False) -> wire.PriceListList:
-        """Return the price lists; those replaced or removed, too, if `history`."""
+        """Return the price lists; with `history` also replaced and removed ones."""
         return self._transport.call(
             wire.PriceListList, "GET", "/admin/price-lists", parameters={"history": str(history).lower()}
         )
 
     def set_price_list(self, document: dict[str, Any], past: bool = False) -> wire.PriceListView:
-        """Set a price list, which holds from its `from` on."""
+        """Set a price list, which applies from its `from` on."""
         body = wire.PriceListRequest(document=document, past=past)
         return self._transport.call(wire.PriceListView, "POST", "/admin/price-lists", body=body)
 
@@ -86,11 +86,11 @@ class Administration:
         return self._transport.call(wire.StatementView, "POST", f"/admin/statements/{path_part(month)}/close")
 
     def budgets(self) -> wire.BudgetList:
-        """Return all budgets, and what is spent of them."""
+        """Return all budgets and the amounts spent."""
         return self._transport.call(wire.BudgetList, "GET", "/admin/budgets")
 
     def set_budget(self, budget: wire.BudgetChange) -> wire.BudgetChange:
-        """Set what a tenant or a user may spend in each month."""
+        """Set the amount that a tenant or a user may spend in each month."""
         return self._transport.call(wire.BudgetChange, "PUT", "/admin/budgets", body=budget)
 
     def clear_budget(self, tenant: str, user: str | None = None) -> None:
@@ -103,7 +103,9 @@ class Administration:
         return self._transport.call(wire.LimitList, "GET", "/admin/limits", parameters=parameters)
 
     def set_limit(self, amounts: wire.LimitAmounts, tenant: str = "*", user: str | None = None) -> wire.LimitView:
-        """Set amounts for all tenants, a tenant, each of its users (`*`) or one user; other amounts stay."""
+        """Set amounts for all tenants, a tenant, each of its users (`*`) or one user; amounts that are not given
+        stay.
+        """
         change = wire.LimitChange(tenant=tenant, user=user, amounts=amounts)
         return self._transport.call(wire.LimitView, "PUT", "/admin/limits", body=change)
 
@@ -113,7 +115,7 @@ class Administration:
         return self._transport.do("DELETE", "/admin/limits", parameters=parameters)
 
     def set_role(self, user: str, tenant: str, role: Role) -> wire.MemberView:
-        """Make a user a member of a tenant, or change the user's role there."""
+        """Add a user to a tenant, or change the user's role there."""
         path = f"/admin/tenants/{path_part(tenant)}/members/{path_part(user)}"
         return self._transport.call(wire.MemberView, "PUT", path, body=wire.RoleChoice(role=role))
 
@@ -122,9 +124,9 @@ class Administration:
         return self._transport.do("DELETE", f"/admin/tenants/{path_part(tenant)}/members/{path_part(user)}")
 
     def hand_over(self, user: str, to: str, tenant: str) -> wire.HandOverView:
-        """Hand executions and files of a user who leaves over to another user of the tenant, and disable the first.
+        """Hand the executions and files of a leaving user over to another user of the tenant, and disable the first.
 
-        One request does a part: repeat it as its answer says.
+        One request does a part of the work: repeat it as its answer says.
         """
         path = f"/admin/tenants/{path_part(tenant)}/members/{path_part(user)}/hand-over"
         return self._transport.call(wire.HandOverView, "POST", path, body=wire.HandOver(to=to))
@@ -138,6 +140,6 @@ class Administration:
         return self._transport.do("DELETE", f"/admin/tokens/{path_part(token_id)}")
 
     def audit(self, *, user: str | None = None, before: int | None = None, limit: int = 50) -> wire.AuditList:
-        """Return who requested which change, newest first; `before` is the page's `next_before`."""
+        """Return the audit log, newest first; `before` is the page's `next_before`."""
         parameters = {"user": user, "before": before, "limit": limit}
         return self._transport.call(wire.AuditList, "GET", "/admin/audit", parameters=parameters)

@@ -1,4 +1,4 @@
-"""Arrays: submit, follow and change whole ones."""
+"""Arrays: submit, follow and change them as a whole."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Arrays:
         """Submit an application that runs once for each of the indices, such as `0-999%50`; the same idempotency key
         returns the same array.
 
-        `after` and the others are as for an execution; `corr:ARRAY`: each index after the same one of that array.
-        `finish_by`: run it if all indices are promised to end by then; `promise` of the array tells. `confidence`: how
-        sure that must be, 0.9 without; `budget`: what all of it may cost at most.
+        `after` and the other options are as for an execution; `corr:ARRAY`: each index runs after the same index of
+        that array. `finish_by`: run it if Zoe promises that all indices end by then; see `promise` of the array.
+        `confidence`: of the promise, 0.9 by default; `budget`: maximum cost of the whole array.
         """
         deadline = finish_time(finish_by, deadline, confidence, budget)
         body = wire.ArrayRequest(
@@ -81,9 +81,7 @@ class Arrays:
         budget: float | None = None,
         priority: int | None = None,
     ) -> wire.PromisePlan:
-        """Return what would be promised to all of an array, or offered instead, if it were submitted now; nothing is
-        stored.
-        """
+        """Return the promise, or the offers, that an array would get if it were submitted now; nothing is stored."""
         deadline = finish_time(finish_by, None, confidence, budget)
         body = wire.ArrayRequest(
             application=asking(application, confidence, budget),
@@ -116,19 +114,19 @@ class Arrays:
         return self._transport.flow.each(_IndexPages(self._transport, array_id, states, brief).more)
 
     def accept(self, array_id: str, offer: int = 1) -> wire.ArrayView:
-        """Accept an offer of an array that cannot be promised as it was asked for, for all of its indices."""
+        """Accept an offer for all indices of an array that cannot be promised as requested."""
         path, body = f"/arrays/{path_part(array_id)}/accept", wire.AcceptRequest(offer=offer)
         return self._transport.call(wire.ArrayView, "POST", path, body=body, again=True)
 
     def cancel(self, array_id: str, indices: str | None = None) -> wire.ArraySummary:
-        """Cancel all indices that have not ended, or those that are named, such as `3-5,9`."""
+        """Cancel all unfinished indices, or the given ones, such as `3-5,9`."""
         named = None if indices is None else {"indices": indices}
         return self._transport.call(
             wire.ArraySummary, "POST", f"/arrays/{path_part(array_id)}/cancel", parameters=named, again=True
         )
 
     def hold(self, array_id: str) -> wire.ArraySummary:
-        """Keep all indices that wait out of the queue."""
+        """Keep all waiting indices out of the queue."""
         return _act(self._transport, array_id, "hold")
 
     def release(self, array_id: str) -> wire.ArraySummary:
@@ -140,8 +138,8 @@ class Arrays:
         return _act(self._transport, array_id, "requeue")
 
     def modify(self, array_id: str, changes: wire.ArrayModifyRequest) -> wire.ArraySummary:
-        """Change how many indices may be active at once, and priority, deadline and time limit of those that wait; what
-        is not set stays as it is.
+        """Change how many indices may be active at once, and priority, deadline and time limit of waiting indices;
+        fields that are not set keep their values.
         """
         json = changes.model_dump(mode="json", exclude_unset=True)
         return self._transport.call(wire.ArraySummary, "PATCH", f"/arrays/{path_part(array_id)}", json=json, again=True)
@@ -167,7 +165,7 @@ async def _wait(transport: Transport, array_id: str, timeout_s: float | None) ->
 
 
 class _IndexPages:
-    """Pages of an array's indices, one after another."""
+    """Pages of an array's indices, in order."""
 
     def __init__(self, transport: Transport, array_id: str, states: Sequence[IndexState], brief: bool) -> None:
         self._transport = transport

@@ -1,4 +1,4 @@
-"""Calls of the client that are awaited."""
+"""Turn methods of the blocking client into methods that are awaited."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Method = Callable[Concatenate[Any, P], T]
 
 
 def awaited(method: Method[P, T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return the same method for a client whose transport answers later.
+    """Return the same method for a client whose transport returns coroutines.
 
-    A method that makes a request, and returns what that comes to, returns a coroutine there.
+    A method that makes one request and returns its answer returns a coroutine of the answer there.
     """
 
     @wraps(method)
@@ -28,7 +28,7 @@ def awaited(method: Method[P, T]) -> Callable[Concatenate[Any, P], Coroutine[Any
 
 
 def iterated(method: Method[P, Iterator[T]]) -> Callable[Concatenate[Any, P], AsyncIterator[T]]:
-    """Return the same method for a client whose streams are used with `async for`."""
+    """Return the same method for a client whose streams are read with `async for`."""
 
     @wraps(method)
     def later(self: Any, /, *given: P.args, **named: P.kwargs) -> AsyncIterator[T]:
@@ -39,7 +39,7 @@ def iterated(method: Method[P, Iterator[T]]) -> Callable[Concatenate[Any, P], As
 
 
 def threaded(method: Method[P, T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return the same method, run in a thread, of an object whose attribute `blocking` has it."""
+    """Return the same method as a coroutine that runs in a thread, on the object's attribute `blocking`."""
     import asyncio
 
     @wraps(method)

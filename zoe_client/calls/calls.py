@@ -1,4 +1,4 @@
-"""Calls of the HTTP API, one request each. Both clients share them: what asks also awaits."""
+"""Calls of the HTTP API, one request each. Both clients share them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from zoe_client.words.names import NAME
 from zoe_client.words.promises import asking, finish_time
 from zoe_client.words.times import sent_deadline
 
-# Longer than servers let a replay take.
+# Longer than servers allow a replay to take.
 _REPLAY_TIMEOUT_S = 3600.0
 
 
 class Calls(StorageCalls):
-    """Every method returns what its one request came to, and does nothing with it: `zoe_client.asynchronous` runs the
-    same methods over a transport that answers later.
+    """Calls with one request each. A method returns the answer of its request unchanged, so `zoe_client.asynchronous`
+    can run the same methods over a transport whose answers are awaited.
     """
 
     # -- executions ------------------------------------------------------------------------------------------------
@@ -46,12 +46,12 @@ class Calls(StorageCalls):
         """Submit an application; the same idempotency key returns the same execution.
 
         It enters the queue when it is not held, at `begin_at_s` or later (seconds since the epoch; or in `begin_in_s`
-        seconds), and when the
-        executions of `after` have ended: `ok:ID` successfully, `fail:ID` otherwise, `any:ID` in any way. If that can no
-        longer be, it ends as failed, or is held with `keep`. `deadline`: by when it should have ended, such as `+3h`,
-        `08:00` (the next one in this machine's zone) or ISO 8601; or `deadline_s`, in seconds from now. BadTime.
-        `finish_by`: the same, as a promise, with a `confidence` from 0.5 to 0.99 [0.9], and a `budget` in the currency
-        of the price list: it runs once it is promised to end by then, or an offer is accepted.
+        seconds), and when the executions of `after` have ended: `ok:ID` successfully, `fail:ID` otherwise, `any:ID` in
+        any way. If a dependency can no longer be met, it ends as failed, or with `keep` is held. `deadline`: the time
+        by which it should end, such as `+3h`, `08:00` (the next one in this machine's zone) or ISO 8601; or
+        `deadline_s`, in seconds from now. BadTime. `finish_by`: the same as a promise, with a `confidence` from 0.5 to
+        0.99 [0.9], and a `budget` in the currency of the price list: it runs once Zoe promises that it ends by then, or
+        you accept an offer.
         """
         deadline = finish_time(finish_by, deadline, confidence, budget)
         body = wire.SubmitRequest(
@@ -72,7 +72,7 @@ class Calls(StorageCalls):
     def submit_batch(
         self, submissions: Sequence[wire.SubmitRequest], *, idempotency_key: str | None = None
     ) -> wire.ExecutionBatch:
-        """Queue several applications, all of them or none; with the same idempotency key the same ones come back."""
+        """Submit several applications, all or none; the same idempotency key returns the same executions."""
         body = wire.BatchRequest(executions=list(submissions))
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         return self.call(wire.ExecutionBatch, "POST", "/executions:batch", body=body, headers=headers, again=True)
@@ -93,8 +93,8 @@ class Calls(StorageCalls):
         limit: int = 50,
         cursor: str | None = None,
     ) -> wire.ExecutionList:
-        """Return one page of executions, newest first; `submitted_from_s`: those submitted then or later; `deadline`:
-        those that stand so to theirs.
+        """Return one page of executions, newest first; `submitted_from_s`: submitted then or later; `deadline`: with
+        this deadline status.
 
         With `name` a page may be short, or empty, and have a `next_cursor`: the server searches part by part.
         """
@@ -115,12 +115,12 @@ class Calls(StorageCalls):
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/cancel", again=True)
 
     def cancel_descendants(self, unit_id: str) -> wire.CancelledFamily:
-        """Cancel an execution or array, and all that it and its descendants submitted."""
+        """Cancel an execution or array, and everything that it and its descendants submitted."""
         path = f"/executions/{path_part(unit_id)}/cancel-descendants"
         return self.call(wire.CancelledFamily, "POST", path, again=True)
 
     def hold(self, execution_id: str) -> wire.ExecutionView:
-        """Keep an execution that waits out of the queue until it is released."""
+        """Keep a waiting execution out of the queue until it is released."""
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/hold", again=True)
 
     def release(self, execution_id: str) -> wire.ExecutionView:
@@ -128,39 +128,41 @@ class Calls(StorageCalls):
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/release", again=True)
 
     def requeue(self, execution_id: str, *, hold: bool = False) -> wire.ExecutionView:
-        """Stop a running execution and let it wait for another attempt, before which it is held if `hold`."""
+        """Stop a running execution and queue its next attempt, held if `hold`."""
         parameters = {"hold": True} if hold else None
         return self.call(
             wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/requeue", parameters=parameters
         )
 
     def scale(self, execution_id: str, total_counts: Mapping[str, int]) -> wire.ExecutionView:
-        """Change how many instances of components an execution has; only elastic services come and go."""
+        """Change how many instances of its components an execution has; only elastic services start or stop."""
         body = wire.ScaleRequest(total_counts=dict(total_counts))
         path = f"/executions/{path_part(execution_id)}/scale"
         return self.call(wire.ExecutionView, "POST", path, body=body, again=True)
 
     def accept(self, execution_id: str, offer: int = 1) -> wire.ExecutionView:
-        """Accept an offer of an execution that cannot be promised to end as it asked for; twice is once."""
+        """Accept an offer for an execution that cannot be promised as requested; repeating the call is safe."""
         path, body = f"/executions/{path_part(execution_id)}/accept", wire.AcceptRequest(offer=offer)
         return self.call(wire.ExecutionView, "POST", path, body=body, again=True)
 
     def modify(self, execution_id: str, changes: wire.ModifyRequest) -> wire.ExecutionView:
-        """Change an execution that waits; fields of `changes` that are not set stay as they are."""
+        """Change a waiting execution; fields of `changes` that are not set keep their values."""
         path, json = f"/executions/{path_part(execution_id)}", changes.model_dump(mode="json", exclude_unset=True)
         return self.call(wire.ExecutionView, "PATCH", path, json=json, again=True)
 
     def diff(self, execution_id: str, earlier: str | None = None) -> wire.DiffView:
-        """Return how an execution differs from another one; None: from the one before of its name and user."""
+        """Return how an execution differs from an earlier one; None: the previous one with its name and user."""
         path = f"/executions/{path_part(execution_id)}/diff"
         return self.call(wire.DiffView, "GET", path, parameters={"from": earlier})
 
     def results(self, execution_id: str) -> wire.ResultList:
-        """Return the files that match the `results` of the description; for its owner. `files.download` gets them."""
+        """Return the files that match the `results` of the description; for the owner only. `files.download` fetches
+        them.
+        """
         return self.call(wire.ResultList, "GET", f"/executions/{path_part(execution_id)}/results")
 
     def shares(self, execution_id: str) -> wire.ShareList:
-        """Return with whom an execution is shared; for its owner."""
+        """Return the shares of an execution; for the owner only."""
         return self.call(wire.ShareList, "GET", f"/executions/{path_part(execution_id)}/shares")
 
     def share(self, execution_id: str, level: ShareLevel, user: str | None = None) -> wire.ShareView:
@@ -175,15 +177,15 @@ class Calls(StorageCalls):
         return self.do("DELETE", path, parameters={"user": user})
 
     def explain(self, execution_id: str) -> wire.Explanation:
-        """Explain why it is not running."""
+        """Explain why an execution is not running."""
         return self.call(wire.Explanation, "GET", f"/executions/{path_part(execution_id)}/explain")
 
     def eta(self, execution_id: str) -> wire.Eta:
-        """Return when it is expected to start and end."""
+        """Return the forecast of an execution's start and end."""
         return self.call(wire.Eta, "GET", f"/executions/{path_part(execution_id)}/eta")
 
     def why_waited(self, execution_id: str) -> wire.WhyWaited:
-        """Return how the time before its start was spent."""
+        """Return how an execution spent the time before its start, by cause."""
         return self.call(wire.WhyWaited, "GET", f"/executions/{path_part(execution_id)}/waits")
 
     def events(self, execution_id: str, after: int = 0) -> wire.EventList:
@@ -198,18 +200,19 @@ class Calls(StorageCalls):
         return self.call(wire.LogChunkView, "GET", path, parameters={"offset": offset, "limit": limit})
 
     def port_address(self, execution_id: str, service_id: str, port: str, *, direct: bool = False) -> wire.AddressView:
-        """Return the address of a named port of a running service: in the proxy, or the direct one if an operator asks
-        for it."""
+        """Return the address of a named port of a running service: in the proxy or, for operators who request `direct`,
+        its own address.
+        """
         path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}"
         return self.call(wire.AddressView, "GET", path, parameters={"direct": direct} if direct else None)
 
     def open_port(self, execution_id: str, service_id: str, port: str) -> wire.OpenView:
-        """Return a URL that lets a browser into a proxied port, once and within a minute."""
+        """Return a URL at which a browser can enter a proxied port, once and within a minute."""
         path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}/open"
         return self.call(wire.OpenView, "POST", path)
 
     def execution_usage(self, execution_id: str) -> wire.UsageList:
-        """Return samples of what an execution used."""
+        """Return usage samples of an execution."""
         return self.call(wire.UsageList, "GET", f"/executions/{path_part(execution_id)}/usage")
 
     # -- cluster ---------------------------------------------------------------------------------------------------
@@ -218,23 +221,23 @@ class Calls(StorageCalls):
         return self.call(wire.NodeList, "GET", "/nodes")
 
     def usage(self) -> wire.UsageList:
-        """Return what running services use now."""
+        """Return the current usage of running services."""
         return self.call(wire.UsageList, "GET", "/usage")
 
     def use_of(self, execution_ids: Sequence[str]) -> wire.ExecutionUseList:
-        """Return what executions used and reserved, at most 100 of them."""
+        """Return the use and the reservations of executions, at most 100."""
         return self.call(wire.ExecutionUseList, "GET", "/usage/executions", parameters={"id": list(execution_ids)})
 
     def daily_use(self, from_s: float, to_s: float | None = None) -> wire.DailyUse:
-        """Return what was reserved on each day."""
+        """Return the reservations of each day."""
         return self.call(wire.DailyUse, "GET", "/usage/daily", parameters={"from_s": from_s, "to_s": to_s})
 
     def quota(self) -> wire.QuotaMeters:
-        """Return how much of its limits the user's own tenant uses now."""
+        """Return how much of its limits the user's tenant uses now."""
         return self.call(wire.QuotaMeters, "GET", "/quota")
 
     def statement(self, month: str, tenant: str | None = None) -> wire.StatementView:
-        """Return a month's statement: the user's own part, or for operators all of a tenant (`*`: of all tenants)."""
+        """Return a month's statement: the user's part or, for operators, all of a tenant (`*`: of all tenants)."""
         path = f"/statements/{path_part(month)}"
         return self.call(wire.StatementView, "GET", path, parameters={"tenant": tenant, "format": "json"})
 
@@ -244,7 +247,7 @@ class Calls(StorageCalls):
         return self.text(path, {"tenant": tenant, "format": "csv"})
 
     def budgets(self) -> wire.BudgetList:
-        """Return the budgets of the user and of their tenant, and what is spent of them."""
+        """Return the budgets of the user and of the tenant, and the amounts spent."""
         return self.call(wire.BudgetList, "GET", "/budgets")
 
     def policy(self) -> wire.PolicyView:
@@ -252,15 +255,15 @@ class Calls(StorageCalls):
         return self.call(wire.PolicyView, "GET", "/policy")
 
     def plugins(self) -> wire.PluginList:
-        """The filters, weighers and back-ends that are installed, and where each comes from."""
+        """Return the installed filters, weighers and back-ends, and the distribution of each."""
         return self.call(wire.PluginList, "GET", "/plugins")
 
     def try_policy(self, policy: wire.PolicyView) -> wire.DryRunView:
-        """Compare a proposed policy on the present queue; nothing is changed."""
+        """Compare a proposed policy with the present one on the present queue; nothing changes."""
         return self.call(wire.DryRunView, "POST", "/policy/dry-run", body=policy, again=True)
 
     def replay(self, wanted: wire.ReplayRequest) -> wire.ReplayView:
-        """Replay what happened, and with another policy, limits or nodes; this takes minutes at most."""
+        """Replay the journal as recorded, and with another policy, limits or nodes; this takes minutes at most."""
         return self.call(wire.ReplayView, "POST", "/replays", body=wanted, timeout_s=_REPLAY_TIMEOUT_S)
 
     def set_policy(self, policy: wire.PolicyView) -> wire.PolicyView:
@@ -289,8 +292,8 @@ class Calls(StorageCalls):
         confidence: float | None = None,
         budget: float | None = None,
     ) -> wire.PlanView:
-        """Return what would happen if it were submitted now, and whether a deadline would be met (`deadline` of the
-        answer); NeverFits if it can never run, BadTime.
+        """Return the plan for an application if it were submitted now, and whether it would meet a deadline (`deadline`
+        of the answer); NeverFits if it can never run, BadTime.
         """
         deadline = finish_time(finish_by, deadline, confidence, budget)
         wanted = None if deadline is None else sent_deadline(deadline, time.time())
@@ -299,7 +302,7 @@ class Calls(StorageCalls):
         return self.call(wire.PlanView, "POST", "/plan", body=body, again=True)
 
     def convert(self, document: object) -> wire.ConvertResponse:
-        """Return a description of an older format as version 4."""
+        """Convert a description of an older format to version 4."""
         return self.call(
             wire.ConvertResponse, "POST", "/convert", body=wire.ConvertRequest(document=document), again=True
         )
@@ -318,7 +321,7 @@ class Calls(StorageCalls):
         return self.call(wire.TokenList, "GET", "/tokens")
 
     def add_token(self, request: wire.TokenRequest) -> wire.TokenView:
-        """Make a token."""
+        """Create a token."""
         return self.call(wire.TokenView, "POST", "/tokens", body=request)
 
     def revoke_token(self, token_id: str) -> None:
@@ -331,28 +334,30 @@ class Calls(StorageCalls):
         return self.call(wire.SecretList, "GET", "/secrets")
 
     def set_secret(self, name: str, value: str, of_tenant: bool = False) -> wire.SecretView:
-        """Store a secret of yours, or of the tenant (for operators and admins)."""
+        """Store a secret of the user, or of the tenant (for operators and admins)."""
         path, body = f"/secrets/{new_name(name, NAME)}", wire.SecretRequest(value=value)
         return self.call(wire.SecretView, "PUT", path, body=body, parameters={"of_tenant": of_tenant or None})
 
     def remove_secret(self, name: str, of_tenant: bool = False) -> None:
-        """Remove a secret; running services keep what they got."""
+        """Remove a secret; running services keep its value."""
         return self.do("DELETE", f"/secrets/{path_part(name)}", parameters={"of_tenant": of_tenant or None})
 
     # -- notifications ---------------------------------------------------------------------------------------------
     def targets(self) -> wire.TargetList:
-        """Return where you are notified of your executions in the tenant, and where the tenant is."""
+        """Return your notification targets in the tenant, and those of the tenant."""
         return self.call(wire.TargetList, "GET", "/notifications")
 
     def set_target(self, name: str, request: wire.TargetRequest, of_tenant: bool = False) -> wire.TargetView:
-        """Notify a webhook or an address of mail, of your executions, or of the tenant's (for operators and admins)."""
+        """Notify a webhook or a mail address about your executions, or about the tenant's (for operators and
+        admins).
+        """
         path = f"/notifications/{new_name(name, NAME)}"
         return self.call(wire.TargetView, "PUT", path, body=request, parameters={"of_tenant": of_tenant or None})
 
     def test_target(self, name: str, of_tenant: bool = False) -> None:
-        """Let a test be sent; `targets` says how it went."""
+        """Send a test notification; `targets` shows its outcome."""
         return self.do("POST", f"/notifications/{path_part(name)}/test", parameters={"of_tenant": of_tenant or None})
 
     def remove_target(self, name: str, of_tenant: bool = False) -> None:
-        """Notify a target no longer."""
+        """Remove a target of notifications."""
         return self.do("DELETE", f"/notifications/{path_part(name)}", parameters={"of_tenant": of_tenant or None})

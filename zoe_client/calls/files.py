@@ -1,4 +1,4 @@
-"""Files of workspaces: `Client.files`. Uploads and downloads go on after cuts, also in the next process."""
+"""Files of workspaces: `Client.files`. Uploads and downloads resume after a break, even in another process."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from zoe_client.vocabulary import WorkspaceKind
 from zoe_client.words.file_paths import NAME_BYTES_MAX, path_parts, path_text
 
 Progress = Callable[[int, int], None]
-"""Called with the bytes that are there so far, and all of them."""
+"""Callback with the bytes transferred so far, and the total."""
 
 _PART_BYTES = 64 << 20
 _PIECE_BYTES = 1 << 20
 _TIMEOUT_S = 60.0
 _RETRY_PAUSE_S = 0.5
-# A call that was cut may go on at the server for a moment after the next one has begun.
+# The server may still be handling an interrupted call for a moment after the next one has begun.
 _OF_BEFORE = ("upload_busy", "upload_offset")
 _ENDED_WITHIN_S = 10.0
 _PARTIAL = ".zoe-part"
@@ -41,10 +41,11 @@ def no_progress(_done: int, _total: int) -> None:
 class Files:
     """Files of your workspace, of the tenant's shared one, and of its accounts in the object store.
 
-    Paths are texts (see `words/file_paths.py`). `root`: a `WorkspaceKind`, or `store:SERVICE`, where a path begins
-    with the container.
+    Paths are texts (see `words/file_paths.py`). `root`: a `WorkspaceKind`, or `store:SERVICE`, where a path begins with
+    the container.
 
-    A transfer that makes no progress for `patience_s` ends with Unreachable; the next call goes on."""
+    A transfer without progress for `patience_s` raises Unreachable; the next call resumes it.
+    """
 
     def __init__(
         self,
@@ -59,11 +60,11 @@ class Files:
         self._unfinished = unfinished or UnfinishedTransfers()
 
     def find(self, path: str, root: str = WorkspaceKind.WORKSPACE) -> wire.FileEntry:
-        """Return what a path leads to; NotFound."""
+        """Return the entry at a path; NotFound."""
         return self._page(path, root, "", 1).entry
 
     def list(self, path: str = "", root: str = WorkspaceKind.WORKSPACE) -> Iterator[wire.FileEntry]:
-        """Yield what is in a directory, by name."""
+        """Yield the entries of a directory, by name."""
         after: str | None = ""
         while after is not None:
             page = self._page(path, root, after, 1000)
@@ -71,12 +72,12 @@ class Files:
             after = page.next
 
     def make_directory(self, path: str, root: str = WorkspaceKind.WORKSPACE) -> None:
-        """Make a directory and those above it, unless it is there."""
+        """Make a directory and its missing parents, unless it exists."""
         body = wire.DirectoryRequest(path=path)
         self._transport.answer("POST", f"/files/{root}/directories", body=body, again=True)
 
     def rename(self, path: str, to: str, root: str = WorkspaceKind.WORKSPACE) -> None:
-        """Give a file or directory another path; Conflict if that is taken."""
+        """Move a file or directory to another path; Conflict if that is taken."""
         self._transport.answer("POST", f"/files/{root}/rename", body=wire.RenameRequest(path=path, to=to))
 
     def delete(self, path: str, root: str = WorkspaceKind.WORKSPACE, *, recursive: bool = False) -> None:
@@ -90,7 +91,7 @@ class Files:
         root: str = WorkspaceKind.WORKSPACE,
         progress: Progress = no_progress,
     ) -> None:
-        """Copy a file of this machine to a path, which it replaces when all of it is there."""
+        """Copy a local file to a path, which it replaces once it is complete."""
         with source.open("rb") as file:
             found = os.fstat(file.fileno())
             key = f"up {self._transport.url} {source.resolve()} {found.st_size} {found.st_mtime_ns} {root} {path}"
@@ -118,7 +119,7 @@ class Files:
         root: str = WorkspaceKind.WORKSPACE,
         progress: Progress = no_progress,
     ) -> None:
-        """Copy a file to a path of this machine, which it replaces when all of it is there."""
+        """Copy a file to a local path, which it replaces once it is complete."""
         part = target.with_name(_partial_name(target.name))
         key = f"down {self._transport.url} {root} {path} {target.resolve()}"
         patience = _Patience(self._patience_s)
@@ -169,7 +170,7 @@ class Files:
         return answer
 
     def _fetch(self, path: str, root: str, part: Path, key: str, progress: Progress, patience: _Patience) -> None:
-        """Get what is missing of a file, or all of it if it has changed."""
+        """Download the missing part of a file, or the whole file if it has changed."""
         tag, have = self._unfinished.get(key), 0
         with suppress(OSError):
             have = part.stat().st_size if tag else 0
@@ -180,7 +181,7 @@ class Files:
         try:
             answer = self._http.send(request, stream=True)
             try:
-                if answer.status_code == 416:  # all of it may be there; only a new beginning tells
+                if answer.status_code == 416:  # The file may be complete; only a download from its beginning can tell.
                     self._unfinished.remove(key)
                     raise Unreachable("the file has changed")
                 if answer.is_error:
@@ -205,7 +206,7 @@ class Files:
 
 
 class _Patience:
-    """How long to try without any progress."""
+    """Time limit for a transfer without progress."""
 
     def __init__(self, patience_s: float) -> None:
         self._patience_s = patience_s
@@ -213,17 +214,17 @@ class _Patience:
         self.progressed()
 
     def progressed(self) -> None:
-        """Begin to count anew."""
+        """Restart the clock."""
         self._since_s = time.monotonic()
 
     def again(self) -> None:
-        """Allow one new beginning."""
+        """Allow the upload to begin again, once."""
         if self._begun_again:
             raise ZoeError("the upload was removed by another program")
         self._begun_again = True
 
     def check(self, error: ZoeError) -> None:
-        """Pause, or raise the error if it will not pass."""
+        """Pause before the next try, or raise the error if it is permanent or has lasted too long."""
         left_s = self._since_s + self._patience_s - time.monotonic()
         if isinstance(error, Refused) and error.problem.code in _OF_BEFORE:
             left_s += _ENDED_WITHIN_S
@@ -247,7 +248,7 @@ def _pieces(file: BinaryIO, offset: int, length: int, sent: Callable[[int], None
 
 
 def _partial_name(name: str) -> str:
-    """Return how a file is named until all of it is there: as it will be, if there is space for more."""
+    """Return the temporary name of a download: its final name with a suffix, or a digest if that is too long."""
     if len(os.fsencode(name)) + len(_PARTIAL) > NAME_BYTES_MAX:
         name = hashlib.sha256(os.fsencode(name)).hexdigest()
     return name + _PARTIAL
@@ -258,7 +259,7 @@ def _gone() -> wire.Problem:
 
 
 def local_name(entry: wire.FileEntry) -> str:
-    """Return the name of an entry as a name of this machine; InvalidPath, ZoeError."""
+    """Return the local name for an entry; InvalidPath, ZoeError."""
     parts = path_parts(entry.name)
     if len(parts) != 1:
         raise ZoeError(f"{entry.name!r} is not a name")
@@ -266,5 +267,5 @@ def local_name(entry: wire.FileEntry) -> str:
 
 
 def remote_name(path: Path) -> str:
-    """Return the name of a file of this machine as the text of a path."""
+    """Return a local file's name as the text of a path."""
     return path_text(os.fsencode(path.name))

@@ -1,7 +1,7 @@
-"""The messages between a client and the program in its terminal: one byte that names the kind, then the content.
+"""Messages between a client and a program in a terminal: one byte for the kind, then the content.
 
-Each message is one of a WebSocket. Between the API and a terminal's process, its length in four bytes comes first. Both
-sides may send `WINDOW` bytes of content that the other has not taken yet, so neither ever has to keep more, and neither
+Each is one message of a WebSocket. Between the API and a terminal's process, its length in four bytes comes first. Each
+side may send `WINDOW` bytes of content that the other has not acknowledged, so neither has to buffer more, and neither
 has to stop reading.
 """
 
@@ -10,11 +10,13 @@ from __future__ import annotations
 import struct
 
 INPUT, INPUT_END, SIZE, TAKEN = b"i", b"e", b"w", b"a"
-"""From the client: input, its end, rows and columns, and how many bytes of output it has taken (also to the client)."""
+"""From the client: input, end of input, rows and columns, and acknowledged bytes of output (sent to the client,
+too).
+"""
 OUTPUT, ERRORS, EXIT = b"o", b"r", b"x"
-"""To the client: standard output, standard error, and as JSON how the program ended."""
+"""To the client: standard output, standard error, and the program's end as JSON."""
 REFUSED = 1008
-"""The status with which the server closes when it does not allow this, or does not allow it any more."""
+"""WebSocket status for closing a terminal that the user may not open, or may not keep open."""
 WINDOW = 256 * 1024
 CONTENT_MAX = 64 * 1024
 _LENGTH, _SIZE, _COUNT = struct.Struct("!I"), struct.Struct("!HH"), struct.Struct("!I")
@@ -22,7 +24,7 @@ LENGTH_BYTES = _LENGTH.size
 
 
 class FrameError(Exception):
-    """The other side does not keep to the protocol."""
+    """The other side violates the protocol."""
 
 
 def length_of(data: bytes) -> int:
@@ -34,12 +36,12 @@ def length_of(data: bytes) -> int:
 
 
 def framed(message: bytes) -> bytes:
-    """Return a message with its length."""
+    """Return a message with its length in front."""
     return _LENGTH.pack(len(message)) + message
 
 
 def next_frame(buffer: bytearray) -> bytes | None:
-    """Take the first message out of a buffer; None if it is not complete. FrameError if it is too long."""
+    """Remove the first message from a buffer and return it; None if it is incomplete. FrameError if it is too long."""
     if len(buffer) < _LENGTH.size:
         return None
     end = _LENGTH.size + length_of(bytes(buffer[: _LENGTH.size]))
@@ -51,23 +53,23 @@ def next_frame(buffer: bytearray) -> bytes | None:
 
 
 def taken(count: int) -> bytes:
-    """Return the message that so many bytes were taken."""
+    """Return the message that acknowledges so many bytes."""
     return TAKEN + _COUNT.pack(count)
 
 
 def count_of(content: bytes) -> int:
-    """Return the number in such a message."""
+    """Return the byte count of an acknowledgement."""
     return int(_unpacked(_COUNT, content)[0])
 
 
 def size_of(content: bytes) -> tuple[int, int]:
-    """Return rows and columns."""
+    """Return rows and columns of a message with the window's size."""
     rows, columns = _unpacked(_SIZE, content)
     return int(rows), int(columns)
 
 
 def sized(rows: int, columns: int) -> bytes:
-    """Return the message that the window has this size."""
+    """Return the message with the window's size."""
     return SIZE + _SIZE.pack(rows, columns)
 
 

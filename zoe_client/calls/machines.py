@@ -1,4 +1,4 @@
-"""Sign-in of this machine: ask for a token, and wait until a user allows it in a browser."""
+"""Sign this machine in: request a token, and wait until a user allows it in a browser."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class NobodyAllowed(ZoeError):  # noqa: N818 - the name is the fact
 
 
 def machine_name() -> str:
-    """Return `user@host`, in the characters that names of machines may have."""
+    """Return `user@host`, in the characters that machine names may have."""
     try:
         user = getpass.getuser()
-    except (KeyError, OSError):  # no account has this number
+    except (KeyError, OSError):  # no account has this user id
         user = "someone"
     name = _OTHER_CHARACTERS.sub("-", f"{user}@{socket.gethostname()}")[:_NAME_MAX]
     return name if name[:1].isalnum() else f"x{name}"[:_NAME_MAX]
 
 
 class MachineSignIn:
-    """A server that this machine asks for a token. Use it as a context manager."""
+    """A server from which this machine requests a token. Use it as a context manager."""
 
     def __init__(self, url: str, patience_s: float = 0.0) -> None:
         self._transport = Transport(url, "", patience_s=patience_s)
@@ -46,15 +46,15 @@ class MachineSignIn:
         self._transport.close()
 
     def ask(self, wanted: wire.MachineRequest) -> wire.MachineAsked:
-        """Ask for a token. Show the code that is returned to the user. ZoeError."""
+        """Request a token. Show the returned code to the user. ZoeError."""
         return self._transport.call(wire.MachineAsked, "POST", "/session/machines", body=wanted)
 
     def page(self, asked: wire.MachineAsked) -> str:
-        """Return the address at which a browser shows what was asked for, at the server that the user named."""
+        """Return the URL of the page that shows the request in a browser, on the server that the user named."""
         return f"{self._transport.url}{asked.path}?code={quote(asked.code)}"
 
     def token(self, asked: wire.MachineAsked) -> str:
-        """Wait until the user allows it, and return the token. NobodyAllowed, ZoeError."""
+        """Wait until the user allows the request, and return the token. NobodyAllowed, ZoeError."""
         ends_s = time.monotonic() + min(asked.expires_in_s, _WAIT_S_MAX)
         secret = wire.MachineSecret(secret=asked.secret)
         while time.monotonic() < ends_s:
@@ -67,4 +67,4 @@ class MachineSignIn:
             if answer.token is not None:
                 return answer.token
             time.sleep(max(asked.interval_s, _ASK_EVERY_S_MIN))
-        raise NobodyAllowed("nobody allowed this machine in time, or the session that allowed it has ended: try again")
+        raise NobodyAllowed("no user allowed this machine in time, or the user's session has ended: try again")

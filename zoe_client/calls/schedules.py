@@ -1,4 +1,4 @@
-"""Stored applications, and schedules."""
+"""Stored applications and schedules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StoredApplications:
         return self._transport.call(wire.StoredApplicationView, "PUT", path, body=body, parameters=given)
 
     def all(self) -> wire.StoredApplicationList:
-        """Return the newest versions of yours in the tenant, and of those of the tenant."""
+        """Return the newest versions of your stored applications in the tenant, and of the tenant's."""
         return self._transport.call(wire.StoredApplicationList, "GET", "/applications")
 
     def one(self, name: str, version: int | None = None, of_tenant: bool = False) -> wire.StoredApplicationDetail:
@@ -67,7 +67,7 @@ class Schedules:
         self._transport = transport
 
     def put(self, name: str, request: wire.ScheduleRequest) -> wire.ScheduleView:
-        """Run something at the times of a cron expression, replacing an earlier schedule of this name."""
+        """Create or replace a schedule, which runs an application at the times of a cron expression."""
         return self._transport.call(wire.ScheduleView, "PUT", f"/schedules/{new_name(name, NAME)}", body=request)
 
     def all(self, all_users: bool = False) -> wire.ScheduleList:
@@ -75,17 +75,17 @@ class Schedules:
         return self._transport.call(wire.ScheduleList, "GET", "/schedules", parameters={"all_users": all_users or None})
 
     def one(self, name: str, user: str | None = None) -> wire.ScheduleDetail:
-        """Return a schedule with its next times, and what came of its last ones."""
+        """Return a schedule with its next times, and the outcomes of its last ones."""
         path = f"/schedules/{path_part(name)}"
         return self._transport.call(wire.ScheduleDetail, "GET", path, parameters={"user": user})
 
     def hold(self, name: str, user: str | None = None) -> wire.ScheduleView:
-        """Let no time run until it is released."""
+        """Suspend the schedule until it is released."""
         path = f"/schedules/{path_part(name)}/hold"
         return self._transport.call(wire.ScheduleView, "POST", path, parameters={"user": user}, again=True)
 
     def release(self, name: str, user: str | None = None) -> wire.ScheduleView:
-        """Let the times after now run again."""
+        """Resume the schedule from now on."""
         path = f"/schedules/{path_part(name)}/release"
         return self._transport.call(wire.ScheduleView, "POST", path, parameters={"user": user}, again=True)
 

@@ -29,11 +29,11 @@ _ERRNO = re.compile(r"\[Errno (\d+)\]")
 
 
 class TerminalEnded(ZoeError):  # noqa: N818 - the name is the fact
-    """The server closed the terminal before the program ended; the message says why."""
+    """The server closed the terminal before the program ended; the message gives the cause."""
 
 
 class TerminalClosed(TerminalEnded, AccessEnded):
-    """It was closed because you may not be there any more."""
+    """The server closed the terminal because you may not use the service any more."""
 
 
 class Terminal:
@@ -56,9 +56,10 @@ class Terminal:
         self.close()
 
     def outputs(self) -> Iterator[tuple[bool, bytes]]:
-        """Yield whether it is standard error, and the data, until the program has ended; ZoeError if that is not seen.
+        """Yield the output as (is standard error, data) until the program ends; ZoeError if the connection ends first.
 
-        Data count as taken when the next are asked for: a reader that stops makes the program wait."""
+        Data is acknowledged when the next is requested: a reader that stops makes the program wait.
+        """
         try:
             while True:
                 message = self._socket.receive()
@@ -82,7 +83,7 @@ class Terminal:
             self._gained(0, over=True)
 
     def write(self, data: bytes) -> None:
-        """Send input; wait while the program takes none."""
+        """Send input; block while the program takes none."""
         for start in range(0, len(data), frames.CONTENT_MAX):
             piece = data[start : start + frames.CONTENT_MAX]
             free = frames.WINDOW - len(piece)
@@ -92,11 +93,11 @@ class Terminal:
             self._send(frames.INPUT + piece)
 
     def end_input(self) -> None:
-        """Let the program read the end of its input."""
+        """Close the program's standard input."""
         self._send(frames.INPUT_END)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Tell the program the size of its window."""
+        """Send the program the size of its window."""
         self._send(frames.sized(rows, columns))
 
     def close(self) -> None:
@@ -110,7 +111,7 @@ class Terminal:
         try:
             self._socket.send(message)
         except ConnectionClosed:
-            return  # whoever reads the outputs learns why
+            return  # the reader of the outputs learns the cause
 
     def _gained(self, count: int, over: bool = False) -> None:
         with self._room:
@@ -130,7 +131,7 @@ def _connected(url: str, token: str, path: str) -> ThreadSocket:
             open_timeout=_OPEN_S,
             proxy=proxy_for(url),
             max_size=frames.CONTENT_MAX + 1,
-            max_queue=None,  # the window bounds what may wait, and pings behind it must be answered
+            max_queue=None,  # the window bounds the backlog, and pings behind it must be answered
             compression=None,
             **options,
         )
@@ -142,7 +143,7 @@ def _connected(url: str, token: str, path: str) -> ThreadSocket:
 
 
 def _why(error: Exception) -> str:
-    """Without an event loop's own words, which name an address a second time, or several."""
+    """Return the system's message, without the event loop's prefix, which repeats the address."""
     found = _ERRNO.search(str(error))
     if found is not None and isinstance(error, OSError) and not isinstance(error, (socket.gaierror, ssl.SSLError)):
         return os.strerror(int(found[1]))

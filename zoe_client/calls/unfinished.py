@@ -1,4 +1,4 @@
-"""Transfers that were cut, remembered on this machine, so that the next try goes on where the last one ended."""
+"""Store interrupted transfers on this machine, so that the next try resumes where the last one ended."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ _KEPT_MAX = 1000
 
 
 def unfinished_file() -> Path:
-    """Return where they are remembered (XDG Base Directory Specification)."""
+    """Return the path of the file of interrupted transfers (XDG Base Directory Specification)."""
     base = os.environ.get("XDG_STATE_HOME", "")
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".local/state") / "zoe" / "transfers.json"
 
 
 class UnfinishedTransfers:
-    """What to go on with, by a key that says what goes where. A file that cannot be read or written costs only that."""
+    """State of interrupted transfers, by a key of source and target. If the file cannot be read or written, transfers
+    begin again.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path or unfinished_file()
 
     def get(self, key: str) -> str | None:
-        """Return what was noted under a key."""
+        """Return the value of a key."""
         found = self._read().get(key)
         return found if isinstance(found, str) else None
 
     def put(self, key: str, value: str) -> None:
-        """Note a value under a key; of too many, the oldest is forgotten."""
+        """Store a value under a key; the oldest is removed if there are too many."""
         known = {**{one: kept for one, kept in self._read().items() if one != key}, key: value}
         self._write(dict(list(known.items())[-_KEPT_MAX:]))
 
     def remove(self, key: str) -> None:
-        """Forget a key."""
+        """Remove a key."""
         known = self._read()
         if known.pop(key, None) is not None:
             self._write(known)

@@ -1,4 +1,4 @@
-"""Wait for executions and workflows, and follow their events and outputs. Both clients share it."""
+"""Wait for executions and workflows, and follow their events and outputs. Both clients share this code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zoe_client.vocabulary import ExecutionState
 
 T = TypeVar("T")
 
-# Pause between two looks at a workflow of which only steps run that are not visible.
+# Pause between two polls of a workflow whose running steps are all invisible to the user.
 _WORKFLOW_LOOK_S = 1.0
 _STATE_AFTER: dict[str, ExecutionState] = {
     "submitted": ExecutionState.SUBMITTED,
@@ -34,7 +34,7 @@ _STATE_AFTER: dict[str, ExecutionState] = {
 
 
 class Waiting(Calls):
-    """What takes several requests, or a stream."""
+    """Calls that take several requests, or a stream."""
 
     def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
         """Return the execution after its end; TimedOut. Follow the stream of events, even if the server restarts."""
@@ -53,7 +53,8 @@ class Waiting(Calls):
     ) -> Iterator[tuple[wire.EventView, ExecutionState | None]]:
         """Yield every event of an execution until it has ended, each with its resulting state if that is known.
 
-        `deadline_s` is a time of `time.monotonic`; TimedOut when it passes first."""
+        `deadline_s` is a time of `time.monotonic`; TimedOut once it has passed.
+        """
         events = self.stream("/events", {"execution_id": execution_id, "after": after}, deadline_s)
         return self.flow.each(partial(_next_read, events, _with_state))
 
@@ -61,7 +62,7 @@ class Waiting(Calls):
         self, execution_id: str | None = None, *, after: int | None = None, all_tenants: bool = False
     ) -> Iterator[wire.EventView]:
         """Yield events as they happen, each once, even if the server restarts: of one execution until it has ended, or
-        of all that the user sees, without an end.
+        of all visible executions, without an end.
 
         `after`: begin behind this id; None: with new events. `all_tenants`: for operators.
         """
@@ -105,7 +106,7 @@ async def _wait_for_workflow(calls: Waiting, workflow_id: str, timeout_s: float 
     while (found := await answer_to(Workflows(calls).one(workflow_id))).ended_at_s is None:
         left_s = _left_s_until(deadline_s)
         step = _step_to_await(found)
-        if step is None:  # of those that this user may see
+        if step is None:  # of the executions that this user may see
             await answer_to(calls.flow.pause(_WORKFLOW_LOOK_S))
         elif step.entries is not None:
             await answer_to(Arrays(calls).wait(step.execution_id, left_s))
@@ -135,13 +136,13 @@ async def _successor(calls: Waiting, execution_id: str, service_id: str) -> wire
 
 
 def _step_to_await(workflow: wire.WorkflowView) -> wire.StepView | None:
-    """Return a step that has not ended; one with an execution if there is one, whose events tell its end at once."""
+    """Return a step that has not ended, preferably one with an execution, whose events report its end at once."""
     left = [step for step in workflow.graph if step.ended_at_s is None]
     return next((step for step in left if step.entries is None), next(iter(left), None))
 
 
 def _left_s_until(deadline_s: float | None) -> float | None:
-    """Return how much time is left until then, None without a bound; TimedOut."""
+    """Return the seconds left until the deadline, None without one; TimedOut."""
     if deadline_s is None:
         return None
     left_s = deadline_s - time.monotonic()

@@ -1,4 +1,4 @@
-"""Workflows: executions that belong together and run after each other."""
+"""Workflows: executions that depend on each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_client.http.transport import Transport, path_part
 from zoe_client.words.promises import as_text
 from zoe_client.words.times import sent_deadline
 
-# A thousand steps are cancelled one after the other, each in a transaction of its own.
+# The server cancels a thousand steps one by one, each in its own transaction.
 _CANCEL_TIMEOUT_S = 120.0
 
 
@@ -35,15 +35,15 @@ class Workflows:
     ) -> wire.WorkflowView:
         """Submit all steps of a workflow; the same idempotency key returns the same workflow.
 
-        `finish_by`: run it if all of it is promised to end by then (`+3h`, `08:00 Europe/Paris`); `promise` of the
-        workflow tells. `confidence`: how sure that must be, 0.9 without; `budget`: what it may cost at most.
+        `finish_by`: run it if Zoe promises that all of it ends by then (`+3h`, `08:00 Europe/Paris`); see `promise` of
+        the workflow. `confidence`: of the promise, 0.9 by default; `budget`: maximum cost.
         """
         body = _request(document, parameters, finish_by, confidence, budget)
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         return self._transport.call(wire.WorkflowView, "POST", "/workflows", body=body, headers=headers, again=True)
 
     def validate(self, document: dict[str, Any], parameters: Mapping[str, Any] | None = None) -> wire.WorkflowPlan:
-        """Check a workflow, and return the executions to which it is compiled; nothing is stored."""
+        """Check a workflow, and return the executions that it compiles to; nothing is stored."""
         body = wire.WorkflowRequest(document=document, parameters=dict(parameters or {}))
         return self._transport.call(wire.WorkflowPlan, "POST", "/workflows:validate", body=body, again=True)
 
@@ -56,7 +56,7 @@ class Workflows:
         confidence: float | None = None,
         budget: float | None = None,
     ) -> wire.PromisePlan:
-        """Return what would be promised to a workflow, or offered instead, if it were run now; nothing is stored."""
+        """Return the promise, or the offers, that a workflow would get if it were run now; nothing is stored."""
         body = _request(document, parameters, finish_by, confidence, budget)
         return self._transport.call(wire.PromisePlan, "POST", "/workflows:plan", body=body, again=True)
 
@@ -70,21 +70,21 @@ class Workflows:
         return self._transport.call(wire.WorkflowList, "GET", "/workflows", parameters=parameters)
 
     def of_execution(self, execution_id: str) -> str | None:
-        """Return the workflow to which an execution belongs; None: to none."""
+        """Return the workflow of an execution; None if it has none."""
         return self._transport.flow.perform(_workflow_of(self._transport, execution_id))
 
     def accept(self, workflow_id: str, offer: int = 1) -> wire.WorkflowView:
-        """Accept an offer of a workflow that cannot be promised as it was asked for."""
+        """Accept an offer for a workflow that cannot be promised as requested."""
         path, body = f"/workflows/{path_part(workflow_id)}/accept", wire.AcceptRequest(offer=offer)
         return self._transport.call(wire.WorkflowView, "POST", path, body=body, again=True)
 
     def cancel(self, workflow_id: str) -> wire.WorkflowView:
-        """Cancel all steps that have not ended."""
+        """Cancel all unfinished steps."""
         path = f"/workflows/{path_part(workflow_id)}/cancel"
         return self._transport.call(wire.WorkflowView, "POST", path, again=True, timeout_s=_CANCEL_TIMEOUT_S)
 
     def resume(self, workflow_id: str, *, idempotency_key: str | None = None) -> wire.WorkflowView:
-        """Run the steps again that have not succeeded, and those that run after them."""
+        """Run unsuccessful steps again, and the steps that depend on them."""
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         path = f"/workflows/{path_part(workflow_id)}/resume"
         return self._transport.call(wire.WorkflowView, "POST", path, headers=headers, again=True)

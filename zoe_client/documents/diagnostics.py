@@ -9,11 +9,11 @@ from enum import StrEnum
 from zoe_client.documents.shortening import shortened
 
 DIAGNOSTICS_MAX = 100
-"""More findings than anyone reads; limits the answer to a hostile document."""
+"""Limits the answer to a hostile document; no reader needs more findings."""
 TEXT_MAX = 1000
-"""Characters of one text of a finding."""
+"""Maximum characters of one text of a finding."""
 _KNOWN_MAX = 40
-"""Names that a hint lists: all keys of a component or a step; of names that a user gives there may be hundreds."""
+"""Maximum names in a hint: enough for all keys of a component or a step; users may give hundreds of names."""
 
 
 class Code(StrEnum):
@@ -60,7 +60,7 @@ class DescriptionError(ValueError):
 
 
 def _bounded(one: Diagnostic) -> Diagnostic:
-    """Limit a text: findings repeat keys and values of hostile documents."""
+    """Truncate the texts of a finding: they repeat keys and values of hostile documents."""
     return replace(one, pointer=one.pointer[:TEXT_MAX], message=one.message[:TEXT_MAX], hint=one.hint[:TEXT_MAX])
 
 
@@ -70,7 +70,7 @@ def pointer(*parts: str | int) -> str:
 
 
 def index_of(part: str) -> int | None:
-    """Return the index that one part of a JSON pointer is, or None if it is a key."""
+    """Return the array index in one part of a JSON pointer, or None if the part is a key."""
     return int(part) if part.isascii() and part.isdecimal() and len(part) < 9 else None
 
 
@@ -85,7 +85,7 @@ def did_you_mean(wrong: str, known: Sequence[str]) -> str:
 
 
 def duplicates(named: Iterable[tuple[str, str | int | None]], noun: str) -> Iterator[Diagnostic]:
-    """Yield a finding for every value that occurs again."""
+    """Yield a finding for every repeated value."""
     seen: set[str | int] = set()
     for place, value in named:
         if value is not None and value in seen:

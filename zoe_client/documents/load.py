@@ -9,7 +9,7 @@ from typing import NoReturn
 from zoe_client.documents.bounds import DEPTH_MAX, DOCUMENT_BYTES_MAX
 from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, pointer
 
-# An unterminated string takes all the rest: searching it for another string would be quadratic.
+# An unterminated string consumes the rest of the text: searching that for further strings would be quadratic.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]|\b(?:NaN|Infinity)\b', re.DOTALL)
 _COLON = re.compile(r"\s*+:")
 
@@ -39,7 +39,7 @@ def _decode(text: str | bytes) -> str:
 
 
 def _scan(text: str) -> None:
-    """Refuse depth, duplicate keys and NaN with their place; the parser reports other mistakes."""
+    """Refuse excessive depth, duplicate keys and NaN, with their places; the parser reports other mistakes."""
     keys: list[set[str]] = []
     for token in _TOKEN.finditer(text):
         match token.group()[0]:

@@ -1,4 +1,4 @@
-"""Amounts as people write them ("2GiB", "40MB/s") and as Zoe counts them (whole bytes)."""
+"""Convert amounts between the notation of users ("2GiB", "40MB/s") and whole bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bytes_per_s_of(text: str) -> int:
 
 
 def size_text(amount: int) -> str:
-    """Return a size as people write it: the largest binary unit that divides it, else plain bytes."""
+    """Return a size in users' notation: the largest binary unit that divides it, else plain bytes."""
     for power, unit in reversed(list(enumerate(("KiB", "MiB", "GiB", "TiB"), start=1))):
         if amount and amount % 2 ** (10 * power) == 0:
             return f"{amount // 2 ** (10 * power)}{unit}"

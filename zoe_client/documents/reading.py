@@ -1,4 +1,4 @@
-"""Read a plain document whose types are not yet known."""
+"""Read values from a document whose types are not yet checked."""
 
 from __future__ import annotations
 

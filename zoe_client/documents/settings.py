@@ -1,4 +1,4 @@
-"""Changes to a document by path, from `--set` on the command line and form fields of the catalogue."""
+"""Change a document by path, for `--set` on the command line and form fields of the catalogue."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic,
 from zoe_client.documents.load import load_json
 from zoe_client.documents.reading import objects, text
 
-# A test compares both with the models of format version 4.
+# A test compares these lists with the models of format version 4.
 KEYS_OF_APPLICATION = (
     "name", "kind", "description", "size", "time_limit_s", "retries", "retry", "notify", "priority", "deadline_s",
     "deadline", "promise", "results", "storage",
@@ -26,9 +26,10 @@ _TEXTS = ("environment", "labels")
 
 
 def set_values(document: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
-    """Return a copy of the document with each `PATH=VALUE` applied; DescriptionError has all that fail.
+    """Return a copy of the document with each `PATH=VALUE` applied; DescriptionError lists all failures.
 
-    VALUE is JSON where it is JSON, else text; variables and labels are always text."""
+    VALUE is parsed as JSON if possible, else taken as text; variables and labels are always text.
+    """
     diagnostics: list[Diagnostic] = []
     assignments: list[tuple[str, object]] = []
     for setting in settings:
@@ -43,12 +44,13 @@ def set_values(document: Mapping[str, Any], settings: Iterable[str]) -> dict[str
 def assign(
     document: Mapping[str, Any], assignments: Iterable[tuple[str, object]], diagnostics: Sequence[Diagnostic] = ()
 ) -> dict[str, Any]:
-    """Return a copy of the document with each value set at its path; DescriptionError has all that fail.
+    """Return a copy of the document with each value set at its path; DescriptionError lists all failures.
 
     A path is a key of the application (`time_limit_s`), `COMPONENT.key` (also below: `driver.environment.NAME`,
     `driver.resources.memory`, `driver.command.3`), `FRAMEWORK.parameter` with the name of a framework reference,
-    `FRAMEWORK-COMPONENT.key` for an override, or `*.environment.NAME` for every component that has the variable.
-    A text given for a command is split as a shell would."""
+    `FRAMEWORK-COMPONENT.key` for an override, or `*.environment.NAME` for every component that has the variable. A text
+    given for a command is split as a shell would.
+    """
     changed = copy.deepcopy(dict(document))
     wrong = list(diagnostics)
     for path, value in assignments:
@@ -83,7 +85,9 @@ def _assign(document: dict[str, Any], path: list[str], value: object) -> None:
 
 
 def _override(uses: Mapping[str | None, dict[str, Any]], owner: str) -> tuple[dict[str, Any], str] | None:
-    """Return the reference and the component's own name for `spark-worker`; None if no reference has that prefix."""
+    """Return the framework reference and the component name for `spark-worker`; None if no reference has that
+    prefix.
+    """
     for name, use in uses.items():
         if name and owner.startswith(name + "-"):
             return use, owner.removeprefix(name + "-")

@@ -1,4 +1,4 @@
-"""Name the first of many, and say how many more there are."""
+"""Shorten lists of names in messages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from collections.abc import Sequence
 
 
 def shortened(names: Sequence[str], most: int) -> str:
-    """Return names separated by commas; of more than `most`, the number of the others stands at the end."""
+    """Return the first `most` names, separated by commas, and how many more there are."""
     left = len(names) - most
     return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")

@@ -1,7 +1,7 @@
-"""Read YAML as strictly as JSON, and remember in which line each part stands.
+"""Read YAML as strictly as JSON, and record the line of each part.
 
-A text such as `2026-01-01` or `yes` is a text: only what JSON would read as a number, a truth value or null is one, as
-in YAML 1.2. Aliases are expanded within the bounds of a document. Duplicate keys are refused.
+`2026-01-01` and `yes` are texts: only JSON's numbers, truth values and null are not, as in YAML 1.2. Aliases are
+expanded within the limits of a document. Duplicate keys are refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PLAIN = "plain"
 
 
 class _Loader(yaml.SafeLoader):
-    """Tells what is written without quotes and without a tag; PyYAML itself takes `2e-2` for a text, by YAML 1.1."""
+    """Mark plain scalars without a tag, to be typed by YAML 1.2; PyYAML reads `2e-2` as text, by YAML 1.1."""
 
     def resolve(self, kind: type[yaml.Node], value: str, implicit: Any) -> str:
         if kind is yaml.ScalarNode and implicit[0]:
@@ -42,7 +42,7 @@ class LocatedDocument:
     lines: Mapping[str, tuple[int, int]]
 
     def place(self, where: str) -> tuple[int, int] | None:
-        """Return line and column of a part, or of the closest part around it that the text has."""
+        """Return line and column of a part, or of its closest parent in the text."""
         while where not in self.lines:
             if not where:
                 return None
@@ -69,7 +69,7 @@ def load_yaml(text: str) -> LocatedDocument:
 
 
 class _Reader:
-    """Makes values of nodes; it counts them, since an alias may stand for many."""
+    """Build values from nodes, and count them, since an alias may expand to many."""
 
     def __init__(self) -> None:
         self.lines: dict[str, tuple[int, int]] = {}

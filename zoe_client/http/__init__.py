@@ -1,1 +1,1 @@
-"""Requests over HTTP, for threads and for asyncio: retries, errors, streams, certificates."""
+"""HTTP requests for threads and for asyncio: retries, errors, streams, certificates."""

@@ -1,4 +1,4 @@
-"""Requests of the SDK that are awaited: as `zoe_client.http.transport`, over asyncio."""
+"""Requests of the SDK over asyncio; the counterpart of `zoe_client.http.transport`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class AsyncTransport:
         return model_of(model, (await self.answer(method, path, **how)).content, self.url)
 
     async def do(self, method: str, path: str, **how: Any) -> None:
-        """Make one request whose answer says nothing."""
+        """Make one request without an answer's content."""
         await self.answer(method, path, **how)
 
     async def text(self, path: str, parameters: dict[str, Any] | None = None) -> str:
@@ -69,7 +69,7 @@ class AsyncTransport:
         again: bool = False,
         timeout_s: float | None = None,
     ) -> httpx.Response:
-        """Make one request. `again`: it may be repeated without harm, like a read."""
+        """Make one request. `again`: it may be repeated safely, like a read."""
         request = self._http.build_request(
             method,
             path,

@@ -1,7 +1,7 @@
-"""How a client waits: in a thread, or on an event loop. What takes several requests is written once for both.
+"""Run the steps of a call in a thread, or on an event loop, so that calls with several requests are written once.
 
-It is a coroutine that awaits `answer_to` each call and `next_of` each stream. In a blocking client both are there at
-once: the coroutine never suspends, and needs no event loop.
+Such a call is a coroutine that awaits `answer_to` each request and `next_of` each stream. In a blocking client both
+return at once: the coroutine never suspends, and needs no event loop.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Steps = Coroutine[Any, Any, T]
 
 
 async def answer_to(call: T | Awaitable[T]) -> T:
-    """Return the answer to a call. call: what it returned: the answer, or with asyncio a coroutine of it."""
+    """Return the answer to a call. call: the answer itself or, with asyncio, a coroutine of it."""
     if isinstance(call, Awaitable):
         found: T = await call
         return found
@@ -35,7 +35,7 @@ async def next_of(stream: Iterator[T] | AsyncIterator[T]) -> T | None:
 
 
 async def close(stream: Generator[Any, None, None] | AsyncGenerator[Any, None]) -> None:
-    """End a stream that is not read any more."""
+    """Close a stream before its end."""
     if isinstance(stream, AsyncGenerator):
         await stream.aclose()
     else:
@@ -43,13 +43,13 @@ async def close(stream: Generator[Any, None, None] | AsyncGenerator[Any, None]) 
 
 
 class BlockingFlow:
-    """Wait in the caller's thread."""
+    """Run calls in the caller's thread."""
 
     def __init__(self, http: httpx.Client) -> None:
         self._http = http
 
     def perform(self, steps: Steps[T]) -> T:
-        """Take several requests, and return what they come to."""
+        """Run the steps of a call, and return its result."""
         try:
             steps.send(None)
         except StopIteration as end:
@@ -64,7 +64,7 @@ class BlockingFlow:
         return None
 
     def each(self, more: Callable[[], Steps[Sequence[T] | None]]) -> Iterator[T]:
-        """Yield all items. more: returns those that follow, maybe none yet; None after the end."""
+        """Yield all items. more: returns the next ones, possibly none yet; None after the end."""
         while (found := self.perform(more())) is not None:
             yield from found
 
@@ -81,7 +81,7 @@ class BlockingFlow:
 
 
 class AsyncFlow:
-    """Wait on asyncio's event loop."""
+    """Run calls on asyncio's event loop."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http

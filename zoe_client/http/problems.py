@@ -29,5 +29,5 @@ def problem_in(content: bytes, status: int, host: str) -> ZoeError:
 
 
 def unreachable(http: httpx.Client | httpx.AsyncClient, error: httpx.TransportError) -> Unreachable:
-    """Return the exception for a connection that was not made, or broke."""
+    """Return the exception for a connection that failed."""
     return Unreachable(f"no answer from {http.base_url.copy_with(path='/')}: {error or type(error).__name__}")

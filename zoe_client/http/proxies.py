@@ -1,4 +1,4 @@
-"""The proxy that the environment names for a server."""
+"""Find the HTTP proxy for a server in the environment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ _VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
 
 def proxy_for(url: str) -> str | None:
     """Return the URL of the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, unless NO_PROXY excludes the server; None
-    for this machine."""
+    for this machine.
+    """
     if not any(os.environ.get(name) or os.environ.get(name.upper()) for name in _VARIABLES):
         return None
     parts = urlsplit(url)

@@ -1,8 +1,8 @@
-"""A WebSocket that threads share.
+"""A WebSocket that several threads share.
 
-The library's own client for threads reads in one while others write. OpenSSL forbids that for one TLS session
-(https://github.com/openssl/openssl/issues/20446), and now and then a handshake or a message is lost. Here, the thread
-of an event loop does both.
+The library's own client for threads reads in one thread while others write. OpenSSL forbids that for one TLS session
+(https://github.com/openssl/openssl/issues/20446), and handshakes or messages are lost now and then. Here, the thread of
+an event loop does both.
 """
 
 from __future__ import annotations
@@ -46,12 +46,11 @@ class ThreadSocket:
         self._wait(self._socket.send(message))
 
     def close(self) -> None:
-        """Close the connection, and have everybody who waits go on; not later than 10 s after it was asked for, even if
-        the server does not answer."""
+        """Close the connection and wake all waiting threads, within 10 s even if the server does not answer."""
         try:
             self._wait(_closed(self._socket))
         except ConnectionClosedOK:
-            return  # by another thread
+            return  # closed by another thread
         finally:
             self._stop()
 
@@ -63,16 +62,16 @@ class ThreadSocket:
             future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
-        except CancelledError:  # by the end of the loop
+        except CancelledError:  # cancelled at the end of the loop
             raise ConnectionClosedOK(None, None) from None
-        except BaseException:  # such as Ctrl-C, after which nobody waits for it
+        except BaseException:  # such as Ctrl-C, after which no thread waits for the result
             future.cancel()
             raise
 
     def _stop(self) -> None:
         with self._lock:
             if self._closed:
-                return  # another thread sees to it
+                return  # another thread stops the loop
             self._closed = True
         try:
             asyncio.run_coroutine_threadsafe(_end_others(), self._loop).result()
@@ -90,12 +89,12 @@ async def _closed(connection: ClientConnection) -> None:
     try:
         async with asyncio.timeout(_CLOSE_S):
             await connection.close()
-    except TimeoutError:  # it waits until what was sent before has left
+    except TimeoutError:  # close() waits until earlier messages are sent
         connection.transport.abort()
 
 
 async def _end_others() -> None:
-    """Have those who wait learn of the end, and end what goes on."""
+    """Let waiting tasks see the end of the connection, and cancel the rest."""
     waiting = asyncio.all_tasks() - {asyncio.current_task()}
     if waiting:
         _, left = await asyncio.wait(waiting, timeout=_STOP_S)

@@ -16,7 +16,7 @@ class ServerEvent:
 
 
 class EventLines:
-    """Lines of a stream, until they are an event."""
+    """Collect the lines of a stream into events."""
 
     def __init__(self) -> None:
         self._fields: dict[str, str] = {}

@@ -20,10 +20,11 @@ _SHORTEST_WAIT_S = 0.05
 
 
 class _Resumption:
-    """How far a stream has come, and when it is opened again.
+    """Position of a stream, and the rules for reopening it.
 
-    `patience_s` is for how long it tries to reach the server after a break; then Unreachable. `deadline_s` is a time of
-    `time.monotonic`; TimedOut when it passes first."""
+    `patience_s`: how long to try to reach the server after a break; then Unreachable. `deadline_s` is a time of
+    `time.monotonic`; TimedOut once it has passed.
+    """
 
     def __init__(self, patience_s: float, deadline_s: float | None) -> None:
         self._patience_s = patience_s
@@ -34,27 +35,29 @@ class _Resumption:
         self._silence_s = _SILENCE_S_MAX
 
     def headers(self) -> dict[str, str]:
-        """Return the headers that ask for what comes next."""
+        """Return the headers that request the events after the last one."""
         return {} if self._last_id is None else {"Last-Event-ID": self._last_id}
 
     def timeout(self) -> httpx.Timeout:
-        """Return how long to wait for a connection and for what comes on it."""
+        """Return the time-outs for connecting and for silence."""
         self._silence_s = min(self._left_s(), _SILENCE_S_MAX)
         return httpx.Timeout(min(self._left_s(), _CONNECT_S_MAX), read=self._silence_s)
 
     def note(self, event: ServerEvent | None) -> None:
-        """Note what came."""
+        """Record an event or a comment."""
         self._broken_since_s, self._pause_s = None, _PAUSE_S_MIN
         if event is not None:
             self._last_id = event.id or self._last_id
 
     def must_reopen(self) -> bool:
-        """Return whether to open it with a shorter time-out, so that silence cannot exceed the deadline; TimedOut."""
+        """Return whether to reopen the stream with a shorter time-out, so that silence cannot exceed the deadline;
+        TimedOut.
+        """
         self.check_deadline()
         return self._left_s() < self._silence_s / 2
 
     def pause_s(self, error: Unreachable) -> float:
-        """Return how long to pause after a break, or raise the error if it has lasted too long."""
+        """Return how long to pause after a break, or raise the error if the break has lasted too long."""
         self.check_deadline()
         now_s = time.monotonic()
         self._broken_since_s = self._broken_since_s or now_s
@@ -65,7 +68,7 @@ class _Resumption:
         return pause_s
 
     def check_deadline(self) -> None:
-        """TimedOut after the deadline."""
+        """Raise TimedOut after the deadline."""
         if self._deadline_s is not None and time.monotonic() > self._deadline_s:
             raise TimedOut("it took longer than the time allowed")
 

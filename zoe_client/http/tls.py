@@ -6,7 +6,7 @@ import ssl
 
 
 def verification(url: str) -> ssl.SSLContext | bool:
-    """Return httpx's `verify` for a server: its own list of authorities, or for plain HTTP a context that trusts none.
+    """Return httpx's `verify` for a server: its own list of authorities or, for plain HTTP, a context that trusts none.
 
     Reading the list takes 25 ms of CPU, which a client that never speaks TLS need not spend.
     """
@@ -14,8 +14,9 @@ def verification(url: str) -> ssl.SSLContext | bool:
 
 
 def trust_of_this_machine(url: str) -> ssl.SSLContext:
-    """Return what a client of Zoe trusts: the authorities of this machine, or of SSL_CERT_FILE; httpx's list if there
-    are none; nobody for plain HTTP."""
+    """Return the TLS context of Zoe's clients: the authorities of this machine, or of SSL_CERT_FILE; httpx's list if
+    there are none. For plain HTTP it trusts none.
+    """
     if _plain(url):
         return trusting_nobody()
     context = ssl.create_default_context()

@@ -24,7 +24,7 @@ Model = TypeVar("Model", bound=BaseModel)
 # Seconds; pauses are random and double, so that clients of a restarted server do not return all at once.
 _SENTENCES_MAX = 3
 _NO_OLDER_THAN = "Zoe-No-Older-Than"
-# Paths of questions that the master answers from its last tick.
+# Paths of requests that the master answers from its last tick.
 _OF_THE_QUEUE = ("/explain", "/eta", "/plan", ":plan")
 _RETRY_PAUSE_S = 0.3
 _RETRY_PAUSE_S_MAX = 3.0
@@ -32,26 +32,28 @@ _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 class OwnPosition:
-    """The newest position of the journal that answers to own changes named."""
+    """The newest position of the journal in answers to this client's changes."""
 
     def __init__(self) -> None:
         self._newest = 0
 
     def headers(self, path: str, headers: dict[str, str] | None) -> dict[str, str] | None:
-        """Return the headers of a request: a question about the queue waits until the master has seen own changes."""
+        """Return the headers of a request: requests about the queue wait until the master has seen this client's
+        changes.
+        """
         if not self._newest or not path.endswith(_OF_THE_QUEUE):
             return headers
         return {_NO_OLDER_THAN: str(self._newest), **(headers or {})}
 
     def note(self, response: httpx.Response) -> None:
-        """Note the position that an answer names."""
+        """Record the position in an answer."""
         named = response.headers.get("Zoe-Position", "")
         if named.isascii() and named.isdigit():
             self._newest = max(self._newest, int(named))
 
     def give_up(self, request: httpx.Request, refusal: ZoeError) -> bool:
-        """Return whether to send the request again without the position: the master is away, and what is stored may
-        answer, or the journal has no such position, as after a restore of the database.
+        """Return whether to repeat the request without the position: the master is away, and stored data may answer, or
+        the journal lacks the position, as after a restore of the database.
         """
         code = refusal.problem.code if isinstance(refusal, Refused) else ""
         if code == "position_unknown":
@@ -113,7 +115,7 @@ class Transport:
         return self.read(model, response.content)
 
     def do(self, method: str, path: str, **how: Any) -> None:
-        """Make one request whose answer says nothing; `how` as for `answer`."""
+        """Make one request without an answer's content; `how` as for `answer`."""
         self.answer(method, path, **how)
 
     def text(self, path: str, parameters: dict[str, Any] | None = None) -> str:
@@ -136,8 +138,9 @@ class Transport:
         again: bool = False,
         timeout_s: float | None = None,
     ) -> httpx.Response:
-        """Make one request, with a model or JSON as its body. `again`: it may be repeated without harm, like a read.
-        `timeout_s` replaces the client's."""
+        """Make one request, with a model or JSON as its body. `again`: it may be repeated safely, like a read.
+        `timeout_s` replaces the client's.
+        """
         request = self._http.build_request(
             method,
             path,
@@ -176,13 +179,13 @@ class Transport:
 
 
 def http_options(url: str, token: str, timeout_s: float, transport: object) -> dict[str, Any]:
-    """Return how httpx connects to a server; `transport` replaces the network in tests.
+    """Return the options of an httpx client for a server; `transport` replaces the network in tests.
 
-    ZoeError for a token that cannot be one: httpx would show it in its own error.
+    ZoeError for an invalid token: httpx would show it in its own error.
     """
-    token = token.strip()  # one that was read from a file ends with its line
+    token = token.strip()  # a token read from a file ends with a newline
     if not (token.isascii() and token.isprintable()) or " " in token:
-        raise ZoeError("the token contains characters that no token has")
+        raise ZoeError("the token contains characters that tokens cannot have")
     return {
         "base_url": url + "/api/v1",
         "headers": {"Authorization": f"Bearer {token}"} if token else {},
@@ -194,7 +197,7 @@ def http_options(url: str, token: str, timeout_s: float, transport: object) -> d
 
 
 def given(parameters: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the parameters of a request that have a value."""
+    """Return the parameters of a request that are not None."""
     return {key: value for key, value in (parameters or {}).items() if value is not None}
 
 
@@ -210,7 +213,7 @@ def model_of(model: type[Model], content: bytes, url: str) -> Model:
 
 
 def retries(patience_s: float, harmless: bool) -> dict[str, Any]:
-    """Return when tenacity repeats a request: while the server is away, if that does no harm or it was never sent."""
+    """Return tenacity's options: retry while the server is away, if the request is harmless or was never sent."""
     from tenacity import retry_if_exception, stop_before_delay, wait_random_exponential
 
     def again(error: BaseException) -> bool:
@@ -225,13 +228,13 @@ def retries(patience_s: float, harmless: bool) -> dict[str, Any]:
 
 
 def path_part(text: str) -> str:
-    """Return a name or an id as one part of a path; NotFound for what can be none."""
+    """Return a name or an id as one part of a path; NotFound if it cannot be one."""
     return quote(checked_part(text), safe="")
 
 
 def new_name(text: str, pattern: str) -> str:
-    """Return the name of something that is made as one part of a path. Refused, as by the server, for what can be none:
-    other names the server checks. pattern: what it checks by.
+    """Return the name of a new object as one part of a path. Refused, as by the server, if it cannot be one; the server
+    checks other names. pattern: the server's rule.
     """
     if not is_part(text):
         raise bad_name(pattern)

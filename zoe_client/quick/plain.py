@@ -1,6 +1,7 @@
-"""Answers of the API as plain JSON, with types: a model of pydantic takes longer to import than a quick command runs.
+"""Answers of the API as typed dicts: importing pydantic's models takes longer than a quick command runs.
 
-A test compares each with its model in `zoe_client.wire`."""
+A test compares each with its model in `zoe_client.wire`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_type
 
 
 class Reason(TypedDict):
-    """Why something waits."""
+    """Why an execution waits."""
 
     code: str
     sentence: str
@@ -50,7 +51,7 @@ class Deadline(TypedDict):
 
 
 class Progress(TypedDict):
-    """How far an execution is, by what its program tells."""
+    """Progress of an execution, as reported by its program."""
 
     share: float | None
     at_s: float
@@ -126,7 +127,7 @@ class ArrayPage(TypedDict):
 
 
 class InputRead(TypedDict):
-    """How an input with a pushdown is read."""
+    """The way in which an input with a pushdown is read."""
 
     name: str
     uri: str
@@ -147,7 +148,7 @@ class Held(TypedDict):
 
 
 class InputPlaces(TypedDict):
-    """Where the objects of an input lie."""
+    """Locations of an input's objects."""
 
     name: str
     known: bool
@@ -167,7 +168,7 @@ class Dependency(TypedDict):
 
 
 class Conditions(TypedDict):
-    """What keeps an execution from the queue, or has kept it."""
+    """Conditions that keep an execution from the queue, or have kept it."""
 
     held: str | None
     begin_at_s: float | None
@@ -176,7 +177,7 @@ class Conditions(TypedDict):
 
 
 class Transfers(TypedDict):
-    """What an execution moved to and from the object store."""
+    """Bytes that an execution moved to and from the object store."""
 
     read_bytes: int
     written_bytes: int
@@ -212,7 +213,7 @@ class Execution(Summary):
 
 
 class Usage(TypedDict):
-    """What a service used: CPU seconds since its start, and memory in bytes at that time."""
+    """Usage of a service: CPU seconds since its start, and memory in bytes at that time."""
 
     execution_id: str
     service_id: str
@@ -230,7 +231,7 @@ class UsageList(TypedDict):
 
 
 class Price(TypedDict):
-    """What something costs, before discounts."""
+    """A price, before discounts."""
 
     amount: str
     currency: str
@@ -238,7 +239,7 @@ class Price(TypedDict):
 
 
 class ExecutionUse(TypedDict):
-    """What an execution used and costs."""
+    """Usage and cost of an execution."""
 
     execution_id: str
     price: Price | None
@@ -246,7 +247,7 @@ class ExecutionUse(TypedDict):
 
 
 class ExecutionUseList(TypedDict):
-    """The use of executions."""
+    """Usage of executions."""
 
     use: list[ExecutionUse]
 
@@ -260,7 +261,7 @@ class Page(TypedDict):
 
 
 def fits(value: object, kind: Any) -> bool:
-    """Return whether JSON has the keys and types of a kind; other keys, of newer servers, are allowed."""
+    """Return whether JSON has the keys and types of a TypedDict; other keys, of newer servers, are allowed."""
     if is_typeddict(kind):
         return isinstance(value, dict) and all(
             name in value and fits(value[name], part) for name, part in _parts(kind).items()

@@ -1,7 +1,7 @@
-"""The few calls that quick commands make, as plain JSON over the standard library's HTTP client.
+"""The calls of quick commands, as plain JSON over the standard library's HTTP client.
 
-The SDK's imports take longer than such a call. What this client does not do itself, it leaves to the SDK: proxies,
-retries, answers of other shapes."""
+The SDK's imports take longer than such a call. The SDK handles the rest: proxies, retries, answers of other shapes.
+"""
 
 from __future__ import annotations
 
@@ -83,45 +83,45 @@ class QuickClient:
         return self._read(Array, "ArraySummary", "POST", "/arrays", body=dict(body), headers=headers)
 
     def control_array(self, array_id: str, action: Literal["cancel", "hold", "release", "requeue"]) -> Array:
-        """Do this to a whole array; doing it twice is the same."""
+        """Apply an action to a whole array; repeating it is safe."""
         return self._read(Array, "ArraySummary", "POST", f"/arrays/{_part(array_id)}/{action}")
 
     def cancel_indices(self, array_id: str, indices: str) -> Array:
-        """Cancel these indices of an array, such as `3-5,9`, also those that have not begun."""
+        """Cancel these indices of an array, such as `3-5,9`, including those that have not begun."""
         path = f"/arrays/{_part(array_id)}/cancel"
         return self._read(Array, "ArraySummary", "POST", path, parameters={"indices": indices})
 
     def execution_usage(self, execution_id: str) -> UsageList:
-        """Return samples of what an execution used."""
+        """Return usage samples of an execution."""
         return self._read(UsageList, "UsageList", "GET", f"/executions/{_part(execution_id)}/usage")
 
     def use_of(self, execution_id: str) -> ExecutionUseList:
-        """Return what an execution used and costs."""
+        """Return usage and cost of an execution."""
         query = {"id": [execution_id]}
         return self._read(ExecutionUseList, "ExecutionUseList", "GET", "/usage/executions", parameters=query)
 
     def control(self, execution_id: str, action: Literal["cancel", "hold", "release", "requeue"]) -> Execution:
-        """Do this to an execution; doing it twice is the same."""
+        """Apply an action to an execution; repeating it is safe."""
         return self._read(Execution, "ExecutionView", "POST", f"/executions/{_part(execution_id)}/{action}")
 
     def requeue_held(self, execution_id: str) -> Execution:
-        """Requeue an execution, and hold it before its next attempt; doing it twice is the same."""
+        """Requeue an execution, and hold it before its next attempt; repeating it is safe."""
         path, query = f"/executions/{_part(execution_id)}/requeue", {"hold": True}
         return self._read(Execution, "ExecutionView", "POST", path, parameters=query)
 
     def scale(self, execution_id: str, total_counts: dict[str, int]) -> Execution:
-        """Change how many instances of components an execution has."""
+        """Change how many instances of its components an execution has."""
         path, body = f"/executions/{_part(execution_id)}/scale", {"total_counts": total_counts}
         return self._read(Execution, "ExecutionView", "POST", path, body=body)
 
     def accept(self, execution_id: str, offer: int) -> Execution:
-        """Accept an offer of an execution."""
+        """Accept an offer for an execution."""
         path, body = f"/executions/{_part(execution_id)}/accept", {"offer": offer}
         return self._read(Execution, "ExecutionView", "POST", path, body=body)
 
     def modify(self, execution_id: str, changes: dict[str, Any], version: int | None = None) -> Execution:
-        """Change an execution that waits; `changes`: fields of `wire.ModifyRequest`. Conflict if it does not have the
-        version any more that was read before.
+        """Change a waiting execution; `changes`: fields of `wire.ModifyRequest`. Conflict if its version has changed
+        since it was read.
         """
         headers = None if version is None else {"If-Match": f'"{version}"'}
         return self._read(
@@ -145,7 +145,7 @@ class QuickClient:
 
     @property
     def streams(self) -> bool:
-        """Whether `stream` reaches this server."""
+        """Return whether `stream` reaches this server."""
         return self._simple
 
     def stream(self, path: str) -> Iterator[ServerEvent | None]:
@@ -189,7 +189,7 @@ class QuickClient:
         body: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
     ) -> Answer:
-        """Make one request, which may be repeated without harm; return its answer as this kind."""
+        """Make one request, which may be repeated safely; return its answer as this kind."""
         if self._simple:
             content = self._send(method, path + _query(parameters), body, headers or {})
         else:
@@ -203,7 +203,7 @@ class QuickClient:
         return cast(Answer, answer if fits(answer, kind) else self._as_model(model, content))
 
     def _as_model(self, name: str, content: bytes) -> dict[str, Any]:
-        """Return the answer of another version with its defaults; ZoeError if it is none."""
+        """Return the answer of another version with its defaults; ZoeError if it is invalid."""
         from zoe_client import wire
 
         model: type[BaseModel] = getattr(wire, name)

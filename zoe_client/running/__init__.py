@@ -1,1 +1,1 @@
-"""What `run` and `map` return."""
+"""Results of `Client.run` and `Client.map`."""

@@ -1,4 +1,4 @@
-"""What `run` returns: an execution that one can wait for, and that notebooks show."""
+"""Handles of executions: returned by `run`, to wait for the end, and shown by notebooks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
 
 
 class Executions(Protocol):
-    """What a handle asks: `Client`."""
+    """The calls that a handle makes: `Client`."""
 
     url: str
     flow: BlockingFlow
@@ -32,7 +32,7 @@ class Executions(Protocol):
 
 
 class AsyncExecutions(Protocol):
-    """What a handle asks: `AsyncClient`."""
+    """The calls that a handle makes: `AsyncClient`."""
 
     url: str
 
@@ -50,12 +50,12 @@ class AsyncExecutions(Protocol):
 
 
 class _Shown:
-    """An execution as it was last seen, in a terminal and in a notebook."""
+    """The last known state of an execution, as a terminal and a notebook show it."""
 
     def __init__(self, url: str, view: wire.ExecutionView) -> None:
         self._url = url
         self.view = view
-        """The execution as it was last seen."""
+        """The execution as last read."""
 
     @property
     def id(self) -> str:
@@ -64,7 +64,7 @@ class _Shown:
 
     @property
     def state(self) -> ExecutionState:
-        """Return the state as it was last seen."""
+        """Return the last known state."""
         return self.view.state
 
     @property
@@ -76,7 +76,7 @@ class _Shown:
         return f"<{self.view.name} ({self.id}): {' '.join(self._facts())}>"
 
     def _repr_html_(self) -> str:
-        """Return what Jupyter shows."""
+        """Return the HTML that Jupyter shows."""
         facts = escape(", ".join(self._facts()))
         return f'<b>{escape(self.view.name)}</b> <a href="{escape(self.page)}">{escape(self.id)}</a>: {facts}'
 
@@ -93,56 +93,56 @@ class _Shown:
 
 
 class ExecutionHandle(_Shown):
-    """An execution of `Client.run`."""
+    """An execution submitted by `Client.run`."""
 
     def __init__(self, client: Executions, view: wire.ExecutionView) -> None:
         super().__init__(client.url, view)
         self._client = client
 
     def refresh(self) -> ExecutionHandle:
-        """Look at it again."""
+        """Read the execution again."""
         self.view = self._client.execution(self.id)
         return self
 
     def wait(self, timeout_s: float | None = None) -> ExecutionHandle:
-        """Return when it has ended; TimedOut."""
+        """Return after the execution has ended; TimedOut."""
         self.view = self._client.wait(self.id, timeout_s)
         return self
 
     def cancel(self) -> ExecutionHandle:
-        """Cancel it."""
+        """Cancel the execution."""
         self.view = self._client.cancel(self.id)
         return self
 
     def output(self) -> str:
-        """Return what its services have printed until now, in the order of the services."""
+        """Return the output of its services so far, in the order of the services."""
         return self._client.flow.perform(_output(self, self._client))
 
 
 class AsyncExecutionHandle(_Shown):
-    """An execution of `AsyncClient.run`."""
+    """An execution submitted by `AsyncClient.run`."""
 
     def __init__(self, client: AsyncExecutions, view: wire.ExecutionView) -> None:
         super().__init__(client.url, view)
         self._client = client
 
     async def refresh(self) -> AsyncExecutionHandle:
-        """Look at it again."""
+        """Read the execution again."""
         self.view = await self._client.execution(self.id)
         return self
 
     async def wait(self, timeout_s: float | None = None) -> AsyncExecutionHandle:
-        """Return when it has ended; TimedOut."""
+        """Return after the execution has ended; TimedOut."""
         self.view = await self._client.wait(self.id, timeout_s)
         return self
 
     async def cancel(self) -> AsyncExecutionHandle:
-        """Cancel it."""
+        """Cancel the execution."""
         self.view = await self._client.cancel(self.id)
         return self
 
     async def output(self) -> str:
-        """Return what its services have printed until now, in the order of the services."""
+        """Return the output of its services so far, in the order of the services."""
         return await _output(self, self._client)
 
 

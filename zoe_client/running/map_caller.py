@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Leave the result, or the traceback, in the directory; 1 if the function raised."""
+    """Write the result, or the traceback, into the directory; return 1 if the function raised."""
     directory, index = Path(sys.argv[1]), sys.argv[2]
     done, value = called(str(directory / "call.zip"), index)
     target = directory / "results" / index
@@ -23,7 +23,7 @@ def main() -> int:
 
 
 def called(packed: str, index: str) -> tuple[bool, bytes]:
-    """Return whether the function returned, and the result, or why there is none, pickled."""
+    """Return whether the function returned, and its result, or a description of the failure, pickled."""
     sys.path.insert(0, packed)
     try:
         with zipfile.ZipFile(packed) as file:
@@ -32,7 +32,7 @@ def called(packed: str, index: str) -> tuple[bool, bytes]:
                 raise RuntimeError(f"the function was made by Python {there}, and this image has {here}")
             import cloudpickle
 
-            # Both come from the user who owns this service.
+            # Function and input come from the user who owns this service.
             function, one = (pickle.loads(file.read(name)) for name in ("function", f"inputs/{index}"))  # noqa: S301
         return True, cloudpickle.dumps((True, function(one)))
     except BaseException:

@@ -1,7 +1,7 @@
-"""`map`: a function with each of many inputs, as an array.
+"""`map`: call a function with each of many inputs, as an array.
 
-Function and inputs go into the workspace, in a directory of the run; each index leaves its result there. cloudpickle
-travels along, so that no image needs it.
+Function and inputs go into the workspace, in a directory of the run; each index writes its result there. cloudpickle is
+sent along, so that images need not have it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CALLER = Path(__file__).with_name("map_caller.py")
 
 
 class Workspace(Protocol):
-    """What a map uses: `Client`, with its arrays and files."""
+    """The parts of `Client` that a map uses: arrays and files."""
 
     url: str
 
@@ -64,7 +64,7 @@ class CallFailed(ZoeError):  # noqa: N818 - the name is the fact
 
 
 class MapRun(Generic[_T, _R]):
-    """Results of a map, in the order of the inputs: iterate over it. `close` removes what is in the workspace.
+    """Results of a map, in the order of the inputs: iterate over it. `close` removes its files from the workspace.
 
     `array_id` is empty if there are no inputs.
     """
@@ -80,7 +80,9 @@ class MapRun(Generic[_T, _R]):
         return self._count
 
     def __iter__(self) -> Iterator[_R]:
-        """Yield the results, each as soon as it and those before it are there; CallFailed for the first that failed."""
+        """Yield the results, each as soon as it and all earlier ones are available; CallFailed for the first
+        failure.
+        """
         return (self.result(index) for index in range(self._count))
 
     def __enter__(self) -> Self:
@@ -90,12 +92,12 @@ class MapRun(Generic[_T, _R]):
         self.close()
 
     def result(self, index: int, timeout_s: float | None = None) -> _R:
-        """Return the result for one input, when it is there; CallFailed, TimedOut."""
+        """Return the result for one input, once it is available; CallFailed, TimedOut."""
         if not 0 <= index < self._count:
             raise IndexError(f"there are {self._count} inputs")
         state = self._ended(index, timeout_s)
         try:
-            # The user's own services wrote it, into the user's own workspace.
+            # The user's own service wrote this file, into the user's own workspace.
             done, value = pickle.loads(self._read(f"{self._directory}/results/{index}"))  # noqa: S301
         except NotFound:
             why = f"its service {state}; `zoe logs {self.array_id}_{index}` shows its output"
@@ -110,7 +112,7 @@ class MapRun(Generic[_T, _R]):
         return list(self)
 
     def failed(self) -> list[CallFailed]:
-        """Return what failed, after all have ended."""
+        """Return the failed calls, after all have ended."""
         found = []
         for index in range(self._count):
             try:
@@ -120,12 +122,12 @@ class MapRun(Generic[_T, _R]):
         return found
 
     def cancel(self) -> None:
-        """Cancel what has not ended."""
+        """Cancel all calls that have not ended."""
         if self.array_id:
             self._client.arrays.cancel(self.array_id)
 
     def close(self) -> None:
-        """Cancel what has not ended, and remove function, inputs and results from the workspace."""
+        """Cancel all calls that have not ended, and remove function, inputs and results from the workspace."""
         if not self.array_id:
             return
         if self._client.arrays.array(self.array_id).ended_at_s is None:
@@ -137,7 +139,7 @@ class MapRun(Generic[_T, _R]):
         return f"<map {self.array_id or 'without inputs'}: {self._progress()}>"
 
     def _repr_html_(self) -> str:
-        """Return what Jupyter shows."""
+        """Return the HTML that Jupyter shows."""
         page = f"{self._client.url}/arrays/{self.array_id}"
         return f'map <a href="{escape(page)}">{escape(self.array_id)}</a>: {escape(self._progress())}'
 
@@ -169,7 +171,7 @@ class MapRun(Generic[_T, _R]):
 
 
 class AsyncMapRun(Generic[_T, _R]):
-    """The same for `AsyncClient`: `async for`."""
+    """Results of a map of `AsyncClient`: use `async for`."""
 
     def __init__(self, blocking: MapRun[_T, _R]) -> None:
         self.blocking = blocking
@@ -178,7 +180,9 @@ class AsyncMapRun(Generic[_T, _R]):
         return len(self.blocking)
 
     async def __aiter__(self) -> AsyncIterator[_R]:
-        """Yield the results, each as soon as it and those before it are there; CallFailed for the first that failed."""
+        """Yield the results, each as soon as it and all earlier ones are available; CallFailed for the first
+        failure.
+        """
         for index in range(len(self.blocking)):
             yield await self.result(index)
 
@@ -189,7 +193,7 @@ class AsyncMapRun(Generic[_T, _R]):
         await asyncio.to_thread(self.blocking.close)
 
     async def result(self, index: int, timeout_s: float | None = None) -> _R:
-        """Return the result for one input, when it is there; CallFailed, TimedOut."""
+        """Return the result for one input, once it is available; CallFailed, TimedOut."""
         return await asyncio.to_thread(self.blocking.result, index, timeout_s)
 
     async def results(self) -> list[_R]:
@@ -206,7 +210,7 @@ def start_map(client: Workspace, function: Callable[[_T], _R], inputs: Iterable[
     if at_once is not None and at_once < 1:
         raise ZoeError("at_once is at least 1")
     packed, count, digest = _packed(function, inputs)
-    # Other inputs with the same key must not replace those of a map that still runs, nor get its results.
+    # Other inputs with the same key must not replace those of a running map, nor get its results.
     directory = f"{DIRECTORY}/{key}-{digest}"
     if not count:
         return MapRun(client, "", directory, 0)
@@ -229,8 +233,8 @@ def start_map(client: Workspace, function: Callable[[_T], _R], inputs: Iterable[
 
 
 def _packed(function: Callable[[_T], _R], inputs: Iterable[_T]) -> tuple[bytes, int, str]:
-    """Return function, inputs and cloudpickle as a ZIP file, which also serves as a path of modules; the number of
-    inputs, and a digest of function and inputs.
+    """Return function, inputs and cloudpickle as a ZIP file, which also serves as a module path; the number of inputs,
+    and a digest of function and inputs.
     """
     try:
         cloudpickle: Any = import_module("cloudpickle")
@@ -254,10 +258,10 @@ def _packed(function: Callable[[_T], _R], inputs: Iterable[_T]) -> tuple[bytes, 
 
 
 def _pickled(cloudpickle: Any, what: object, name: str) -> bytes:
-    """Return what travels to the service; ZoeError that names what cannot."""
+    """Return a pickle for the service; ZoeError with the name of an object that cannot be pickled."""
     try:
         return bytes(cloudpickle.dumps(what))
-    except Exception as error:  # whatever its own methods raise
+    except Exception as error:  # any exception of the object's own methods
         raise ZoeError(f"{name} cannot be pickled: {type(error).__name__}: {error}") from error
 
 

@@ -25,9 +25,9 @@ class SubmitOptions(TypedDict, total=False):
 
 
 class MapOptions(TypedDict, total=False):
-    """How `Client.map` runs. image: `zoe/python` without it. memory, cores: of each call. at_once: how many run at the
-    same time. requirements: packages that are installed first. key: the same key, function and inputs find the
-    same run again, if the former one was not closed; others are a Conflict.
+    """Options of `Client.map`. image: `zoe/python` by default. memory, cores: of each call. at_once: maximum calls at
+    the same time. requirements: packages to install first. key: the same key, function and inputs return the same run,
+    if it has not been closed; another function or other inputs raise Conflict.
     """
 
     image: str

@@ -1,4 +1,4 @@
-"""What all messages share."""
+"""Base classes of all messages, and problems."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _number(given: object) -> object:
     return given
 
 
-# For values of mappings; behind their bounds, which stay in the schema so.
+# Applies to values of mappings, after their bounds, which stay in the schema.
 NUMBER = BeforeValidator(_number)
 
 
@@ -40,14 +40,15 @@ def _printable(given: str) -> str:
 
 
 PrintableName = Annotated[str, AfterValidator(_printable)]
-"""A name in any script that lists show as it is, without characters that change the direction of text or are invisible.
+"""A name in any script that lists show unchanged, without invisible characters and those that change the direction of
+text.
 """
 
 
 class Wire(BaseModel):
     """Base of all messages; requests with unknown keys are refused."""
 
-    # JSON has no NaN; as null it would count as not given.
+    # JSON has no NaN; as null it would count as missing.
     model_config = ConfigDict(extra="forbid", from_attributes=True, ser_json_inf_nan="strings")
 
 
@@ -85,8 +86,7 @@ class Problem(Wire):
 
     @property
     def retry_after_s(self) -> int | None:
-        """Return seconds after which the client should retry; sent in a header, since clients refuse keys that they do
-        not know."""
+        """Return seconds after which the client should retry; sent in a header, since clients refuse unknown keys."""
         return self._retry_after_s
 
     def after(self, seconds: float) -> Problem:

@@ -48,7 +48,7 @@ class PlanRequest(Numbers):
 
 
 class AmountView(Wire):
-    """Number of services, and what they reserve together."""
+    """Number of services, and the sum of their reservations."""
 
     services: int
     cores: float
@@ -56,35 +56,37 @@ class AmountView(Wire):
 
 
 class DemandView(Wire):
-    """What an application takes of the cluster and of its tenant's quota."""
+    """Resources and executions that an application takes from the cluster and its tenant's quota."""
 
     core: AmountView = Field(description="Amounts of the essential services.")
     elastic: AmountView = Field(description="Maximum beyond the essential services.")
     time_limit_s: float | None
-    executions: int = Field(description="Executions of the tenant that wait or run now.")
+    executions: int = Field(description="Waiting and running executions of the tenant.")
     executions_max: int | None = Field(description="Quota of the tenant; null: unlimited.")
-    executions_of_user: int = Field(description="Executions of the user in the tenant that wait or run now.")
+    executions_of_user: int = Field(description="Waiting and running executions of the user in the tenant.")
     executions_of_user_max: int | None = Field(description="Quota of each user of the tenant; null: unlimited.")
 
 
 class RunTimeView(Wire):
-    """How long an application runs with so many elastic services, as its ended runs show."""
+    """Run time of an application with a number of elastic services, estimated from its ended runs."""
 
     elastic: int = Field(description="Number of elastic services, in the order in which they start.")
     cores: float = Field(description="Cores of the services that share the work.")
     p50_s: float = Field(description="Half of such runs take no longer.")
     p90_s: float = Field(description="Nine of ten take no longer.")
-    samples: int = Field(description="Number of ended runs that it rests on, 64 at most.")
-    wide: bool = Field(description="There are fewer than five, or none had about as many cores.")
-    price: EstimateView | None = Field(default=None, description="What it would cost in the time of `p50_s`.")
+    samples: int = Field(description="Number of ended runs behind the estimate, at most 64.")
+    wide: bool = Field(
+        description="Whether the estimate is uncertain: fewer than five runs, or none with a similar number of cores."
+    )
+    price: EstimateView | None = Field(default=None, description="Price for a run time of `p50_s`.")
 
 
 class PlanView(Wire):
-    """What would happen to an application if it were submitted now."""
+    """The plan for an application if it were submitted now."""
 
     starts_now: bool
     reason: ReasonView | None = Field(default=None, description="Why it would wait.")
-    ahead: int = Field(default=0, description="Number of executions that the scheduler would consider first.")
+    ahead: int = Field(default=0, description="Number of executions before it in the queue.")
     change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
     change_sought: bool = Field(
         default=True,
@@ -93,16 +95,16 @@ class PlanView(Wire):
     )
     forecast: ForecastView | None = Field(default=None, description="When the application would start and end.")
     demand: DemandView
-    price: EstimateView | None = Field(default=None, description="What it would cost; null without a price list.")
+    price: EstimateView | None = Field(default=None, description="Price; null without a price list.")
     deadline: DeadlineOutlookView | None = Field(
-        default=None, description="Whether it would end by its deadline; null without one."
+        default=None, description="Whether it would meet its deadline; null without one."
     )
     promise: PromiseOutlookView | None = Field(
-        default=None, description="What would be promised; null if it asks for no promise."
+        default=None, description="The promise that it would get; null if it requests none."
     )
     run_times: list[RunTimeView] = Field(
         default=[],
-        description="How long it would run with none of its elastic services, 1, 2, 4 and so on, and all of them; "
+        description="Run time with none of its elastic services, 1, 2, 4 and so on, and all of them; "
         "empty before you have run an application of this name.",
     )
     notes: list[str] = Field(default=[])
@@ -130,10 +132,10 @@ class CatalogueEntryView(Wire):
     summary: str
     document: dict[str, Any]
     form: dict[str, Any] = Field(default={})
-    icon: DescriptionIcon | None = Field(default=None, description="The picture that pages show beside it.")
+    icon: DescriptionIcon | None = Field(default=None, description="Icon that pages show beside the entry.")
     tags: list[str] = Field(default=[], description="Words to filter by.")
     unavailable: str | None = Field(default=None, description="Why it cannot run on this installation.")
-    remedy: str | None = Field(default=None, description="What would make it run here; commands are in backticks.")
+    remedy: str | None = Field(default=None, description="How to make it run here; commands are in backticks.")
 
 
 class CatalogueList(Wire):
@@ -149,12 +151,12 @@ def _scalar(given: object) -> object:
 
 
 class FillRequest(Wire):
-    """Values of the form of a catalogue entry, by field; fields that are missing keep their defaults."""
+    """Values of the form of a catalogue entry, by field; missing fields keep their defaults."""
 
     values: dict[str, Annotated[str | int | float | bool, BeforeValidator(_scalar)]] = Field(default={}, max_length=100)
 
 
 class FillResponse(Wire):
-    """The description of the entry with these values."""
+    """The description of the entry, filled in with these values."""
 
     document: dict[str, Any]

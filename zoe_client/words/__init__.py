@@ -1,1 +1,1 @@
-"""Values as people write and read them: times, amounts, names, paths."""
+"""Parse and format values for users: times, amounts, names, paths."""

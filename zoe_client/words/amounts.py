@@ -1,4 +1,4 @@
-"""Amounts in sentences: no exponents, and at most four digits where a unit keeps them short."""
+"""Format amounts for sentences: no exponents, and at most four digits where a unit keeps them short."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from functools import lru_cache
 
 _UNITS = (("EiB", 60), ("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10))
 _DIGITS = 4
-# A pass says again what it said before, for as long as an execution waits.
+# Each pass repeats its sentences while an execution waits.
 _KEPT = 4096
 
 
 @lru_cache(_KEPT)
 def size(amount: float) -> str:
-    """Return bytes in the largest binary unit of which there is at least one, such as `1.5 GiB`."""
+    """Return bytes in the largest binary unit that gives at least 1, such as `1.5 GiB`."""
     for unit, power in _UNITS:
         if abs(amount) >= 2**power:
             return f"{plain(amount / 2**power)} {unit}"
@@ -21,7 +21,7 @@ def size(amount: float) -> str:
 
 
 def plain(number: float) -> str:
-    """Return a number with four digits, or all of those before its point."""
+    """Return a number with four digits, or with all digits before the point if there are more."""
     whole = len(f"{abs(number):.0f}")
     text = f"{number:.{max(_DIGITS - whole, 0)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -29,7 +29,7 @@ def plain(number: float) -> str:
 
 @lru_cache(_KEPT)
 def cores(milli: float) -> str:
-    """Thousandths of a core in words, such as `1 core` or `0.05 cores`."""
+    """Return thousandths of a core in words, such as `1 core` or `0.05 cores`."""
     number = f"{milli / 1000:.3f}".rstrip("0").rstrip(".")
     return number + (" core" if number == "1" else " cores")
 
@@ -40,7 +40,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def money(text: str) -> str:
-    """Return an amount of money as a budget takes it; ValueError."""
+    """Return an amount of money in the form of a budget; ValueError."""
     if not re.fullmatch(r"\d{1,12}(\.\d{1,6})?", text, re.ASCII):
         raise ValueError(f"{text[:40]!r} is not an amount such as 250 or 19.99")
     return text

@@ -1,4 +1,6 @@
-"""Paths of files as text: what is no text in them is written `%XX`, so that every name can be sent, shown and typed."""
+"""Paths of files as text: bytes that are not printable text are written `%XX`, so that every name can be sent, shown
+and typed.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ _ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 class InvalidPath(ValueError):  # noqa: N818 - the name is the fact
-    """A text is not the path of a file; the message says why."""
+    """The text is not a path of a file; the message gives the cause."""
 
 
 def path_text(path: bytes) -> str:
-    """Return a path, or a name, as text. Bytes that are not UTF-8, characters that do not print, and `%` become `%XX`.
+    """Return a path, or a name, as text. Bytes that are not UTF-8, unprintable characters, and `%` become `%XX`.
 
     Reversed by `path_parts`.
     """
@@ -24,7 +26,7 @@ def path_text(path: bytes) -> str:
 
 
 def path_parts(text: str) -> tuple[bytes, ...]:
-    """Return the names in a path, none for the directory that it begins at; InvalidPath."""
+    """Return the names in a path, none for the root directory; InvalidPath."""
     if _ESCAPE.search(text):
         raise InvalidPath("write % as %25")
     path = unquote_to_bytes(text.encode(errors="surrogatepass"))

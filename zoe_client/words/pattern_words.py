@@ -1,4 +1,4 @@
-"""What a text must be, in words, by the expression that checks it: a message shows no regular expression."""
+"""Words for the regular expressions that check texts: messages show no regular expression."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ OTHERWISE = "in the form that the reference describes"
 
 
 def words_of(pattern: str) -> str:
-    """Return what a text must be that an expression checks, to follow "must be"."""
+    """Return the rule of an expression in words, to follow "must be"."""
     return WORDS.get(pattern, OTHERWISE)

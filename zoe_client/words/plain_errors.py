@@ -76,7 +76,7 @@ _INPUT = re.compile(r"^(Input|Value|String|List|Dictionary) should ")
 
 
 def sentence(detail: ErrorDetails) -> str:
-    """Return what is wrong and what is expected, to follow the name of the value, without a full stop."""
+    """Return the fault and the expected value, to follow the name of the value, without a full stop."""
     kind, given = detail["type"], detail["input"]
     if kind in _WANTED:
         return f"must be {_WANTED[kind]}, is {shown(given) if isinstance(given, int | float) else named(given)}"
@@ -87,7 +87,7 @@ def _of_context(kind: str, given: object, context: Mapping[str, Any]) -> str | N
     """Return the sentence with the bound, length, choice or pattern that was expected."""
     if kind in _BOUNDS:
         word, key = _BOUNDS[kind]
-        # In a query or on the command line it is the text of a number.
+        # In a query or on the command line, the bound arrives as text.
         return f"must be {word} {context[key]}, is {shown(given).strip(_QUOTES)}"
     if kind in _LENGTHS:
         text = _LENGTHS[kind].format(**context)
@@ -107,7 +107,7 @@ def sentences(error: ValidationError, called: Callable[[Sequence[int | str]], st
 
 
 def entered(error: ValidationError) -> str:
-    """Return what is wrong with a value of the command line; the text may be repeated, since the user typed it."""
+    """Return the fault of a command-line value; the text may be repeated, since the user typed it."""
     detail = error.errors(include_url=False)[0]
     kind, given = detail["type"], detail["input"]
     return f"must be {_WANTED[kind]}, is {shown(given)}" if kind in _WANTED else sentence(detail)

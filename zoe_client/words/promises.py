@@ -1,4 +1,4 @@
-"""Descriptions that ask for a promise."""
+"""Add requests for promises to descriptions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def asking(application: dict[str, Any], confidence: float | None = None, budget: float | None = None) -> dict[str, Any]:
-    """Return a description that asks for a promise to end by its deadline; what is None stays as it is."""
+    """Return the description with a request for a promise to end by its deadline; None keeps a field."""
     given = {"confidence": confidence, "budget": budget}
     wished = {**(application.get("promise") or {}), **{name: one for name, one in given.items() if one is not None}}
     return {**application, "promise": wished}
@@ -15,8 +15,8 @@ def asking(application: dict[str, Any], confidence: float | None = None, budget:
 def finish_time(
     finish_by: str | None, deadline: str | None, confidence: float | None, budget: float | None
 ) -> str | None:
-    """Return the time by which it ends, as a promise or as a wish; ValueError for what does not go together, TypeError
-    for what is no text.
+    """Return the time by which it should end, as a promise or a deadline; ValueError for options that exclude each
+    other, TypeError for a time that is not a text.
     """
     as_text("finish_by", finish_by)
     as_text("deadline", deadline)
@@ -28,7 +28,7 @@ def finish_time(
 
 
 def as_text(name: str, given: object) -> None:
-    """Raise a TypeError if a time is given that is no text."""
+    """Raise TypeError if a time is given that is not a text."""
     if given is not None and not isinstance(given, str):
         kind = type(given).__name__
         raise TypeError(f"{name} is a text such as '+3h', '08:00' or '2026-12-01T08:00+01:00', not {kind}")

@@ -1,4 +1,4 @@
-"""Times as people write them: the one parser of the command line, the SDK, the API and the web UI. Pure."""
+"""Parse times as users write them, for the command line, the SDK, the API and the web UI. Pure."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ _UNITS_S = (7 * 86_400, 86_400, 3600, 60, 1)
 _SECONDS = re.compile(r"[0-9]{1,7}")
 _CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?")
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}")
-# The last word is a zone if it begins with a letter; the T of ISO 8601 is inside of a word.
+# The last word is a zone if it begins with a letter; the T of ISO 8601 is inside a word.
 _ZONED = re.compile(r"(.*\S)\s+([A-Za-z].*)")
-_YEAR_MIN, _YEAR_MAX = 1969, 9999  # the first ones of the epoch, in some zones
+_YEAR_MIN, _YEAR_MAX = 1969, 9999  # the first times of the epoch, in some zones
 _DAYS_TRIED = 3
 
 
 class BadTime(ValueError):  # noqa: N818 - it is an answer
-    """The text is no time, or no possible one; the message says why, and what to write."""
+    """The text is not a possible time; the message gives the cause and the syntax."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenTime:
-    """A time that somebody gave.
+    """A time given by a user.
 
-    at_s: seconds since the epoch. after_s: how long after now, if it was given so; else None. zone: in which it is
-    shown; None: that of this machine. note: what was made of a time that comes twice or never, since clocks change;
-    else empty.
+    at_s: seconds since the epoch. after_s: seconds from now if the time was relative; else None. zone: the zone to show
+    it in; None: this machine's. note: how a time was read that occurs twice or never, since clocks change; else empty.
     """
 
     at_s: float
@@ -43,16 +42,17 @@ class GivenTime:
 
     @property
     def in_full(self) -> str:
-        """Return it with its date, its zone and UTC."""
+        """Return the time with its date, its zone and UTC."""
         return in_full(self.at_s, self.zone)
 
 
 def read_time(text: str, now_s: float, zone: tzinfo | None = None, zone_needed: bool = False) -> GivenTime:
-    """Return what a text such as `08:00`, `08:00 Europe/Paris`, `+1d2h` or `2026-12-01T08:00+01:00` means now; BadTime.
+    """Return the present meaning of a text such as `08:00`, `08:00 Europe/Paris`, `+1d2h` or `2026-12-01T08:00+01:00`;
+    BadTime.
 
-    A time of day is the next one on the clocks of its zone. `zone`: of times that state none; None: that of this
-    machine. `zone_needed`: these are refused, since whose zone is meant is not known. A time that comes twice is the
-    first that is still to come; one that clocks leave out is as much later as they are put forward (RFC 5545).
+    A time of day is the next one on the clocks of its zone. `zone`: of times that state none; None: this machine's.
+    `zone_needed`: refuse times without a zone, since the user's zone is unknown. A time that occurs twice is the first
+    one in the future; a time that clocks skip is as much later as they are put forward (RFC 5545).
     """
     text = text.strip()
     if not text or len(text) > TEXT_MAX or not text.isascii():
@@ -80,15 +80,15 @@ def read_deadline(text: str, now_s: float, zone: tzinfo | None = None, zone_need
 
 
 def sent_deadline(text: str, now_s: float) -> str:
-    """Return a deadline as the API reads it everywhere: a time from now as such, so that the same request is the same
-    when it is repeated, and others in UTC. BadTime.
+    """Return a deadline in the form of the API: a relative time unchanged, so that a repeated request is identical, and
+    others in UTC. BadTime.
     """
     found = read_deadline(text, now_s)
     return text.strip() if found.after_s is not None else datetime.fromtimestamp(found.at_s, UTC).isoformat()
 
 
 def span_s(text: str) -> float | None:
-    """Return the seconds of a duration such as 90m, 12h, 1d2h or 600; None if it is none."""
+    """Return the seconds of a duration such as 90m, 12h, 1d2h or 600; None for other texts."""
     if _SECONDS.fullmatch(text):
         return float(text)
     found = _SPAN.fullmatch(text)
@@ -102,7 +102,7 @@ def read_date(text: str, zone: tzinfo | None = None) -> float:
     return _dated(text.strip(), zone, False, text).at_s
 
 
-# Files beside the zones: this machine's own zone, and zones that count leap seconds.
+# Files beside the zones: this machine's own zone, and zones with leap seconds.
 _NO_ZONES = ("localtime", "posixrules", "Factory", "right/", "posix/")
 
 
@@ -115,11 +115,13 @@ def zone_of(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, LookupError):
-        raise ValueError(f"{name[:64]!r} is not a time zone that is known here") from None
+        raise ValueError(f"{name[:64]!r} is not a time zone that this machine knows") from None
 
 
 def in_full(at_s: float, zone: tzinfo | None = None) -> str:
-    """Return a time as `2026-12-01 08:00:00 CET (2026-12-01 07:00:00 UTC)`; in UTC once. None: this machine's zone."""
+    """Return a time as `2026-12-01 08:00:00 CET (2026-12-01 07:00:00 UTC)`; only once if the zone is UTC. None: this
+    machine's zone.
+    """
     universal = datetime.fromtimestamp(int(at_s), UTC)
     local = universal.astimezone(zone)
     text = f"{universal:%Y-%m-%d %H:%M:%S} UTC"
@@ -154,14 +156,14 @@ def _next(found: re.Match[str], now_s: float, zone: tzinfo | None, text: str) ->
 
 
 def _comings(first: datetime) -> Iterator[tuple[datetime, int]]:
-    """Yield that time of this day and the next ones, each before and after a change of the clocks."""
+    """Yield that time of this day and the following days, each before and after a change of the clocks."""
     for days in range(_DAYS_TRIED):
         for fold in (0, 1):
             yield first + timedelta(days=days), fold
 
 
 def _noted(given: datetime, fold: int, zone: tzinfo | None, text: str) -> GivenTime:
-    """Return a time on the clocks of a zone, and what is special about it."""
+    """Return a time on the clocks of a zone, with a note if it occurs twice or never."""
     first_s, second_s = (given.replace(tzinfo=zone, fold=one).timestamp() for one in (0, 1))
     if first_s == second_s:
         return GivenTime(_in_range(first_s, text), None, zone)

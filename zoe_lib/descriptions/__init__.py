@@ -1,16 +1,16 @@
-"""Application descriptions: version 4 of the format, its frameworks and catalogue, and the formats before it.
+"""Application descriptions: format version 4, its frameworks and catalogue, and earlier formats.
 
-    parse(document) -> Application               checks everything, tells all findings at once
-    expand(document) -> document                 frameworks put in place of their references
-    to_document(application) -> document         canonical form; parse gives the same Application back
-    load_json(text) -> document                  JSON that is careful about duplicate keys, NaN, depth and size
-    set_values(document, settings) -> document   what `--set component.key=value` asks for
+    parse(document) -> Application               check everything, report all findings at once
+    expand(document) -> document                 replace references to frameworks by their components
+    to_document(application) -> document         canonical form; parse returns an equal Application
+    load_json(text) -> document                  strict JSON: duplicate keys, NaN, depth and size
+    set_values(document, settings) -> document   apply `--set component.key=value`
     json_schema() -> schema                      structure of version 4
-    convert(document) -> Conversion              formats 0 to 3 (and 4, as it is) to version 4, with notes
+    convert(document) -> Conversion              formats 0 to 3 to version 4, with notes; 4 is unchanged
     convert_manifest(manifest)                   manifests of the original catalogue to catalogue entries
     catalogue(), catalogue_entry(id), catalogue_document(entry), form_schema(entry), fill_form(entry, document, values)
 
-Whatever is wrong with a document is told by one exception, DescriptionError, as Diagnostics.
+All faults of a document are reported by one exception, DescriptionError, as Diagnostics.
 """
 
 from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic

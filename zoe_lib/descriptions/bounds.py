@@ -1,4 +1,4 @@
-"""Bounds of a description: generous for people, tight enough that no document costs much. See Linux where named."""
+"""Limits of a description: generous for users, tight enough that no document costs much. See Linux where named."""
 
 from zoe_lib.domain.values import resources
 from zoe_lib.pushdown import predicate
@@ -8,7 +8,7 @@ KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 NODES_MAX = 50_000
 """Values in one document; limits the work of every check."""
 INTEGER_MAX = 2**63 - 1
-"""Range that PostgreSQL and JSON readers elsewhere support."""
+"""Range that PostgreSQL and other JSON readers support."""
 
 NAME_LENGTH_MAX = 63
 """A DNS label, since component names become host names."""
@@ -33,13 +33,15 @@ SECRETS_MAX = 32
 PORTS_MAX = 64
 FILES_MAX = 64
 REQUIREMENTS_MAX = 256
-"""What a lock file of a large program lists."""
+"""Enough for the lock file of a large program."""
 REQUIREMENT_LENGTH_MAX = 256
 SOURCES_MAX = 8
 RESULTS_MAX = 64
 RESULT_LENGTH_MAX = 1024
 FILES_BYTES_MAX = 384 * KIB
-"""Of all components: processes hold them as long as they know the application, and a Swarm secret ends at 500 KB."""
+"""Total of all components: processes keep the files as long as they know the application, and a Swarm secret is at most
+500 KB.
+"""
 LABELS_MAX = 32
 DEVICE_KINDS_MAX = 8
 DEVICES_MAX = 1024

@@ -1,4 +1,4 @@
-"""The catalogue: descriptions with a title, a category and a form, for people who do not write JSON."""
+"""The catalogue: descriptions with a title, a category and a form, for users who do not write JSON."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ Tags = Annotated[
 class FormField(Model):
     """One field of an entry's form: its value goes to every path in `settings` (in the form of `set_values`).
 
-    `memory` is a size: texts such as `2GiB` in the catalogue, bytes in forms. For some roles a field may not be shown
-    (`hidden_for`), may not be changed (`fixed_for`), or not go beyond a smaller maximum (`caps`). That keeps forms
-    simple; it is no protection, since every user who may submit may write their own description."""
+    `memory` is a size: texts such as `2GiB` in the catalogue, bytes in forms. For some roles a field may be hidden
+    (`hidden_for`), fixed (`fixed_for`), or have a smaller maximum (`caps`). This keeps forms simple; it is no
+    protection, since every user who may submit can write their own description.
+    """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$")]
     title: s.Description
@@ -57,9 +58,11 @@ class FormField(Model):
 
 
 class CatalogueEntry(Model):
-    """One thing to launch. `file` is relative to the catalogue; no `allowed_roles` means all but `denied_roles`.
+    """An application to launch. `file` is relative to the catalogue; without `allowed_roles`, all roles but
+    `denied_roles` see it.
 
-    `icon` is one that the pages have, and `tags` are words that users filter by."""
+    `icon` is one of the pages' icons, and `tags` are words to filter by.
+    """
 
     id: s.Label
     title: s.Description
@@ -75,7 +78,7 @@ class CatalogueEntry(Model):
     denied_roles: Annotated[list[str], Field(default_factory=list)]
 
     def allows(self, role: str) -> bool:
-        """Return whether people with this role may launch it."""
+        """Return whether users with this role may launch it."""
         return role not in self.denied_roles and (not self.allowed_roles or role in self.allowed_roles)
 
 
@@ -86,7 +89,7 @@ class _Catalogue(Model):
 
 @functools.cache
 def catalogue() -> Sequence[CatalogueEntry]:
-    """Return all entries of the catalogue in its own order, read once."""
+    """Return all entries of the catalogue in the catalogue's order; the file is read once."""
     text = (catalogue_directory() / "catalogue.json").read_text("utf-8")
     return tuple(_Catalogue.model_validate(json.loads(text)).entries)
 
@@ -123,7 +126,9 @@ def fill_form(
 
 
 def form_schema(entry: CatalogueEntry, role: str | None = None) -> dict[str, Any]:
-    """JSON Schema of an entry's form for a role; `x-zoe` holds what a form needs beyond it (widget, step, paths)."""
+    """Return the JSON Schema of an entry's form for a role; `x-zoe` holds the rest that a form needs (widget, step,
+    paths).
+    """
     return {
         "type": "object",
         "title": entry.title,
@@ -164,7 +169,7 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def _amount(one: FormField, value: Any) -> Any:
-    """Return a number as it is, and the text of a memory field in bytes."""
+    """Return numbers unchanged, and the text of a memory field in bytes."""
     return bytes_of(value) if one.type == "memory" and isinstance(value, str) else value
 
 

@@ -13,8 +13,9 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def catalogue_directory() -> Path:
-    """Return the catalogue: inside the installed package when it is there, else `app_descriptions/` of
-    the source tree."""
+    """Return the directory of the catalogue: inside the installed package if it exists, else `app_descriptions/` of the
+    source tree.
+    """
     installed = _PACKAGE / "catalogue"
     return installed if installed.is_dir() else _PACKAGE.parent / "app_descriptions"
 

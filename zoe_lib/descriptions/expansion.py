@@ -1,4 +1,4 @@
-"""Replace references to frameworks by their components: a pure function over documents that can map findings back."""
+"""Replace references to frameworks by their components, and map findings back to the references. Pure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Expansion:
     diagnostics: tuple[Diagnostic, ...] = field(default=())
 
     def located(self, found: Diagnostic) -> Diagnostic:
-        """Return the finding with its pointer mapped from the expanded document back to the user's document."""
+        """Return the finding with its pointer mapped from the expanded document to the user's document."""
         parts = found.pointer.split("/")
         index = index_of(parts[2]) if parts[:2] == ["", "components"] and len(parts) > 2 else None
         if index is None or not self.origins:
@@ -118,7 +118,7 @@ def _components(index: int, use: FrameworkUse, framework: Framework, values: Map
 
 
 def _merge(base: Any, override: Any) -> Any:
-    """JSON merge patch (RFC 7396): objects merge, null removes, all else replaces."""
+    """Apply a JSON merge patch (RFC 7396): objects merge, null removes, all else replaces."""
     if not isinstance(override, dict):
         return copy.deepcopy(override)
     merged = dict(base) if isinstance(base, dict) else {}
@@ -131,13 +131,13 @@ def _merge(base: Any, override: Any) -> Any:
 
 
 def _renamed(component: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Rewrite templates that refer to a component of the framework to its full name."""
+    """Replace references to components of the framework in templates by their full names."""
 
     def rewrite(value: object) -> object:
         try:
             return rename(value, lambda name: names.get(name, name)) if isinstance(value, str) else value
         except TemplateError:
-            return value  # the rules report it with its place
+            return value  # the rules report it, with its place
 
     if isinstance(component.get("command"), list):
         component["command"] = [rewrite(argument) for argument in component["command"]]
@@ -147,7 +147,7 @@ def _renamed(component: dict[str, Any], names: Mapping[str, str]) -> dict[str, A
 
 
 def _origin_pointer(origin: Origin, parts: list[str]) -> str:
-    """Return the place within the override as far as it exists there, or the reference itself."""
+    """Return the longest part of the place that exists in the override, or the reference itself."""
     here: object = origin.override
     for depth, part in enumerate(parts):
         if isinstance(here, list) and depth:

@@ -1,6 +1,7 @@
-"""Arithmetic in framework files: `$(core_workers + elastic_workers)` over the framework's parameters.
+"""Evaluate arithmetic in framework files: `$(core_workers + elastic_workers)` over the framework's parameters.
 
-Numbers, texts, names, + - * / // and ceil, min, max: enough for counts and heap sizes, and always bounded."""
+It has numbers, texts, names, + - * / // and ceil, min, max: enough for counts and heap sizes, with bounded work.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ class ExpressionError(ValueError):
 def substitute(value: object, values: Mapping[str, object]) -> object:
     """Return a copy of a JSON value with every `$(...)` computed; `$$(` is a literal `$(`.
 
-    In lists and environments, which hold texts, computed numbers become texts; a list within a list is spliced."""
+    In lists and environments, which hold texts, computed numbers become texts; a list within a list is spliced.
+    """
     if isinstance(value, dict):
         computed = {key: substitute(item, values) for key, item in value.items()}
         environment = computed.get("environment")

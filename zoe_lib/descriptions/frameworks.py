@@ -1,4 +1,4 @@
-"""Framework files: named, parameterised groups of components, and the values a user gives for the parameters."""
+"""Read framework files: named, parameterised groups of components, and a user's values for the parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ParameterType = Literal["integer", "number", "memory", "string", "strings", "boo
 
 
 class Parameter(Model):
-    """One declared parameter of a framework. `memory` takes what `resources.memory` takes and becomes bytes."""
+    """A declared parameter of a framework. `memory` accepts the same as `resources.memory` and becomes bytes."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
     type: ParameterType
@@ -28,7 +28,7 @@ class Parameter(Model):
 
 
 class Framework(Model):
-    """A framework file. `components` are version-4 components in which `$(...)` stands for computed values."""
+    """A framework file. `components` are version-4 components with `$(...)` for computed values."""
 
     framework: s.Label
     title: s.Title
@@ -40,7 +40,7 @@ class Framework(Model):
 def parameter_values(
     framework: Framework, given: Mapping[str, object], place: str
 ) -> tuple[dict[str, object], list[Diagnostic]]:
-    """Return the value of each parameter, given or default, and the findings of the given values."""
+    """Return the value of each parameter, given or default, and the findings for the given values."""
     declared = {parameter.name: parameter for parameter in framework.parameters}
     found = [_unknown(f"{place}/{name}", name, declared) for name in given if name not in declared]
     values: dict[str, object] = {}

@@ -1,6 +1,7 @@
 """The description format, version 4, as pydantic models: the source of the JSON Schema and of the structural checks.
 
-`rules` has the checks that need two fields (duplicates, references, contradictions)."""
+`rules` has the checks that need two fields (duplicates, references, contradictions).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from zoe_lib.domain.values.finish_times import CONFIDENCE, CONFIDENCE_LEAST, CON
 
 
 class Model(BaseModel):
-    """Strict, closed and immutable: unknown keys are errors."""
+    """Base of all models: strict, closed and immutable; unknown keys are errors."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -28,7 +29,7 @@ class Limits(Model):
 
 
 class Resources(Model):
-    """What each instance reserves on its node."""
+    """Resources that each instance reserves on its node."""
 
     memory: Annotated[s.Memory, Field(description="memory: bytes, or a text such as '2GiB'", examples=["2GiB"])]
     cores: Annotated[s.Cores, Field(description="cores, fractions allowed, in steps of 0.001")] = 1.0
@@ -41,9 +42,9 @@ class Resources(Model):
 
 
 class SignIn(Model):
-    """How Zoe's proxy signs in for users: with the secret that the program finds in `{secret_file}`."""
+    """Sign-in of Zoe's proxy on behalf of users, with the secret that the program finds in `{secret_file}`."""
 
-    header: Annotated[s.HeaderName, Field(description="HTTP header that carries it")] = "Authorization"
+    header: Annotated[s.HeaderName, Field(description="HTTP header with the secret")] = "Authorization"
     scheme: Annotated[s.HeaderScheme, Field(description="word before the secret; empty: none")] = "Bearer"
 
 
@@ -91,56 +92,61 @@ class Source(Model):
     """A git repository that is cloned into the workspace before an instance starts (not on Docker Swarm)."""
 
     git: Annotated[s.GitUrl, Field(description="address, https:// or ssh://")]
-    ref: Annotated[s.GitRef | None, Field(description="branch, tag or commit (default: what its HEAD names)")] = None
+    ref: Annotated[s.GitRef | None, Field(description="branch, tag or commit (default: the target of HEAD)")] = None
     into: Annotated[
         s.SourceDirectory | None, Field(description="directory below the workspace (default: the repository's name)")
     ] = None
     secret: Annotated[
-        s.SecretName | None, Field(description="secret that opens it: a token (https), or a private key (ssh)")
+        s.SecretName | None, Field(description="secret for access: a token (https), or a private key (ssh)")
     ] = None
 
 
 class Scaling(Model):
-    """How many instances run by what is measured: exactly one of `cpu`, `query` and `port` says what."""
+    """Automatic scaling: exactly one of `cpu`, `query` and `port` gives the measured amount."""
 
     minimum: Annotated[
         int | None, Field(ge=1, le=bounds.SERVICES_MAX, description="fewest instances (default: the essential ones)")
     ] = None
     maximum: Annotated[int, Field(ge=1, le=bounds.SERVICES_MAX, description="most instances")]
     cpu: Annotated[
-        float | None, Field(gt=0.01, le=1, description="share of the reserved cores that they use on average, as 0.7")
+        float | None,
+        Field(gt=0.01, le=1, description="target share of the reserved cores in use, on average, such as 0.7"),
     ] = None
     query: Annotated[
-        str | None, Field(min_length=1, max_length=2000, description="PromQL: an amount that they share")
+        str | None,
+        Field(min_length=1, max_length=2000, description="PromQL query for the amount that all instances share"),
     ] = None
-    port: Annotated[s.Label | None, Field(description="name of an HTTP port where an instance tells the amount")] = None
+    port: Annotated[
+        s.Label | None, Field(description="name of an HTTP port at which an instance reports the amount")
+    ] = None
     path: Annotated[
         str, Field(pattern=r"^/[\x21-\x7e]*$", max_length=1000, description="path of that request (default: /)")
     ] = "/"
     per_instance: Annotated[
-        float, Field(gt=0, le=1e12, allow_inf_nan=False, description="how much of the amount is one instance's")
+        float, Field(gt=0, le=1e12, allow_inf_nan=False, description="amount that one instance handles")
     ] = 1.0
-    interval_s: Annotated[float, Field(ge=1, le=3600, description="seconds between two looks")] = 15.0
+    interval_s: Annotated[float, Field(ge=1, le=3600, description="seconds between two measurements")] = 15.0
     calm_s: Annotated[
-        float, Field(ge=0, le=86_400, description="seconds for which fewer must have been enough before some stop")
+        float, Field(ge=0, le=86_400, description="seconds for which fewer instances must suffice before some stop")
     ] = 120.0
 
 
 class Progress(Model):
-    """How the progress of an execution is read: exactly one of `file`, `port` and `spark` says from where."""
+    """Source of an execution's progress: exactly one of `file`, `port` and `spark`."""
 
     file: Annotated[
         s.FileName | None,
         Field(description="a file below the working directory; its last line is a share such as 0.42, or `done total`"),
     ] = None
     port: Annotated[
-        s.Label | None, Field(description='name of an HTTP port that answers the same, or JSON: {"progress": 0.42}')
+        s.Label | None,
+        Field(description='name of an HTTP port that answers with such a line, or JSON: {"progress": 0.42}'),
     ] = None
     path: Annotated[
         str, Field(pattern=r"^/[\x21-\x7e]*$", max_length=1000, description="path of that request (default: /)")
     ] = "/"
     spark: Annotated[
-        s.Label | None, Field(description="name of the port of a Spark driver's pages: completed of known tasks")
+        s.Label | None, Field(description="name of the port of a Spark driver's pages: the share of completed tasks")
     ] = None
 
 
@@ -162,7 +168,7 @@ class Component(Model):
         list[Secret], Field(max_length=bounds.SECRETS_MAX, description="secrets that instances get")
     ] = []
     volumes: Annotated[list[Volume], Field(max_length=bounds.VOLUMES_MAX, description="storage to mount")] = []
-    resources: Annotated[Resources, Field(description="what each instance reserves")]
+    resources: Annotated[Resources, Field(description="resources that each instance reserves")]
     essential_count: Annotated[s.Count, Field(description="instances that must all run for useful work")] = 1
     total_count: Annotated[
         int, Field(ge=1, le=bounds.SERVICES_MAX, description="all instances; those beyond essential_count are elastic")
@@ -176,11 +182,13 @@ class Component(Model):
     ] = {}
     ports: Annotated[list[Port], Field(max_length=bounds.PORTS_MAX, description="ports by name")] = []
     scaling: Annotated[
-        Scaling | None, Field(description="by what the number of instances changes while it runs; only elastic ones do")
+        Scaling | None, Field(description="automatic scaling while it runs; only elastic instances start or stop")
     ] = None
     progress: Annotated[
         Progress | None,
-        Field(description="where its first instance tells how far the execution is; at most one component has it"),
+        Field(
+            description="where its first instance reports the progress of the execution; at most one component has it"
+        ),
     ] = None
     readiness: Annotated[Readiness | None, Field(description="when an instance is ready")] = None
     ends_application: Annotated[bool, Field(description="the application ends when this component ends")] = False
@@ -203,7 +211,7 @@ class Component(Model):
     ] = []
     build_requirements: Annotated[
         bool,
-        Field(description="packages without a wheel may be built, which runs programs of theirs (not on Docker Swarm)"),
+        Field(description="build packages that have no wheel, which runs their own programs (not on Docker Swarm)"),
     ] = False
     sources: Annotated[
         list[Source],
@@ -215,7 +223,7 @@ class Component(Model):
     ] = []
     api: Annotated[
         Literal["jobs"] | None,
-        Field(description="`jobs`: instances get a token with which they submit and control jobs of their own"),
+        Field(description="`jobs`: instances get a token to submit and control their own jobs"),
     ] = None
 
 
@@ -226,7 +234,7 @@ class Size(Model):
 
 
 class FrameworkUse(Model):
-    """A framework put into the application; its components are called `NAME-COMPONENT`."""
+    """A framework in the application; its components are called `NAME-COMPONENT`."""
 
     framework: Annotated[s.Label, Field(description="name in the catalogue", examples=["spark"])]
     name: Annotated[s.Label | None, Field(description="prefix of its components (default: the framework's name)")] = (
@@ -270,7 +278,7 @@ WantedColumn = Annotated[
 
 
 class Pushdown(Model):
-    """Projection and selection to be done by the object store."""
+    """Projection and selection, done by the object store."""
 
     columns: Annotated[
         list[WantedColumn],
@@ -280,7 +288,9 @@ class Pushdown(Model):
             examples=[["id", {"name": "kwh", "type": "double"}]],
         ),
     ] = []
-    where: Annotated[s.Where | None, Field(description="rows wanted", examples=["city = 'Nice'"])] = None
+    where: Annotated[s.Where | None, Field(description="condition that selects rows", examples=["city = 'Nice'"])] = (
+        None
+    )
 
 
 class Csv(Model):
@@ -319,7 +329,7 @@ class Output(Model):
 
 
 class Bandwidth(Model):
-    """Bandwidth of the object store that the application asks for."""
+    """Bandwidth of the object store that the application requests."""
 
     read: Annotated[s.Rate | None, Field(description="bytes per second, or a text such as '40MB/s'")] = None
     write: Annotated[s.Rate | None, Field(description="bytes per second, or a text such as '40MB/s'")] = None
@@ -330,7 +340,7 @@ class Bandwidth(Model):
 
 
 class Storage(Model):
-    """What the application reads from and writes to the object store."""
+    """Inputs and outputs of the application in the object store."""
 
     inputs: Annotated[list[Input], Field(max_length=bounds.STORAGE_OBJECTS_MAX, description="data read")] = []
     outputs: Annotated[list[Output], Field(max_length=bounds.STORAGE_OBJECTS_MAX, description="data written")] = []
@@ -338,13 +348,13 @@ class Storage(Model):
 
 
 class RetryRule(Model):
-    """After which failures an execution is tried again, and how the next attempt differs."""
+    """Conditions for a retry of a failed execution, and differences of the next attempt."""
 
     pause_s: Annotated[
         s.Seconds | None,
-        Field(description="seconds before the first retry, doubled each time (default: as the policy says)"),
+        Field(description="seconds before the first retry, doubled each time (default: the policy's)"),
     ] = None
-    pause_max_s: Annotated[s.Seconds | None, Field(description="longest pause (default: as the policy says)")] = None
+    pause_max_s: Annotated[s.Seconds | None, Field(description="longest pause (default: the policy's)")] = None
     exit_codes: Annotated[
         list[Annotated[int, Field(ge=1, le=255)]],
         Field(max_length=255, description="only after these exit codes (default: after any failure)"),
@@ -355,17 +365,17 @@ class RetryRule(Model):
             gt=1,
             le=bounds.MEMORY_FACTOR_MAX,
             allow_inf_nan=False,
-            description="factor by which the memory of a component grows that ran out of it (default: no retry then)",
+            description="growth factor for the memory of a component that ran out of it (default: no retry then)",
         ),
     ] = None
 
 
 class PromiseWish(Model):
-    """Asks for a promise that an execution ends by its deadline."""
+    """A request for a promise that an execution ends by its deadline."""
 
     confidence: Annotated[
         float,
-        Field(ge=CONFIDENCE_LEAST, le=CONFIDENCE_MOST, description="how sure it must be that it ends in time"),
+        Field(ge=CONFIDENCE_LEAST, le=CONFIDENCE_MOST, description="required probability of an end in time"),
     ] = CONFIDENCE
     budget: Annotated[
         float | None,
@@ -373,7 +383,7 @@ class PromiseWish(Model):
             gt=0,
             le=1e12,
             allow_inf_nan=False,
-            description="what it may cost at most, in the currency of the price list, or in core-hours without one",
+            description="maximum cost in the currency of the price list, or in core-hours without one",
         ),
     ] = None
 
@@ -393,10 +403,10 @@ class Document(Model):
     retries: Annotated[
         int, Field(ge=0, le=bounds.RETRIES_MAX, description="number of retries of a failed execution")
     ] = 0
-    retry: Annotated[RetryRule | None, Field(description="after which failures, and how")] = None
+    retry: Annotated[RetryRule | None, Field(description="which failures to retry, and how")] = None
     notify: Annotated[
         list[Annotated[NotificationKind, Field(strict=False)]],
-        Field(max_length=len(NotificationKind), description="what its owner is notified of, where they want to be"),
+        Field(max_length=len(NotificationKind), description="events that notify its owner, at the owner's targets"),
     ] = []
     priority: Annotated[
         int,
@@ -407,13 +417,11 @@ class Document(Model):
     ] = None
     deadline: Annotated[
         s.Deadline | None,
-        Field(
-            description="the same as a time: `+3h`, `08:00 Europe/Paris` (the next one after a submission), ISO 8601"
-        ),
+        Field(description="the same as a time: `+3h`, `08:00 Europe/Paris` (the next after a submission), ISO 8601"),
     ] = None
     promise: Annotated[
         PromiseWish | None,
-        Field(description="do not run it unless it is promised to end by its deadline, or an offer is accepted"),
+        Field(description="run it only if Zoe promises that it ends by its deadline, or you accept an offer"),
     ] = None
     frameworks: Annotated[
         list[FrameworkUse], Field(max_length=bounds.FRAMEWORKS_MAX, description="groups of components from frameworks")
@@ -423,6 +431,6 @@ class Document(Model):
     ] = []
     results: Annotated[
         list[s.ResultPath],
-        Field(max_length=bounds.RESULTS_MAX, description="files of the workspace that it leaves, such as `out/*.csv`"),
+        Field(max_length=bounds.RESULTS_MAX, description="result files in the workspace, such as `out/*.csv`"),
     ] = []
     storage: Annotated[Storage | None, Field(description="inputs, outputs and bandwidth in the object store")] = None

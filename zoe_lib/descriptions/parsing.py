@@ -1,4 +1,4 @@
-"""The steps of parsing: shape, version, frameworks, structure and rules together, domain value."""
+"""Parse descriptions: shape, version, frameworks, structure and rules together, then the domain value."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ _OLD_KEYS = ("services", "processes")
 
 
 def parse(document: object, frameworks: Mapping[str, Framework] | None = None, each: str | None = None) -> Application:
-    """Return the Application that a version-4 document describes; DescriptionError carries all findings at once.
+    """Return the Application of a version-4 document; DescriptionError carries all findings at once.
 
-    Frameworks come from the catalogue unless given. `each`: the name of the entry of a list for which it runs."""
+    Frameworks come from the catalogue unless given. `each`: the template name of a list's entry, if it runs once for
+    each.
+    """
     return application_of(_checked(document, frameworks, each)[1])
 
 
@@ -44,7 +46,7 @@ def _checked(
     usable = _usable(document)
     expansion = expand_frameworks(usable, catalogue_frameworks() if frameworks is None else frameworks)
     read, structural = read_model(model.Document, expansion.document)
-    # Each of a flood of findings costs a hint: a hostile document must not cause more of them than are reported.
+    # Each finding costs a hint: a hostile document must not cause more of them than are reported.
     rules = check_rules(expansion.document, complete=not expansion.diagnostics, each=each)
     semantic = islice(rules, DIAGNOSTICS_MAX)
     found = [*expansion.diagnostics, *(expansion.located(one) for one in [*structural, *semantic])]
@@ -79,7 +81,7 @@ def _check_version(document: dict[str, Any]) -> list[Diagnostic]:
 
 
 def _ordered(found: list[Diagnostic], expansion: Expansion) -> list[Diagnostic]:
-    """One finding per place and message, in the order of the document."""
+    """Return one finding for each place and message, in the order of the document."""
     unique = list(dict.fromkeys(found))[: 2 * DIAGNOSTICS_MAX]
     keys = list(expansion.document)
 

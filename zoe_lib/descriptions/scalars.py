@@ -18,7 +18,7 @@ from zoe_lib.pushdown.column_types import NAMES, type_of
 
 
 def _check(pattern: str, message: str) -> AfterValidator:
-    """A validator whose message says what is allowed, instead of a regular expression."""
+    """Return a validator with a message that states the allowed values, instead of a regular expression."""
     compiled = re.compile(pattern.removeprefix("^").removesuffix("$"))
 
     def check(text: str) -> str:
@@ -51,7 +51,7 @@ def _reader(read: Callable[[str], int]) -> BeforeValidator:
 
 
 def _by(read: Callable[[str], str]) -> AfterValidator:
-    """A validator that returns a normal form, and says what is wrong in the words of the domain."""
+    """Return a validator that converts a value to its normal form, with the domain's own message for a fault."""
 
     def convert(text: str) -> str:
         try:
@@ -70,7 +70,7 @@ def _column_type(text: str) -> str:
 
 
 def _readable_time(text: str) -> str:
-    # Which time it is depends on the submission; whether it is one does not.
+    # The time itself depends on the submission; its validity does not.
     read_time(text, 0.0, zone_needed=True)
     return text
 

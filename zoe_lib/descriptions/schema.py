@@ -10,7 +10,7 @@ from zoe_lib.descriptions.model import Document, Model
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of version 4; the rules beyond structure are not in it."""
+    """Return the JSON Schema (draft 2020-12) of version 4; the rules beyond structure are not in it."""
     schema = Document.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Zoe application description"}
 
@@ -38,7 +38,7 @@ def _step(schema: dict[str, Any], here: dict[str, Any], part: str | int) -> dict
 
 
 def _resolve(schema: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]:
-    """Follow a reference, also the one next to null of an optional field."""
+    """Follow a reference, also one beside the null of an optional field."""
     candidates = [here, *here.get("anyOf", [])]
     for candidate in candidates:
         if "$ref" in candidate:

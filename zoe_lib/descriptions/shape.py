@@ -1,4 +1,4 @@
-"""First check of an untrusted document: it is JSON, its size is bounded, and its texts can be stored."""
+"""First check of an untrusted document: it is JSON of limited size, with texts that can be stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Path = tuple[str | int, ...]
 
 
 def check_shape(document: object) -> list[Diagnostic]:
-    """Return findings that make further checks unsafe; linear in the document, never recursive."""
+    """Return the findings that make further checks unsafe; linear in the document, never recursive."""
     diagnostics: list[Diagnostic] = []
     todo: list[tuple[_Path, object]] = [((), document)]
     nodes, characters = 0, 0

@@ -1,4 +1,4 @@
-"""Structural findings: pydantic's errors in the words of the format."""
+"""Structural findings: pydantic's errors in the terms of the format."""
 
 from __future__ import annotations
 

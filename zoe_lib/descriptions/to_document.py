@@ -25,8 +25,9 @@ _Json = dict[str, Any]
 
 
 def to_document(application: Application) -> _Json:
-    """Return the canonical version-4 document, without frameworks and defaults; `parse` gives the Application back
-    equal."""
+    """Return the canonical version-4 document, without frameworks and defaults; `parse` returns an equal
+    Application.
+    """
     document: _Json = {
         "version": 4,
         "name": application.name,
@@ -170,8 +171,7 @@ def _storage_object(item: StorageObject) -> _Json:
 
 
 def _without(document: _Json, defaults: Mapping[str, object]) -> _Json:
-    """Return the document without nulls, empty values and defaults; sections whose emptiness has a meaning are not
-    passed."""
+    """Return the document without nulls, empty values and defaults; not for sections with a meaning when empty."""
     return {k: v for k, v in document.items() if v is not None and v not in ([], {}) and defaults.get(k, _NO) != v}
 
 

@@ -31,8 +31,9 @@ from zoe_lib.domain.values.storage import Bandwidth, CsvInput, Guarantee, Pushdo
 
 
 def application_of(document: model.Document) -> Application:
-    """Return the Application of a checked, expanded document; environments and labels are sorted, as their order has no
-    meaning."""
+    """Return the Application of a checked, expanded document; environments and labels are sorted, since their order has
+    no meaning.
+    """
     return Application(
         name=document.name,
         components=tuple(_component(component) for component in document.components),
@@ -89,7 +90,7 @@ def _component(component: model.Component) -> Component:
         ends_application=component.ends_application,
         read_only_root=component.read_only_root,
         stop_grace_s=component.stop_grace_s,
-        files=tuple((name, sys.intern(text)) for name, text in _pairs(component.files)),  # many jobs share programs
+        files=tuple((name, sys.intern(text)) for name, text in _pairs(component.files)),  # jobs share programs
         requirements=tuple(sorted(component.requirements)),
         build_requirements=component.build_requirements,
         sources=tuple(_source(source) for source in component.sources),
@@ -121,7 +122,7 @@ def _reservation(resources: model.Resources) -> Resources:
 
 
 def _milli(cores: float) -> int:
-    """Return thousandths; at least one, as a reservation of zero would not be counted."""
+    """Return thousandths of a core, at least one, since a reservation of zero would not be counted."""
     return max(round(cores * 1000), 1) if cores > 0 else 0
 
 

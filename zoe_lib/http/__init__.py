@@ -1,1 +1,1 @@
-"""How servers of Zoe read requests, and how Zoe signs in to Swift."""
+"""Strict HTTP for Zoe's servers, and Zoe's sign-in to Swift."""

@@ -1,8 +1,8 @@
-"""How Zoe signs in to Swift: by version 1 of its own authentication, or at Keystone with an application credential.
+"""Zoe's sign-in to Swift: version 1 of its own authentication, or Keystone with an application credential.
 
-Keystone's address ends in `/v3`. An application credential belongs to a user and a project and has no more of its roles
-than its user gave it; its id and its secret stand where the other way has a user and a key.
-Source: https://docs.openstack.org/api-ref/identity/v3/#authenticating-with-an-application-credential
+Keystone's address ends in `/v3`. An application credential belongs to a user and a project and has at most the roles
+that its user gave it; its id and its secret take the places of user and key. Source:
+https://docs.openstack.org/api-ref/identity/v3/#authenticating-with-an-application-credential
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 ANSWER_BYTES_MAX = 8 << 20
-"""Of an answer with a catalogue."""
+"""Maximum of an answer with a catalogue."""
 _KEYSTONE, _STORE, _PUBLIC = "/v3", "object-store", "public"
 
 
 class NotSignedIn(Exception):  # noqa: N818 - the name is the fact
-    """The answer has no token, or no address of an account; the message says what is missing."""
+    """The answer has no token, or no address of an account; the message names the missing part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class SignInRequest:
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A token, and the URL of the account that it opens."""
+    """A token, and the URL of its account."""
 
     token: str = field(repr=False)
     account_url: str
 
 
 def sign_in_request(auth_url: str, user: str, key: str) -> SignInRequest:
-    """Return how to sign in at an address."""
+    """Return the request for a sign-in at an address."""
     if not _is_keystone(auth_url):
         return SignInRequest("GET", auth_url, {"X-Auth-User": user, "X-Auth-Key": key})
     credential = {"methods": ["application_credential"], "application_credential": {"id": user, "secret": key}}
@@ -50,7 +50,7 @@ def sign_in_request(auth_url: str, user: str, key: str) -> SignInRequest:
 
 
 def signed_in(auth_url: str, headers: Mapping[str, str], content: bytes) -> SignedIn:
-    """Return what a successful answer says. headers: those of the answer, in any case. NotSignedIn."""
+    """Return the token and account in a successful answer. headers: those of the answer, in any case. NotSignedIn."""
     told = {name.lower(): value for name, value in headers.items()}
     keystone = _is_keystone(auth_url)
     token = told.get("x-subject-token" if keystone else "x-auth-token", "")

@@ -1,1 +1,1 @@
-"""What processes log."""
+"""Logging of Zoe's processes."""

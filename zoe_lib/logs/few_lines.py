@@ -1,4 +1,4 @@
-"""A bound on the lines that one client can cause in a log. Standard library only: Swift's filters use it, too."""
+"""Limit the log lines that one client can cause. Standard library only: Swift's filters use it, too."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ipaddress import ip_network
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 LINES_OF_CLIENT_A_SECOND_MAX = 50
-"""About 1 GB a day. A client that makes more requests is counted in the metrics, which drop nothing."""
+"""About 1 GB a day. Further requests of a client are counted in the metrics, which drop nothing."""
 _CLIENTS_MAX = 10_000
 
 
 def client_of(address: str) -> str:
-    """Return what counts as one client: an address, or the IPv6 /64 that a provider assigns as one."""
+    """Return the key of one client: an address, or the IPv6 /64 that a provider assigns as one."""
     if ":" not in address:
         return address
     try:
@@ -34,7 +34,7 @@ class _Lines:
 class FewLines:
     """Counts the lines of each client by second. Thread-safe.
 
-    It knows the clients of the last lines, up to a number; of one that it forgets, dropped lines are not told.
+    It remembers the clients of the last lines, up to a number; for a forgotten client, dropped lines are not reported.
     """
 
     def __init__(self, a_second_max: int = LINES_OF_CLIENT_A_SECOND_MAX, clock: Clock = SYSTEM_CLOCK) -> None:

@@ -27,9 +27,9 @@ def configure_logging(
 ) -> None:
     """Log as JSON or for a console, libraries included; every line names the process.
 
-    `of_client` bounds the lines that name the `address` of a client, for each client.
-    `troubles_a_second_max` bounds warnings and errors together, for a process that strangers can reach: what they do
-    wrong shall not fill a disk. The first that is written afterwards says how many were not (`lines_dropped`).
+    `of_client` limits the lines with the `address` of a client, for each client. `troubles_a_second_max` limits
+    warnings and errors together, for a process that strangers can reach: their faults must not fill a disk. The first
+    line afterwards reports how many were dropped (`lines_dropped`).
     """
     few = Few(troubles_a_second_max)
     shared: Sequence[Processor] = (
@@ -82,7 +82,7 @@ class Few:
             return dropped
 
     def drop(self, _logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-        """Let one of Zoe's lines pass, or drop it."""
+        """Pass one of Zoe's lines, or drop it."""
         if method in _QUIET:
             return event
         dropped = self.take()
@@ -91,7 +91,7 @@ class Few:
         return {**event, "lines_dropped": dropped + event.get("lines_dropped", 0)} if dropped else event
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Do the same for a library's line."""
+        """Pass a library's line, or drop it."""
         if record.levelno < logging.WARNING:
             return True
         dropped = self.take()
@@ -119,7 +119,7 @@ class Unfailing:
 
 
 def _bounding(of_client: FewLines) -> Processor:
-    """Drop lines of a client beyond its bound; the next one that is written says how many (`lines_dropped`)."""
+    """Drop lines of a client beyond its limit; the next written line reports how many (`lines_dropped`)."""
 
     def bound(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         if "address" not in event:
@@ -133,7 +133,7 @@ def _bounding(of_client: FewLines) -> Processor:
 
 
 def _naming(process: str) -> Processor:
-    """Add the name with a processor instead of a context: existing threads have their own contexts."""
+    """Add the process name with a processor instead of a context: existing threads have their own contexts."""
 
     def name(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         return {**event, "process": process}

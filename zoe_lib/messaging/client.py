@@ -1,4 +1,4 @@
-"""The API's side: questions with time-outs, each attempt on a fresh socket, and hints that may be lost."""
+"""Client of the master: questions with time-outs, each attempt on a fresh socket, and hints that may be lost."""
 
 from __future__ import annotations
 
@@ -33,17 +33,16 @@ class MasterRefused(Exception):  # noqa: N818
 
 
 class MasterClient:
-    """Ask the master. Thread-safe.
+    """Send questions to the master. Thread-safe.
 
-    A question that the master has not received within `timeout_s` is sent again, up to `attempts_max` times. A question
-    that it has received is not: the client waits for the answer until all attempts would be over, and tells the master
-    how long that is. A master of an older version sends no receipts, so it is asked again if it has not answered.
+    A question without a receipt within `timeout_s` is sent again, up to `attempts_max` times. A question with a receipt
+    is not: the client waits for the answer until all attempts would be over, and sends the master this time limit. A
+    master of an older version sends no receipts, so the question is sent again if it has not answered.
 
     After a question without an answer, only one caller at a time retries; the others fail at once. So while the master
     is away, questions do not use up the threads that other requests need.
 
-    `endpoint` is where the master answers, or a function that returns the present leader's endpoint; each attempt
-    calls it.
+    `endpoint` is the master's endpoint, or a function that returns the present leader's; each attempt calls it.
     """
 
     def __init__(
@@ -66,12 +65,12 @@ class MasterClient:
         self._sockets_lock = threading.Lock()
         self._closed = False
         self._hints_lock = threading.Lock()
-        # Connected with the first hint: an endpoint that cannot be used must not keep the API from starting.
+        # Connected with the first hint: an unusable endpoint must not keep the API from starting.
         self._hints_to = ""
         self._hints: zmq.Socket[bytes] | None = None
 
     def host(self) -> str:
-        """Return the host by which the master is reached now."""
+        """Return the host of the present master."""
         endpoint = self._endpoint_of()
         return "127.0.0.1" if endpoint.startswith("ipc:") else urlsplit(endpoint).hostname or ""
 
@@ -80,7 +79,8 @@ class MasterClient:
     ) -> dict[str, Any]:
         """Return the answer's body; MasterUnreachable after all attempts, MasterRefused for a refusal.
 
-        `asker` is the user: slow questions are limited for each user."""
+        `asker` is the user: slow questions are limited for each user.
+        """
         request = Request(id=request_id or uuid4().hex, kind=kind, body=body or {})
         if not self._away:
             return self._ask(request, asker)
@@ -92,7 +92,7 @@ class MasterClient:
             self._prober.release()
 
     def hint(self) -> None:
-        """Tell the master that there is work. This never waits; a lost hint costs one timer interval."""
+        """Notify the master of new work. This never waits; a lost hint costs one timer interval."""
         payload = write(Request(id=uuid4().hex, kind="hint"))
         endpoint = self._endpoint_of()
         with self._hints_lock:
@@ -105,9 +105,10 @@ class MasterClient:
                 return
 
     def close(self) -> None:
-        """Close all sockets. Threads that still ask get MasterUnreachable.
+        """Close all sockets. Waiting threads get MasterUnreachable.
 
-        Each thread closes its own socket: another one must not, and libzmq ends the process if it does."""
+        Each thread closes its own socket: another one must not, and libzmq ends the process if it does.
+        """
         with self._hints_lock, self._sockets_lock:
             self._closed = True
             if self._hints is not None:
@@ -126,8 +127,9 @@ class MasterClient:
         raise MasterUnreachable(f"no answer from the master after {self._attempts_max} attempts")
 
     def _try(self, request: Request, header: bytes, until_s: float) -> dict[str, Any] | None:
-        """Return the answer's body; None if the question was not received. MasterUnreachable if it was, but not
-        answered."""
+        """Return the answer's body; None if the master did not receive the question. MasterUnreachable if it did, but
+        did not answer.
+        """
         try:
             socket = self._connect(self._endpoint_of())
         except zmq.ZMQError as error:
@@ -155,7 +157,7 @@ class MasterClient:
         return reply.body or {}
 
     def _hints_socket(self, endpoint: str) -> zmq.Socket[bytes]:
-        """Return the socket for hints to this endpoint; ZMQError if there can be none."""
+        """Return the socket for hints to this endpoint; ZMQError if none can be made."""
         if self._hints is None or endpoint != self._hints_to:
             socket = self._connect(endpoint)
             if self._hints is not None:
@@ -164,7 +166,7 @@ class MasterClient:
         return self._hints
 
     def _connect(self, endpoint: str) -> zmq.Socket[bytes]:
-        with self._sockets_lock:  # a context that has just ended must not be asked for one
+        with self._sockets_lock:  # an ended context must not be asked for a socket
             if self._closed:
                 raise zmq.ZMQError(zmq.ETERM)
             socket = self._context.socket(zmq.DEALER)

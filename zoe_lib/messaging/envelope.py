@@ -1,6 +1,6 @@
 """The versioned envelope of messages between API and master. A message is one JSON object in one ZeroMQ frame.
 
-Unknown fields are ignored, so that programs of two versions understand each other while an installation is upgraded.
+Unknown fields are ignored, so that programs of two versions understand each other during an upgrade.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class BadEnvelope(Exception):  # noqa: N818 - the name is the fact
 
 
 class Request(BaseModel):
-    """A question, or a hint that there is work. Repeating it does no harm."""
+    """A question, or a hint that there is work. Repeating it is safe."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -44,7 +44,7 @@ class Problem(BaseModel):
 
 
 class Reply(BaseModel):
-    """The answer to the request of the same id."""
+    """The answer to the request with the same id."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 

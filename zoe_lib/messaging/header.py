@@ -1,7 +1,8 @@
-"""The frame before a question: how long its client waits, and who it is.
+"""The frame before a question: its client, and how long the client waits.
 
 A master that does not know it takes it for a part of the return address and still answers; a client that does not know
-it sends none. The time is relative, since clocks of two machines differ."""
+it sends none. The time is relative, since clocks of two machines differ.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _REMAINING_MS_MAX = 3_600_000
 
 
 class Header(BaseModel):
-    """One question, however often it is sent. Fields of later versions are ignored."""
+    """Header of one question, the same each time it is sent. Fields of later versions are ignored."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 

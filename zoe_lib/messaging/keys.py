@@ -25,13 +25,13 @@ class KeyPair:
 
 
 class Only:
-    """Lets in the holders of these public keys; for an authenticator."""
+    """Accept the holders of these public keys; for an authenticator."""
 
     def __init__(self, allowed: Collection[bytes]) -> None:
         self._allowed = allowed
 
     def callback(self, domain: str, key: bytes) -> bool:
-        """Return whether a peer that holds this key may connect; the authenticator calls this."""
+        """Return whether a peer with this key may connect; the authenticator calls this."""
         return domain is not None and key in self._allowed
 
 
@@ -40,10 +40,10 @@ class CannotMakeKeys(Exception):  # noqa: N818 - the name is the fact
 
 
 def ensure_keys(directory: Path) -> None:
-    """Make the key pairs of master and API where they are missing; secret halves are readable by the owner only.
-    CannotMakeKeys if that fails.
+    """Make the missing key pairs of master and API; only the owner can read the secret halves. CannotMakeKeys if that
+    fails.
 
-    A public half alone is a pair that was made elsewhere: its secret stays with the other side.
+    A public half alone belongs to a pair made elsewhere: its secret stays with the other side.
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def ensure_keys(directory: Path) -> None:
 def replace_keys(directory: Path) -> None:
     """Replace the key pairs of master and API; both use the old ones until they are restarted.
 
-    Halves whose counterpart is elsewhere are replaced as well, so every directory of an installation needs a copy.
+    Halves with a counterpart elsewhere are replaced as well, so every directory of an installation needs a copy.
     """
     with (directory / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -90,7 +90,7 @@ def _make_keys(directory: Path, name: str) -> None:
 
 
 def load_keys(directory: Path, name: str) -> KeyPair:
-    """Return the key pair with this name; FileNotFoundError if it was never made."""
+    """Return the key pair with this name; FileNotFoundError if it does not exist."""
     public, secret = zmq.auth.load_certificate(directory / f"{name}.key_secret")
     if secret is None:
         raise ValueError(f"{directory / name}.key_secret does not contain a secret key")

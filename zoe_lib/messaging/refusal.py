@@ -1,4 +1,4 @@
-"""A refusal by the master."""
+"""The refusal of a request by the master."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The master's side: a ROUTER socket for known keys only, and a few workers that answer."""
+"""Server of the master: a ROUTER socket for known keys only, and a few workers that answer."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _FRAMES_MAX = 3
 _ADDRESS_BYTES_MAX = 4096
 _LOOK_MS = round(LOOK_S * 1000)
 _Answer = Callable[[], dict[str, Any]]
-_LaneQueue = Queue[tuple[Question, Request] | None]  # the places of its kinds limit it
+_LaneQueue = Queue[tuple[Question, Request] | None]  # the limits of its kinds bound it
 
 
 class Server:
     """Answers requests by kind. Malformed requests get a problem or are dropped, and do not disturb others.
 
-    One thread owns the socket: it sends a receipt for each question that came with a header, and gives it to the
-    workers. A question that is sent again is answered once, to where it was sent from last. `slow` questions wait in
-    lanes with separate threads. A question whose client has left is dropped before it is begun.
+    One thread owns the socket: it sends a receipt for each question with a header, and hands it to the workers. A
+    repeated question is answered once, to its last sender. `slow` questions wait in lanes with separate threads. A
+    question is dropped before it begins if its client has left.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Server:
 
     @property
     def endpoint(self) -> str:
-        """Return its endpoint; the port is known even if the kernel chose it."""
+        """Return the endpoint, with the port that the kernel chose."""
         return self._endpoint
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ class Server:
                 waiting.put(None)
         for thread in self._workers:
             thread.join()
-        # Ends the wait of the last thread, and returns when it has closed its sockets.
+        # Wakes the last thread, and returns when it has closed its sockets.
         self._context.term()
         self._passing.join()
 
@@ -131,17 +131,17 @@ class Server:
                 self._unfinished.look(more_to_take=self._front in ready)
 
     def _receive(self) -> Question | None:
-        """Return the next question; None for a message of another form, of which nothing is kept."""
+        """Return the next question; None for a message of another form, which is discarded."""
         frames = [self._front.recv(copy=False)]
         count = 1
         while frames[-1].more:
-            # A message may have any number of frames: beyond those of a question, one is held at a time.
+            # A message may have any number of frames: beyond those of a question, only one at a time is kept.
             del frames[_FRAMES_MAX:]
             frames.append(self._front.recv(copy=False))
             count += 1
         self._unfinished.finished(frames[-1])
         if not 2 <= count <= _FRAMES_MAX or any(len(frame) > _ADDRESS_BYTES_MAX for frame in frames[:-1]):
-            log.warning("message dropped", why=f"it is no question: {count} frames")
+            log.warning("message dropped", why=f"not a question: {count} frames")
             return None
         return arrived([frame.bytes for frame in frames])
 
@@ -152,7 +152,7 @@ class Server:
             try:
                 self._waiting.put_nowait(question)
             except Full:
-                return  # without a receipt the client sends it again
+                return  # without a receipt the client repeats it
         if question.key:
             self._routes[question.key] = question.route
             self._front.send_multipart([*question.route, RECEIVED])

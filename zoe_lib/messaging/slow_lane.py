@@ -1,4 +1,4 @@
-"""Questions that may take long: lanes with their own threads, and limits on how many are accepted at a time."""
+"""Slow questions: lanes with their own threads, and limits on the questions accepted at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SlowHandler = Callable[[dict[str, Any], Left], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Threads for questions that wait for the same thing; `busy` is the code of a refusal."""
+    """Threads for questions that wait for the same resource; `busy` is the code of a refusal."""
 
     name: str
     threads: int
@@ -27,8 +27,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many questions of a kind are accepted at a time: in total, and of one client. `busy` is the code of a
-    refusal."""
+    """Maximum questions of a kind at a time: in total, and from one client. `busy` is the code of a refusal."""
 
     in_all_max: int
     of_asker_max: int
@@ -37,7 +36,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """A handler, how many of its questions are accepted at a time (in total, and of one client), and their lane."""
+    """A handler, its maximum questions at a time (in total, and from one client), and their lane."""
 
     handler: SlowHandler
     in_all_max: int
@@ -46,12 +45,12 @@ class Slow:
 
     @property
     def bounds(self) -> Bounds:
-        """Return its bounds, with the code of its lane."""
+        """Return its limits, with the code of its lane."""
         return Bounds(self.in_all_max, self.of_asker_max, self.lane.busy)
 
 
 class Places:
-    """Count the questions that wait or are being answered. Thread-safe."""
+    """Count waiting and running questions. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,7 +1,7 @@
-"""ZeroMQ and the limit of descriptors.
+"""Make ZeroMQ contexts safely near the limit of descriptors.
 
-The library ends the process when it cannot start its threads because no descriptor is free. What it creates later only
-fails. So its threads are started when descriptors are surely free.
+The library ends the process when it cannot start its threads for lack of descriptors; later failures only raise errors.
+So its threads are started while descriptors are surely free.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _DESCRIPTORS = 24
 
 
 def new_context() -> zmq.Context[zmq.Socket[bytes]]:
-    """Return a context whose threads run. Raises OSError if too few files may be opened."""
+    """Return a context with running threads. Raises OSError if too few files may be opened."""
     with ExitStack() as exits:
         for _ in range(_DESCRIPTORS):
             exits.callback(os.close, os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))

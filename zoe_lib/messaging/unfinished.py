@@ -1,8 +1,9 @@
-"""A bound on messages that never end.
+"""Limit the size of messages that never end.
 
-ZeroMQ keeps the frames of a message until its last one arrives. It can bound the size of a frame, but not their number.
-The kernel knows how much each connection has received: one that has received far more than a message since its last
-message was complete is ended, and ZeroMQ then forgets what it keeps of it."""
+ZeroMQ keeps the frames of a message until its last one arrives. It can limit the size of a frame, but not their number.
+The kernel knows how much each connection has received: a connection that has received far more than a message since its
+last complete one is ended, and ZeroMQ then discards its frames.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +21,17 @@ from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX
 log = structlog.get_logger(__name__)
 
 UNFINISHED_BYTES_MAX = 4 * MESSAGE_BYTES_MAX
-"""A question is less than two of the largest frames."""
+"""A question is smaller than two of the largest frames."""
 LOOK_S = 0.25
-# While messages keep coming, some that are complete may not have been taken yet; but a flood must not put off the look.
+# While messages keep coming, complete ones may not have been taken yet; but a flood must not postpone the check.
 _LOOK_S_MAX = 2.0
 _TCP_INFO_BYTES_RECEIVED = slice(128, 136)  # struct tcp_info of Linux
 
 
 class UnfinishedMessages:
-    """Watches the TCP connections of a listening socket, in the thread that uses it. Connections by `ipc:` do not
-    count."""
+    """Watches the TCP connections of a listening socket, in the thread that uses it. `ipc:` connections do not
+    count.
+    """
 
     def __init__(self, front: zmq.Socket[bytes], clock: Clock = SYSTEM_CLOCK) -> None:
         self._front = front
@@ -46,11 +48,11 @@ class UnfinishedMessages:
         self._events.close()
 
     def finished(self, frame: zmq.Frame) -> None:
-        """Note that a message has been taken whose last frame is this one."""
+        """Record that a message with this last frame has been taken."""
         self._finished.add(frame.get(zmq.SRCFD))
 
     def look(self, more_to_take: bool) -> None:
-        """End connections with too much of an unfinished message, if it is time to look."""
+        """End connections with too long an unfinished message, if a check is due."""
         since_s = self._clock.monotonic_s() - self._looked_at_s
         if since_s < (_LOOK_S_MAX if more_to_take else LOOK_S):
             return
@@ -71,9 +73,10 @@ class UnfinishedMessages:
                 self._received_before.pop(event["value"], None)
 
     def _end_if_beyond(self, descriptor: int, most: int) -> int:
-        """Return how much a connection has received; end it if that is more than `most` and no message was complete.
+        """Return how many bytes a connection has received; end it if that is more than `most` and no message was
+        complete.
 
-        ZeroMQ may have closed the descriptor, and another file may have it now: only a TCP connection counts as one.
+        ZeroMQ may have closed the descriptor, and another file may have it now: only TCP connections count.
         """
         try:
             with socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as connection:

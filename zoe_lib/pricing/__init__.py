@@ -1,1 +1,1 @@
-"""Price lists, and statements of what executions cost: values and rules, without a database."""
+"""Price lists, and statements of the costs of executions: values and rules, without a database."""

@@ -1,4 +1,4 @@
-"""What an application would cost."""
+"""Estimate the price of an application."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoe_lib.pricing.statement import charge
 def estimate(
     application: Application, tenant: str, user: str, run_s: float, prices: PriceList
 ) -> tuple[Decimal, tuple[str, ...]]:
-    """Return what it costs if all its services run for that time, and what has no price; without discounts."""
+    """Return the price if all its services run for that time, and the meters without a price; without discounts."""
     total, gaps = Decimal(0), []
     for use in expected_use(application, tenant, user, run_s):
         try:

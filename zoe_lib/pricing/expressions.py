@@ -1,7 +1,7 @@
 """Expressions of price lists, in CEL (Common Expression Language).
 
 CEL has no decimal numbers, and its fractions are binary: an amount is a text, such as "0.05", or a whole number. So no
-price ever goes through a floating-point number.
+price is ever computed in floating point.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ PERCENT_MAX = 100
 LENGTH_MAX = 500
 """Maximum characters of an expression."""
 _AMOUNT = re.compile(r"\d{1,9}(\.\d{1,12})?", re.ASCII)
-# The only loops of CEL. Without them, the work is bounded by the length. CEL lets blanks and comments stand between the
-# name of a function and its parenthesis.
+# The only loops of CEL. Without them, the length bounds the work. CEL allows blanks and comments between the name of a
+# function and its parenthesis.
 _LOOP = re.compile(
     r"\b(all|exists|exists_one|existsOne|map|filter|transformList|transformMap\w*)(?:\s|//[^\n]*(?:\n|$))*\("
 )
 
-# Of the parser of ANTLR, and of the library that runs the expression.
+# Messages of the ANTLR parser, and of the library that runs the expression.
 _SYNTAX = re.compile(r"<input>:\d+:(\d+): Syntax error: (.*)")
 _QUOTED = re.compile(r"'[^']{1,40}'")
 _OPERATION = re.compile(r"Unsupported operation: (\w+ \S+ \w+)")
@@ -34,7 +34,7 @@ Values = Mapping[str, str | float]
 
 
 class ExpressionError(ValueError):
-    """An expression that cannot be read, or has no usable result; the message says why."""
+    """An expression that cannot be read, or has no usable result; the message gives the cause."""
 
 
 def check_amount(text: str, sample: Values) -> None:
@@ -43,7 +43,7 @@ def check_amount(text: str, sample: Values) -> None:
 
 
 def check_percent(text: str, sample: Values) -> None:
-    """Raise ExpressionError unless this is a part of a hundred, or an expression whose result for the sample is one."""
+    """Raise ExpressionError unless this is a percentage, or an expression whose result for the sample is one."""
     if amount_of(text, sample) > PERCENT_MAX:
         raise ExpressionError(f"more than {PERCENT_MAX} percent")
 
@@ -54,7 +54,7 @@ def check_condition(text: str, sample: Values) -> None:
 
 
 def amount_of(text: str, values: Values) -> Decimal:
-    """Return the amount, at least 0, that a text is or that its expression gives for these values."""
+    """Return an amount of at least 0: the text itself, or the result of its expression for these values."""
     if _AMOUNT.fullmatch(text):
         return Decimal(text)
     result = _result(text, values)
@@ -68,7 +68,7 @@ def amount_of(text: str, values: Values) -> Decimal:
 
 
 def holds(text: str, values: Values) -> bool:
-    """Return whether a condition holds for these values."""
+    """Return whether a condition is true for these values."""
     result = _result(text, values)
     if not isinstance(result, bool):
         raise ExpressionError(f"the result {str(result)[:40]!r} is neither true nor false")
@@ -90,7 +90,7 @@ def _compiled(text: str, known: Collection[str]) -> cel.Program:
         raise ExpressionError(f"longer than {LENGTH_MAX} characters")
     if loop := _LOOP.search(text):
         raise ExpressionError(f"{loop.group(1)}() is not available here")
-    # It imports a command line, too, which takes a third of what all settings take. Most programs compile nothing.
+    # cel also imports a command line, which takes a third of the time of all settings. Most programs compile nothing.
     import cel
 
     try:
@@ -103,7 +103,7 @@ def _compiled(text: str, known: Collection[str]) -> cel.Program:
 
 
 def _where(error: Exception) -> str:
-    """Say the first place that the parser does not take, without its names of tokens."""
+    """Describe the first place that the parser rejects, without its token names."""
     found = _SYNTAX.search(str(error))
     if found is None:
         return "the parser takes it for no expression"

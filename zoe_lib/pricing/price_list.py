@@ -1,4 +1,4 @@
-"""Price lists: how their document is read, with all its errors at once."""
+"""Price lists: read their documents, and report all errors at once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KEYS = {
 
 @value(frozen=True, slots=True)
 class Row:
-    """A row of a price list: an amount, for what its condition holds for; without a condition, for everything."""
+    """A row of a price list: an amount, and the condition for it; without a condition, it always applies."""
 
     amount: str
     when: str = ""
@@ -63,9 +63,7 @@ class PriceList:
     credits: tuple[Row, ...] = ()
 
     def rate_of(self, use: MeteredUse) -> Decimal:
-        """Return the rate: that of the first row that applies. ExpressionError: there is none, or it cannot be
-        computed.
-        """
+        """Return the rate of the first row that applies. ExpressionError: none applies, or it cannot be computed."""
         values = {"tenant": use.tenant, "user": use.user, "application": use.application, "device": use.device}
         for row in self.rates:
             if row.meter is use.meter and row.holds(values):

@@ -1,4 +1,4 @@
-"""Statements: what was held in a month, priced line by line.
+"""Statements: the use of a month, priced line by line.
 
 A line is rounded once, half to even, and everything else is a sum of lines: the part of a user, and the total. So parts
 always add up to the whole.
@@ -24,7 +24,7 @@ NO_LIST = "no price list holds"
 
 
 class MeterReader(Protocol):
-    """Return what was held from one moment to another, in microseconds since the epoch, each subject once."""
+    """Reads the use between two moments, in microseconds since the epoch, each subject once."""
 
     def __call__(self, from_us: int, to_us: int) -> Iterable[MeteredUse]:
         """Return the use."""
@@ -33,10 +33,10 @@ class MeterReader(Protocol):
 
 @value(frozen=True, slots=True)
 class Line:
-    """A line of a statement. `from_us` and `to_us`: the part of the month that its price list holds for.
+    """A line of a statement. `from_us` and `to_us`: the part of the month in which its price list applies.
 
-    `rate` and `amount` are None where nothing prices it, and `problem` says why. `quantity` is in the meter's unit.
-    `total` is the amount without discount and credit. `unused`: the part of the amount for what was not used.
+    `rate` and `amount` are None if no price list prices it, and `problem` says why. `quantity` is in the meter's unit.
+    `total` is the amount without discount and credit. `unused`: the part of the amount for unused reservations.
     """
 
     tenant: str
@@ -62,13 +62,13 @@ class Line:
 
     @property
     def total(self) -> Decimal:
-        """Return what is to be paid."""
+        """Return the amount to pay."""
         return (self.amount or Decimal(0)) - self.discount - self.credit
 
 
 @value(frozen=True, slots=True)
 class Period:
-    """A part of a month, and the price list that holds then, if one does."""
+    """A part of a month, and its price list, if there is one."""
 
     from_us: int
     to_us: int
@@ -76,19 +76,19 @@ class Period:
 
 
 def periods(lists: Iterable[PriceList], from_us: int, to_us: int) -> Iterator[Period]:
-    """Split a time where another price list begins to hold, or none; the list that began last holds."""
+    """Split a period where another price list, or none, begins to apply; the list that began last applies."""
     ordered = sorted(lists, key=lambda one: one.from_us)
     borders = {from_us, to_us}
     for one in ordered:
         borders |= {at for at in (one.from_us, one.until_us) if at is not None and from_us < at < to_us}
-    # An earlier list may end while a later one holds: that is no border.
+    # The end of an earlier list, while a later one applies, is not a border.
     for prices, parts in groupby(pairwise(sorted(borders)), key=lambda part: in_force(ordered, part[0])):
         whole = list(parts)
         yield Period(whole[0][0], whole[-1][1], prices)
 
 
 def in_force(lists: Iterable[PriceList], at_us: int) -> PriceList | None:
-    """Return the list that holds at a moment, if one does: the last that began, unless it has ended."""
+    """Return the list that applies at a moment, if any: the last that began, unless it has ended."""
     begun = [one for one in lists if one.from_us <= at_us]
     newest = max(begun, key=lambda one: one.from_us, default=None)
     return newest if newest is None or newest.until_us is None or at_us < newest.until_us else None
@@ -101,10 +101,10 @@ def lines(
     held: MeterReader,
     missed_share: Callable[[str, int, int], float | None] = lambda _tenant, _from, _to: None,
 ) -> tuple[Line, ...]:
-    """Return the lines of all that was held from one moment to another, with discounts and credits.
+    """Return the lines of all use between two moments, with discounts and credits.
 
-    `held` has to return all of a tenant, since a discount depends on what the whole tenant pays. `missed_share`: which
-    share of the bandwidth granted to a tenant was missed, None if it is not known.
+    `held` must return all use of a tenant, since a discount depends on the tenant's total. `missed_share`: the missed
+    share of a tenant's granted bandwidth, None if unknown.
     """
     found: list[Line] = []
     for period in periods(lists, from_us, to_us):
@@ -114,14 +114,14 @@ def lines(
 
 
 def charge(use: MeteredUse, prices: PriceList) -> tuple[Decimal, Decimal]:
-    """Return the rate and the rounded amount of what was held; ExpressionError."""
+    """Return the rate and the rounded amount of a use; ExpressionError."""
     rate = prices.rate_of(use)
     exact = _EXACT.divide(_EXACT.multiply(Decimal(use.units), rate), Decimal(ONE[use.meter]))
     return rate, rounded(exact, prices)
 
 
 def rounded(amount: Decimal, prices: PriceList) -> Decimal:
-    """Return an amount in the decimal places of the list, half to even."""
+    """Return an amount in the decimal places of the list, rounded half to even."""
     return _EXACT.quantize(amount, Decimal(1).scaleb(-prices.digits))
 
 
@@ -152,7 +152,7 @@ def _reduced(
         try:
             percent = prices.discount(tenant, sum((one.amount or Decimal(0) for one in all_lines), Decimal(0)))
             credit = prices.credit(tenant, missed) if missed is not None else Decimal(0)
-        except ExpressionError as error:  # it is said, and the line is charged without a reduction
+        except ExpressionError as error:  # the line reports the error, and is charged without a reduction
             yield from (changed(line, problem=line.problem or f"no discount or credit: {error}") for line in all_lines)
             continue
         for line in all_lines:
@@ -167,7 +167,7 @@ def _order(line: Line) -> tuple[object, ...]:
 
 
 def gaps(found: Iterable[Line], zone: str) -> tuple[str, ...]:
-    """Return what nothing prices, each once, as sentences."""
+    """Return the meters without a price, each once, as sentences."""
     seen: dict[str, None] = {}
     for line in found:
         if line.amount is None:

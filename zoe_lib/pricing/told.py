@@ -1,4 +1,4 @@
-"""Prices as they are told. Pure."""
+"""Round prices for display. Pure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ _DIGITS = 3
 
 
 def told_price(amount: Decimal, rounding: str = ROUND_HALF_EVEN) -> Decimal:
-    """Return an amount with four decimals, and of a small one its first three digits."""
+    """Return an amount with four decimals, or the first three digits of a small one."""
     places = _PLACES if not amount else max(_PLACES, _DIGITS - 1 - amount.adjusted())
     return amount.quantize(Decimal(1).scaleb(-places), rounding=rounding)

@@ -32,7 +32,7 @@ def month_of(name: str, zone: str) -> Month:
 
 
 def month_at(at_s: float, zone: str) -> Month:
-    """Return the month that this time is in."""
+    """Return the month of a time."""
     return month_of(datetime.fromtimestamp(at_s, zone_of(zone)).strftime("%Y-%m"), zone)
 
 
@@ -55,7 +55,7 @@ def moment_us(text: str, zone: str) -> int:
 
 
 def text_of(at_us: int, zone: str) -> str:
-    """Return a moment as people write it in that zone, with its offset."""
+    """Return a moment as text in that zone, with its offset."""
     return datetime.fromtimestamp(at_us / 1_000_000, zone_of(zone)).isoformat(sep=" ", timespec="seconds")
 
 

@@ -1,1 +1,1 @@
-"""Predicates over columns, as Spark, views and descriptions read them. Standard library only, for Swift's filters."""
+"""Predicates over columns, shared by Spark, views and descriptions. Standard library only, for Swift's filters."""

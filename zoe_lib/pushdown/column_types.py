@@ -51,7 +51,7 @@ class ColumnType:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Return the least and the greatest whole number that it holds, if `is_integer`."""
+        """Return the smallest and the largest whole number of the type, if `is_integer`."""
         half = 1 << (_BITS[self.kind] - 1)
         return -half, half - 1
 
@@ -69,7 +69,7 @@ def type_of(name: str) -> ColumnType | None:
 
 
 def date_of(text: str) -> date | None:
-    """Return the day that a text `YYYY-MM-DD` means."""
+    """Return the day of a text `YYYY-MM-DD`."""
     found = _DATE.fullmatch(text)
     try:
         return date(int(found[1]), int(found[2]), int(found[3])) if found else None
@@ -84,7 +84,7 @@ def day_of_time(text: str) -> date | None:
 
 
 def mismatches(predicate: Predicate, types: Mapping[str, ColumnType]) -> Iterator[str]:
-    """Yield a sentence for each comparison that its column's type does not allow."""
+    """Yield a sentence for each comparison that the column's type does not allow."""
     match predicate:
         case Comparison(column=column):
             if (type_ := types.get(column)) is not None and (wrong := _mismatch(predicate, type_)):

@@ -1,4 +1,4 @@
-"""The `where` of a pushdown: descriptions are checked with it, and Swift's filters evaluate it. Standard library only.
+"""Parse the `where` of a pushdown, for checks of descriptions and for Swift's filters. Standard library only.
 
     where      = and-list { "or" and-list }          and-list = term { "and" term }
     term       = "not" term | "(" where ")" | test
@@ -7,10 +7,10 @@
     op         = "=" | "!=" | "<>" | "<" | "<=" | ">" | ">="
     column     = identifier | `quoted with back-ticks`   literal = 'text' (with '' for a quote) | number
 
-Comparing with a number compares numbers, comparing with a text compares text by its UTF-8 bytes, as Spark does, or
-dates, times and truth values where the column has such a type (`column_types`). A field that is empty or no value of
-its type is null: a comparison with it is neither true nor false, and only rows for which the whole is true are wanted
-(SQL's three-valued logic). Numbers are kept exactly as they are written.
+A comparison with a number compares numbers; one with a text compares UTF-8 bytes, as Spark does, or dates, times and
+truth values if the column has such a type (`column_types`). An empty field, or one that is not a value of its type, is
+null: a comparison with it is neither true nor false, and only rows for which the whole `where` is true are selected
+(SQL's three-valued logic). Numbers are parsed exactly, without rounding.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LENGTH_MAX = 4096
 TERMS_MAX = 200
 DEPTH_MAX = 50
 EXPONENT_MAX = 300
-"""Maximum absolute value of a number: within double precision."""
+"""Maximum decimal exponent of a number, in both directions: within double precision."""
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 _OPERATORS = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -39,7 +39,7 @@ _WORDS = frozenset({"and", "or", "not", "in", "between", "is", "null"})
 
 
 class PredicateError(ValueError):
-    """A `where` that cannot be parsed; the message says where."""
+    """A `where` that cannot be parsed; the message gives the place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ Predicate: TypeAlias = Comparison | IsNull | Not | And | Or
 
 
 def parse(text: str) -> Predicate:
-    """Return the meaning of a `where`; PredicateError if it is invalid."""
+    """Parse a `where`; PredicateError if it is invalid."""
     if len(text) > LENGTH_MAX:
         raise PredicateError(f"longer than {LENGTH_MAX} characters")
     parser = _Parser(list(_tokens(text)))

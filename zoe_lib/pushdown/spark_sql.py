@@ -1,4 +1,6 @@
-"""The `where` of a pushdown as an expression of Spark SQL that means the same for columns of these types."""
+"""Translate the `where` of a pushdown to an expression of Spark SQL with the same meaning for columns of these
+types.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How long applications run: learned from ended runs, by what each was given. Pure."""
+"""Estimate run times of applications from ended runs and their resources. Pure."""

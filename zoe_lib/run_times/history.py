@@ -1,4 +1,4 @@
-"""What ended runs of all kinds teach about runs to come."""
+"""Predict run times from the ended runs of all kinds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from zoe_lib.run_times.values import RunSample, RunSetting
 
 KINDS_MAX = 20_000
 TOLD_MAX = 20_000
-"""Runs to come of which it is kept what was expected of them."""
+"""Maximum number of unfinished runs with a stored prediction."""
 FEW = 5
-"""With fewer runs, an answer is wide: it rests on how other kinds began."""
+"""With fewer runs, an answer is uncertain (wide): it rests on the first runs of other kinds."""
 _SOME = 20
 _POOLS_MAX = 10_000
 _SHORTEST_S = 1.0
@@ -26,10 +26,9 @@ _SHORTEST_S = 1.0
 
 @value(frozen=True, slots=True)
 class RunTimeAnswer:
-    """How long a run takes. p50_s: half of such runs take no longer; p90_s: nine of ten.
-
-    samples: ended runs of its kind, 64 at most. wide: there are few, so that p90 may be a rule of thumb, or none had
-    about as many cores.
+    """An estimated run time. p50_s: half of such runs take no longer; p90_s: nine of ten.
+    samples: ended runs of its kind, 64 at most. wide: uncertain: there are few, so that p90 may be a rule of thumb, or
+    none had a similar number of cores.
     """
 
     expected_s: float
@@ -40,8 +39,8 @@ class RunTimeAnswer:
 
 
 class _Given(Enum):
-    """What a run had of what it was told for. Nobody guarantees elastic services or bandwidth to most runs: that they
-    got less is an error of what was told at their submission, but not of what is told for a guarantee.
+    """The resources of a prediction that a run had for certain. Most runs have no guarantee of elastic services or
+    bandwidth: getting less is an error of the prediction at submission, but not of a prediction for a guarantee.
     """
 
     PERHAPS = "perhaps"
@@ -52,8 +51,8 @@ class _Given(Enum):
 
 @dataclass(slots=True)
 class _Told:
-    """What was expected of a run at its submission: its time; what would be of other settings; and for what it is given
-    and each of `CHANCES`, the levels, and the factor read by them.
+    """The prediction for a run at its submission: its time; the model for other settings; and for each certainty and
+    each of `CHANCES`, the levels, and the factor read at them.
     """
 
     expected_s: float
@@ -63,20 +62,20 @@ class _Told:
 
 
 class RunTimes:
-    """Learned in memory, in the order of submissions and ends; the kinds that ended last, 20,000 at most."""
+    """Run times learned in memory, in the order of submissions and ends; the kinds that ended last, 20,000 at most."""
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[Kind, RunsOfKind] = OrderedDict()
         self._pools: OrderedDict[tuple[str, int, _Given], Pool] = OrderedDict()
         self._levels = {given: Levels() for given in _Given}
         self._told: OrderedDict[str, _Told] = OrderedDict()
-        self._ended: OrderedDict[str, _Told] = OrderedDict()  # those of which it may still be told what they read
+        self._ended: OrderedDict[str, _Told] = OrderedDict()  # those whose reading rate may still become known
 
     def submitted(self, run_id: str, kind: Kind, setting: RunSetting) -> None:
-        """Keep what is expected of a run that is submitted, to compare it with what it takes.
+        """Store the prediction for a submitted run, to compare it with its run time.
 
-        Chances come true for what was said then: runs that are submitted together end before any of them has taught
-        something.
+        Chances are calibrated for predictions at that time: runs submitted together end before any of them has been
+        learned.
         """
         runs = self._kinds.get(kind)
         if runs is None or runs.model is None:
@@ -86,7 +85,7 @@ class RunTimes:
             self._told.popitem(last=False)
 
     def learn(self, run_id: str, kind: Kind, sample: RunSample) -> None:
-        """Add a run that has ended well, after it was compared with what was expected of it."""
+        """Learn a successful run, after comparing it with its prediction."""
         runs = self._kinds.pop(kind, None) or RunsOfKind()
         self._kinds[kind] = runs
         if len(self._kinds) > KINDS_MAX:
@@ -96,7 +95,7 @@ class RunTimes:
             told = self._expectation(kind, runs, sample.setting)
         if told is not None:
             factor = max(took_s(sample), _SHORTEST_S) / told.expected_s
-            # Others would be judged by what was not yet known at their submission.
+            # A later prediction would be judged by facts that were unknown at the submission.
             _judge(told, _Given.PERHAPS, factor, judged=was_told is not None)
             self._judge_given(told, _Given.CORES, sample, judged=was_told is not None)
             if read_at(sample.setting) is not None:
@@ -108,7 +107,7 @@ class RunTimes:
         runs.add(sample, run_id)
 
     def amend(self, run_id: str, kind: Kind, sample: RunSample) -> bool:
-        """Replace what a run taught, since more is known of it now; return False if it is not among the newest."""
+        """Replace a learned run, since more is known of it now; return False if it is not among the newest."""
         runs = self._kinds.get(kind)
         if runs is None or not runs.has(run_id):
             return False
@@ -119,11 +118,11 @@ class RunTimes:
         return True
 
     def ended(self, run_id: str) -> None:
-        """Forget what was expected of a run that taught nothing."""
+        """Discard the prediction for a run that teaches nothing."""
         self._told.pop(run_id, None)
 
     def answer(self, kind: Kind, setting: RunSetting) -> RunTimeAnswer | None:
-        """Return how long a run with this setting takes; None without any run of its kind."""
+        """Return the run time with this setting; None without any run of its kind."""
         runs = self._kinds.get(kind)
         if runs is None or runs.model is None:
             return None
@@ -135,7 +134,7 @@ class RunTimes:
         return RunTimeAnswer(expected_s, p50_s, max(p90_s, p50_s), len(runs.samples), wide)
 
     def within_s(self, kind: Kind, setting: RunSetting, chance: float) -> float | None:
-        """Return in what time a run ends with a chance that is given these cores, and this rate if there is one, for
+        """Return the time within which a run ends with this chance, if it has these cores, and this rate if given, for
         all its time; None without any run of its kind.
         """
         runs = self._kinds.get(kind)
@@ -144,12 +143,12 @@ class RunTimes:
         given = _Given.CORES if setting.rate is None else _Given.RATE
         pool = self._pool(kind, runs, setting, given)
         most = nearest_chance(chance)
-        # What is told for a chance holds for every lower one, too: levels that were learned one by one may cross.
+        # A prediction for a chance holds for every lower one, too: levels that were learned one by one may cross.
         factors = [self._factor(runs, pool, setting, one, given)[1] for one in CHANCES if one <= most]
         return runs.expected_s(setting) * max(factors)
 
     def ways_to_read(self, kind: Kind) -> frozenset[bool]:
-        """Return of which ways to read it is known how much a run reads: through views (True), plainly (False)."""
+        """Return the ways of reading for which a run's bytes are known: through views (True), plainly (False)."""
         runs = self._kinds.get(kind)
         return frozenset() if runs is None else runs.ways_to_read()
 
@@ -163,7 +162,7 @@ class RunTimes:
 
     @staticmethod
     def _judge_given(told: _Told, given: _Given, sample: RunSample, *, judged: bool) -> None:
-        """Compare a run with what would have been told for what it was given."""
+        """Compare a run with the prediction for the resources that it had."""
         if not told.expectation.model.seen(sample.setting):
             return
         expected_s = told.expectation.expected_s(known_before(sample.setting, rated=given is _Given.RATE))
@@ -172,7 +171,7 @@ class RunTimes:
     def _factor(
         self, runs: RunsOfKind, pool: Pool, setting: RunSetting, chance: float, given: _Given = _Given.PERHAPS
     ) -> tuple[Levels, float]:
-        """Return the factor at a chance, and the levels by which it was read: of the kind itself if it has had enough
+        """Return the factor at a chance, and the levels at which it was read: of the kind itself if it has had enough
         runs, else of kinds with as many runs.
         """
         factors = runs.rated_factors if given is _Given.RATE else runs.factors
@@ -182,12 +181,16 @@ class RunTimes:
 
     @staticmethod
     def _own_are_enough(runs: RunsOfKind, count: int, setting: RunSetting, chance: float) -> bool:
-        """Return whether the kind's own factors have a quantile at this chance; for rare ones, 20 and the levels do."""
+        """Return whether the kind's own factors have a quantile at this chance; for rare chances, 20 factors and the
+        levels suffice.
+        """
         seen = runs.model is not None and runs.model.seen(setting)
         return seen and count > min(max(math.ceil(chance / (1 - chance) - 1e-9), FEW), _SOME)
 
     def _pool(self, kind: Kind, runs: RunsOfKind, setting: RunSetting, given: _Given) -> Pool:
-        """Return the factors of runs of all kinds of the tenant, and of no other, of which as much was known."""
+        """Return the factors of all kinds of the tenant, and of no other tenant, that were predicted with as much
+        knowledge.
+        """
         if runs.model is None or not runs.model.seen(setting):
             place = -1
         else:
@@ -200,7 +203,7 @@ class RunTimes:
 
 
 def _judge(told: _Told, given: _Given, factor: float, *, judged: bool) -> None:
-    """Let the levels follow whether a run took longer than was told, and keep the factor for others."""
+    """Adjust the levels by whether a run took longer than predicted, and store its factor for other kinds."""
     if judged:
         for chance, (levels, most) in zip(CHANCES, told.factors[given], strict=True):
             levels.learn(chance, factor > most)

@@ -1,4 +1,4 @@
-"""The ended runs of one kind of application."""
+"""Run times of one kind of application, from its ended runs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from zoe_lib.run_times.values import RunSample, RunSetting
 _LATEST = 2
 _KEPT = 0.9  # of an earlier error, with each further run
 _SHORTEST_S = 1.0
-_TYPICAL = 8  # newest runs that stand for what one to come reads
-_LENT = 1.1  # times what was guaranteed: from here on, a run got more
+_TYPICAL = 8  # newest runs that represent the bytes of the next one
+_LENT = 1.1  # times the guarantee: from here on, a run got more
 
 
 @value(frozen=True, slots=True)
 class RunExpectation:
-    """What is expected at one time: the model, the runs of which it is known what they read, and by which factor the
-    last runs differ from the model (1 if that is no better).
+    """The expectation at one time: the model, the runs with known bytes, and the factor between the last runs and the
+    model (1 if that is no better).
     """
 
     model: RunTimeModel
@@ -34,9 +34,9 @@ class RunExpectation:
         return self.model.run_s(self.completed(setting)) * self.correction
 
     def completed(self, setting: RunSetting) -> RunSetting:
-        """Return a setting with what the newest runs read, and at which rate, where it says nothing.
+        """Return a setting with its missing bytes and rate filled in from the newest runs.
 
-        What is guaranteed is the least that the store delivers: it delivers more if it usually did.
+        A guarantee is the minimum that the store delivers: the estimate is higher if it usually delivered more.
         """
         delivered, rate = setting.delivered_bytes, setting.rate
         if not self.known or (delivered is not None and rate is not None):
@@ -53,24 +53,24 @@ class RunExpectation:
 
 @dataclass(slots=True)
 class RunsOfKind:
-    """The newest 64 runs, and the model that was fitted to them.
+    """The newest 64 runs, and the model fitted to them.
 
-    Run times drift: data grows, programs change. So there are two predictions: the model's, and the model's times what
-    the last two runs took of it (with one setting: their mean, as Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007,
-    found best). The one that was nearer lately is used.
+    Run times drift: data grows, programs change. So there are two predictions: the model's, and the model's times its
+    ratio to the last two runs (with one setting: their mean, as Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007,
+    found best). The one that was more accurate recently is used.
     """
 
     samples: deque[RunSample] = field(default_factory=lambda: deque(maxlen=SAMPLES_MAX))
     model: RunTimeModel | None = None
     factors: Sequence[float] = ()
-    """How many times what is expected now of their settings the newest runs took.
+    """Run times of the newest runs, divided by the present expectation for their settings.
 
-    What was told of them at their submission says less: runs that were submitted together were all told what the one
-    before them had taken.
+    The predictions at their submissions say less: runs that were submitted together were all predicted from the same
+    earlier run.
     """
     rated_factors: Sequence[float] = ()
-    """The same of those of which it is known at which rate they read, as if that had been known before. A guarantee
-    says it; else other readers of the store are a part of the error.
+    """The same for runs with a known reading rate, as if it had been known before. A guarantee gives it; otherwise
+    other readers of the store are a part of the error.
     """
     _now: RunExpectation | None = None
     _ids: deque[str] = field(default_factory=lambda: deque(maxlen=SAMPLES_MAX))
@@ -81,16 +81,16 @@ class RunsOfKind:
     _errors: list[float] = field(default_factory=lambda: [0.0, 0.0])
 
     def expectation(self) -> RunExpectation:
-        """Return what is expected now; there is a model."""
+        """Return the present expectation; requires a model."""
         assert self._now is not None
         return self._now
 
     def expected_s(self, setting: RunSetting) -> float:
-        """Return the expected run time in seconds; there is a model."""
+        """Return the expected run time in seconds; requires a model."""
         return self.expectation().expected_s(setting)
 
     def ways_to_read(self) -> frozenset[bool]:
-        """Return of which ways to read it is known how much that is: through views (True), plainly (False)."""
+        """Return the ways of reading with known bytes: through views (True), plainly (False)."""
         latest = self._known()[-_TYPICAL:]
         return frozenset(
             views
@@ -103,7 +103,7 @@ class RunsOfKind:
         return run_id in self._ids
 
     def amend(self, run_id: str, sample: RunSample) -> None:
-        """Replace what a run taught, since more is known of it now; the model follows after a sixteenth of all."""
+        """Replace a learned run, since more is known of it now; the model is refitted after a sixteenth of all."""
         place = self._ids.index(run_id)
         if self.samples[place] == sample:
             return
@@ -114,7 +114,7 @@ class RunsOfKind:
         self._look_back()
 
     def add(self, sample: RunSample, run_id: str = "") -> None:
-        """Add a run; the model is fitted again after a sixteenth more runs, since a fit takes milliseconds."""
+        """Add a run; the model is refitted after a sixteenth more runs, since a fit takes milliseconds."""
         if self.model is not None:
             for number, told_s in enumerate(self._predictions(self.model, sample.setting)):
                 error = abs(math.log(took_s(sample) / max(told_s, _SHORTEST_S)))
@@ -134,14 +134,14 @@ class RunsOfKind:
         )
         corrected = self._errors[1] <= self._errors[0]
         now = self._now = changed(plain, correction=fmean(self._lately)) if corrected else plain
-        # What is read is not known before a run, so its factor is of what would have been expected without it.
+        # The bytes of a run are unknown before it, so its factor is relative to an expectation without them.
         self.factors = [_factor(now, one, known_before(one.setting)) for one in self.samples]
         self.rated_factors = [
             _factor(now, one, known_before(one.setting, rated=True)) for one in self.samples if read_at(one.setting)
         ]
 
     def _known(self) -> tuple[RunSample, ...]:
-        """Return the runs of which it is known what they read."""
+        """Return the runs with known bytes."""
         return tuple(one for one in self.samples if one.setting.delivered_bytes)
 
     def _predictions(self, model: RunTimeModel, setting: RunSetting) -> tuple[float, float]:
@@ -150,13 +150,13 @@ class RunsOfKind:
 
 
 def known_before(setting: RunSetting, *, rated: bool = False) -> RunSetting:
-    """Return what was known of a run before it began; rated: with the rate at which it read."""
+    """Return the setting as known before the run; rated: with the rate at which it read."""
     return changed(setting, delivered_bytes=None, rate=read_at(setting) if rated else None)
 
 
 def read_at(setting: RunSetting) -> float | None:
-    """Return the bytes per second at which a run read: as measured; of one that hardly waited for the store, what it
-    was guaranteed; None if neither is known.
+    """Return the bytes per second at which a run read: as measured; for a run that hardly waited for the store, its
+    guarantee; None if neither is known.
     """
     if setting.rate is None and setting.delivered_bytes is not None:
         return setting.guaranteed
@@ -164,7 +164,7 @@ def read_at(setting: RunSetting) -> float | None:
 
 
 def took_s(sample: RunSample) -> float:
-    """Return how long a run took, a second at least."""
+    """Return the run time, at least a second."""
     return max(sample.start_s + sample.work_s, _SHORTEST_S)
 
 
@@ -173,10 +173,10 @@ def _factor(expectation: RunExpectation, sample: RunSample, setting: RunSetting)
 
 
 def _delivered(sample: RunSample, views: bool | None) -> float | None:
-    """Return the bytes that a run like this one reads through views, or plainly; None if that is not known.
+    """Return the bytes that a run like this one reads through views, or plainly; None if unknown.
 
-    What a view leaves out is known from its share. What plain objects take to compute is not known from runs that never
-    had them, so these say nothing of plain ones.
+    The share of a view gives the bytes that it leaves out. Runs that never had plain objects say nothing about
+    computing on them, so they do not count for plain reading.
     """
     delivered = sample.setting.delivered_bytes
     if views is None or sample.setting.views is None or sample.setting.views is views:
@@ -187,8 +187,8 @@ def _delivered(sample: RunSample, views: bool | None) -> float | None:
 def _usual_rate(guaranteed: float | None, known: Sequence[RunSetting]) -> float:
     """Return the rate of a run with this guarantee.
 
-    Runs without a guarantee say what others get without it. Where there are none, runs that were lent more than theirs
-    do; those that got no more do not.
+    Runs without a guarantee show the rate without one. If there are none, runs that got more than their guarantee do;
+    those that got no more do not count.
     """
     free = [one.rate or 0.0 for one in known if one.guaranteed is None][-_TYPICAL:]
     newest = known[-_TYPICAL:]

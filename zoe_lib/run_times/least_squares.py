@@ -12,9 +12,9 @@ Row = tuple[float, ...]
 def non_negative(rows: Sequence[Row], values: Sequence[float], weights: Sequence[float]) -> Row:
     """Return the coefficients, all >= 0, with the least weighted sum of squares of `values - rows x coefficients`.
 
-    All sets of coefficients that are not zero are tried, so there may be few of them: four are 15 sets. The optimum of
-    the constrained problem is the unconstrained one of its own set (Lawson and Hanson, "Solving Least Squares
-    Problems", 1974, chapter 23).
+    All sets of non-zero coefficients are tried, so there may be only a few: four are 15 sets. The optimum of the
+    constrained problem is the unconstrained one of its own set (Lawson and Hanson, "Solving Least Squares Problems",
+    1974, chapter 23).
     """
     width = len(rows[0])
     gram = [
@@ -22,7 +22,7 @@ def non_negative(rows: Sequence[Row], values: Sequence[float], weights: Sequence
         for i in range(width)
     ]
     right = [sum(w * row[i] * value for row, value, w in zip(rows, values, weights, strict=True)) for i in range(width)]
-    best, least = (0.0,) * width, 0.0  # the loss less that of all zero
+    best, least = (0.0,) * width, 0.0  # the loss minus that of all zero
     for size in range(1, width + 1):
         for chosen in combinations(range(width), size):
             part = _solved([[gram[i][j] for j in chosen] for i in chosen], [right[i] for i in chosen])

@@ -1,9 +1,9 @@
-"""The run time of one kind of application, by what it is given: T = start + max(computing, lead + reading).
+"""Model of the run time of one kind of application: T = start + max(computing, lead + reading).
 
 Computing is a sum of few terms with non-negative coefficients, as in Ernest (Venkataraman et al., "Ernest: efficient
 performance prediction for large-scale advanced analytics", NSDI 2016); reading is delivered bytes over the rate of the
-object store. The lead is what comes before anything is read, such as the start of Spark's executors: the fixed term, or
-nothing. Which terms there are, and whether there is a lead, is decided by the error on settings that were left out.
+object store. The lead is the time before the first read, such as the start of Spark's executors: the fixed term, or
+nothing. The terms, and whether there is a lead, are chosen by the error on settings that were left out.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from zoe_lib.run_times.values import RunSample, RunSetting
 SAMPLES_MAX = 64
 _FOLDS_MAX = 6
 _KNOWN_NEEDED = 8
-_ROUNDS = 4  # of new weights, and of which runs the store held back
+_ROUNDS = 4  # of new weights, and of the runs that reading held back
 _SHORTEST_S = 0.001
-_READS_MOST = 0.7  # of the time: then reading may be what it took
+_READS_MOST = 0.7  # of the time: then reading may have taken all of it
 _BETTER = 0.9  # a form with more terms must have less error than this share
 _HALF_LIFE = 16.0  # in runs
 _ODD = 1.5  # in medians of the errors: from here on, a run weighs less
@@ -33,11 +33,10 @@ _BEYOND = 2.0  # times the most cores seen: further ones are not expected to hel
 
 @value(frozen=True, slots=True)
 class RunTimeModel:
-    """What was learned of a kind.
-
-    coefficients: seconds for one of each term. reading: by how much reading takes longer than bytes over rate; None if
-    no run was held back by it. samples: the number of runs; least_cores, most_cores: what they had. lead_s: seconds
-    before anything is read.
+    """The fitted model of a kind.
+    coefficients: seconds for one unit of each term. reading: factor of reading time over bytes by rate; None if it held
+    back no run. samples: the number of runs; least_cores, most_cores: the range of their cores. lead_s: seconds before
+    the first read.
     """
 
     start_s: float
@@ -51,13 +50,13 @@ class RunTimeModel:
     def run_s(self, setting: RunSetting) -> float:
         """Return the expected run time in seconds.
 
-        Beyond what was seen it is rather too long: fewer cores share the whole work, more than twice as many do not
-        help, and none helps if all runs had the same number.
+        Outside of the observed range it is cautious: fewer cores share the whole work, more than twice as many do not
+        help, and none help if all runs had the same number.
         """
         return self.start_s + max(self.computing_s(setting), self.reading_s(setting), _SHORTEST_S)
 
     def computing_s(self, setting: RunSetting) -> float:
-        """Return how long it computes."""
+        """Return the expected computing time."""
         most = self.most_cores * (_BEYOND if self.most_cores > self.least_cores else 1.0)
         cores = min(max(setting.cores, self.least_cores), most)
         known = changed(setting, cores=cores)
@@ -65,31 +64,31 @@ class RunTimeModel:
         return fewer * self._sum(known)
 
     def fitted_s(self, setting: RunSetting) -> float:
-        """Return what the terms alone say, without the start and without caution."""
+        """Return the time by the terms alone, without the start and without caution."""
         return max(self._sum(setting), self.reading_s(setting), _SHORTEST_S)
 
     def computed_s(self, setting: RunSetting) -> float:
-        """Return what the terms alone say of computing."""
+        """Return the computing time by the terms alone."""
         return max(self._sum(setting), _SHORTEST_S)
 
     def _sum(self, setting: RunSetting) -> float:
         return sum(each * amount(term, setting) for term, each in self.coefficients)
 
     def reading_s(self, setting: RunSetting) -> float:
-        """Return when it has read all, in seconds; 0 if that is not known."""
+        """Return the time at which all is read, in seconds; 0 if unknown."""
         reads_s = (self.reading or 1.0) * _reading_s(setting)
         return self.lead_s + reads_s if reads_s else 0.0
 
     def seen(self, setting: RunSetting) -> bool:
-        """Return whether the number of cores is about that of a run, or between those of two."""
+        """Return whether the number of cores is close to that of a run, or between those of two."""
         return 0.9 * self.least_cores <= setting.cores <= 1.1 * self.most_cores
 
 
 def learned(samples: Sequence[RunSample]) -> RunTimeModel:
-    """Return what the newest runs of a kind say, 64 at most; at least one is needed.
+    """Fit a model to the newest runs of a kind, 64 at most; at least one is needed.
 
-    Bounded: 11 forms, with a lead and without, 6 folds, 4 rounds each. One odd run among three or more does not move
-    it far.
+    Bounded: 11 forms, with a lead and without, 6 folds, 4 rounds each. One odd run among three or more changes it
+    little.
     """
     latest = _of_which_as_much_is_known(samples[-SAMPLES_MAX:])
     shapes = [(form, lead) for form in forms_for(latest) for lead in _leads(form, latest)]
@@ -104,7 +103,7 @@ def learned(samples: Sequence[RunSample]) -> RunTimeModel:
 
 
 def _leads(form: Form, samples: Sequence[RunSample]) -> tuple[bool, ...]:
-    """Return whether a lead may come before reading: it shows only at different rates."""
+    """Return whether to try a lead before reading: it shows only at different rates."""
     rates = {float(f"{one.setting.rate:.1e}") for one in samples if one.setting.rate and one.setting.delivered_bytes}
     return (False, True) if Term.FIXED in form and len(rates) > 1 else (False,)
 
@@ -114,7 +113,7 @@ def _size(shape: tuple[Form, bool]) -> int:
 
 
 def _of_which_as_much_is_known(samples: Sequence[RunSample]) -> Sequence[RunSample]:
-    """Leave out runs of which it is unknown what they read, once it is known of the newest: terms of bytes need all."""
+    """Leave out runs with unknown bytes, once the newest have known ones: terms of bytes need all."""
     known = [one for one in samples if one.setting.delivered_bytes is not None]
     newest = samples[-_KNOWN_NEEDED:]
     enough = len(newest) == _KNOWN_NEEDED and all(one.setting.delivered_bytes is not None for one in newest)
@@ -122,7 +121,7 @@ def _of_which_as_much_is_known(samples: Sequence[RunSample]) -> Sequence[RunSamp
 
 
 def _folds(samples: Sequence[RunSample]) -> Sequence[frozenset[int]]:
-    """Return runs to leave out together: those of one setting, or of several if there are many settings."""
+    """Return groups of runs to leave out together: one setting each, or several if there are many settings."""
     places: dict[tuple[float, float, float], int] = {}
     for one in samples:
         places.setdefault(setting_of(one), len(places))
@@ -133,7 +132,7 @@ def _folds(samples: Sequence[RunSample]) -> Sequence[frozenset[int]]:
 
 
 def _error_left_out(form: Form, lead: bool, samples: Sequence[RunSample], folds: Sequence[frozenset[int]]) -> float:
-    """Return the median error of settings that a fit has not seen, as a logarithm."""
+    """Return the median error for settings that were left out of the fit, as a logarithm."""
     errors: list[float] = []
     for fold in folds:
         rest = [one for number, one in enumerate(samples) if number not in fold]
@@ -146,9 +145,9 @@ def _error_left_out(form: Form, lead: bool, samples: Sequence[RunSample], folds:
 
 
 def _error(model: RunTimeModel, sample: RunSample) -> float:
-    """Return the error as a logarithm: of the whole, and of computing where it is known how long that took.
+    """Return the error as a logarithm: of the whole, and of computing where its time is known.
 
-    Else a form would seem right that only says how long reading takes, when most runs were held back by it.
+    Otherwise a form that only predicts the reading time would seem right, if reading held back most runs.
     """
     whole = abs(math.log(max(sample.work_s, _SHORTEST_S) / model.fitted_s(sample.setting)))
     if sample.busy is None or not _reads_most(sample):
@@ -158,7 +157,7 @@ def _error(model: RunTimeModel, sample: RunSample) -> float:
 
 
 def _fitted(form: Form, lead: bool, samples: Sequence[RunSample]) -> RunTimeModel:
-    """Fit one form: in turns, decide which runs reading held back, and fit computing to the others."""
+    """Fit one form: alternately decide which runs reading held back, and fit computing to the others."""
     reading, lead_s, held_back = None, 0.0, [_reads_most(one) for one in samples]
     coefficients: tuple[float, ...] = ()
     for _ in range(_ROUNDS):
@@ -194,7 +193,7 @@ def _is_held_back(
 
 
 def _reading(samples: Sequence[RunSample], held_back: Sequence[bool], lead_s: float) -> float | None:
-    """Return by how much reading takes longer than bytes over rate."""
+    """Return the factor of reading time over bytes by rate."""
     ratios = [
         (one.work_s - lead_s) / _reading_s(one.setting) for one, held in zip(samples, held_back, strict=True) if held
     ]
@@ -204,8 +203,8 @@ def _reading(samples: Sequence[RunSample], held_back: Sequence[bool], lead_s: fl
 def _computing(
     form: Form, samples: Sequence[RunSample], held_back: Sequence[bool], reading: float | None, *, lead: bool
 ) -> tuple[float, ...]:
-    """Fit the terms; a run that reading held back computed for as long as it was busy, or for all its time. With a
-    lead, it says only how long that is: what it took beside reading.
+    """Fit the terms; a run that reading held back computed while it was busy, or all the time. With a lead, it only
+    counts for the time beside reading.
     """
     took, rows, used = [], [], []
     for one, held in zip(samples, held_back, strict=True):

@@ -1,4 +1,4 @@
-"""What executions teach, and what one to come would be given."""
+"""Convert executions to samples of run times, and new ones to settings."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from zoe_lib.run_times.values import RunSample, RunSetting
 _LEAST_CORES = 0.01
 _LEAST_BUSY = 0.01
 _WAITED_LEAST = 0.1
-"""Of the time: who waits less for the store shows what a proxy lets through at once, not at which rate it delivers."""
+"""Minimum share of the time: a run that waits less for the store measures the burst of a proxy, not the rate of
+delivery.
+"""
 Kind = tuple[str, str, str]
-"""Tenant, user, and name of the application: runs of one kind teach about each other."""
+"""Tenant, user, and name of the application: runs of one kind predict each other."""
 
 
 def kind_of(execution: Execution) -> Kind:
@@ -26,12 +28,12 @@ def kind_of(execution: Execution) -> Kind:
 
 
 def with_elastic(application: Application, elastic: int) -> Application:
-    """Return an application with at most this many elastic services, in the order in which they start."""
+    """Return an application with at most this many elastic services, in start-up order."""
     return with_counts(application, guaranteed_counts(application, elastic))
 
 
 def setting_of(application: Application, elastic: int | None = None) -> RunSetting:
-    """Return what a run would be given with this many elastic services, in the order in which they start; None: all."""
+    """Return the setting of a run with this many elastic services, in start-up order; None: all."""
     sharing = _sharing(application)
     given = application if elastic is None else with_elastic(application, elastic)
     cores_milli = sum(one.reservation.cores_milli * one.total_count for one in given.components if one.name in sharing)
@@ -39,7 +41,7 @@ def setting_of(application: Application, elastic: int | None = None) -> RunSetti
 
 
 def sample_of(execution: Execution) -> RunSample | None:
-    """Return what an execution teaches: one that succeeded in its first attempt, with nothing lost on the way."""
+    """Return the sample of an execution that succeeded in its first attempt, without losses; None for others."""
     placed_s, ended_s = execution.marks.get(Mark.PLACED), execution.marks.get(Mark.ENDED)
     if execution.state is not ExecutionState.SUCCEEDED or execution.attempt > 1:
         return None
@@ -59,20 +61,20 @@ def sample_of(execution: Execution) -> RunSample | None:
 
 
 def through_views(execution: Execution) -> bool | None:
-    """Return whether all inputs that may be read through views were; None: some were, or there are none."""
+    """Return whether all inputs with a pushdown were read through views; None: some were, or there are none."""
     how = {bool(read.view) for read in execution.inputs}
     return how.pop() if len(how) == 1 else None
 
 
 def _share(execution: Execution) -> float | None:
-    """Return the share that a view delivers of all that is read, where there is one input alone."""
+    """Return the share of the bytes that a view delivers, for an application with a single input."""
     storage = execution.application.storage
     alone = storage is not None and len(storage.inputs) == 1 and len(execution.inputs) == 1
     return execution.inputs[0].share if alone else None
 
 
 def _delivered_rate(moved: StoreTransfers, work_s: float) -> float | None:
-    """Return bytes that were read for each second in which the run waited for the store; None if it hardly did."""
+    """Return the bytes read for each second in which the run waited for the store; None if it hardly did."""
     if moved.transferring_s <= _WAITED_LEAST * work_s or not moved.read_bytes:
         return None
     return moved.read_bytes / moved.transferring_s
@@ -86,8 +88,8 @@ def _busy(moved: StoreTransfers, readers: float, work_s: float) -> float | None:
 
 
 def _programs_end_s(execution: Execution, otherwise_s: float) -> float:
-    """Return when the program that ends the application ended, else the last one: a master that was away notes the end
-    of the execution late.
+    """Return the end of the program that ends the application, else of the last one: a master that was away records the
+    end of the execution late.
     """
     ending = execution.application.ending_component
     ends = [
@@ -103,12 +105,14 @@ def _average_cores(execution: Execution, from_s: float, to_s: float) -> float:
 
 
 def _average_readers(execution: Execution, from_s: float, to_s: float) -> float:
-    """Return how many read at once, if each core does: a service with a part of a core waits as a whole one."""
+    """Return how many read at the same time, if each core does: a service with a part of a core waits like a whole
+    one.
+    """
     return _on_average(execution, from_s, to_s, least=1.0)
 
 
 def _on_average(execution: Execution, from_s: float, to_s: float, least: float) -> float:
-    """Return the cores of the services that shared the work; of each, `least` at least."""
+    """Return the average cores of the services that shared the work, at least `least` for each."""
     sharing, held = _sharing(execution.application), 0.0
     for service in execution.services:
         if service.component in sharing:
@@ -121,7 +125,7 @@ def _on_average(execution: Execution, from_s: float, to_s: float, least: float) 
 
 
 def cores_now(execution: Execution) -> tuple[float, float]:
-    """Return the cores of the services that share the work and are ready, and since when these are all."""
+    """Return the cores of the ready services that share the work, and the time since when these are all."""
     sharing = _sharing(execution.application)
     known = [one for one in execution.services if one.component in sharing and one.ready_at_s is not None]
     ready = [one for one in known if one.ended_at_s is None]
@@ -131,7 +135,7 @@ def cores_now(execution: Execution) -> tuple[float, float]:
 
 
 def _seconds(service: Service, from_s: float, to_s: float) -> float:
-    """Return for how long a service was ready between two times."""
+    """Return for how many seconds a service was ready between two times."""
     if service.ready_at_s is None:
         return 0.0
     until_s = service.ended_at_s if service.ended_at_s is not None else to_s
@@ -139,8 +143,8 @@ def _seconds(service: Service, from_s: float, to_s: float) -> float:
 
 
 def _sharing(application: Application) -> frozenset[str]:
-    """Return the components whose services share the work: those of several services, if one of these is essential,
-    else all.
+    """Return the components that share the work: those with several services, if one of these is essential, else
+    all.
     """
     several = [one for one in application.components if one.total_count > 1]
     return _names(several if any(one.essential_count for one in several) else application.components)
@@ -151,6 +155,6 @@ def _names(components: Iterable[Component]) -> frozenset[str]:
 
 
 def _rate(application: Application) -> float | None:
-    """Return the bytes per second to read that the application asks for."""
+    """Return the read bandwidth that the application requests, in bytes per second."""
     rates = wished(application)
     return float(rates.read) if rates is not None and rates.read else None

@@ -1,8 +1,8 @@
-"""How far run times are from what was expected, as factors, so that a chance can be given to a time.
+"""Ratios of run times to predictions, so that a prediction can be given for any chance.
 
-Each run is compared with what was expected before it ended, by what was known then. The factor at a chance is the
-conformal quantile of earlier factors, and the level at which it is read follows the share that was reached, so that it
-comes true whatever drifts (Gibbs and Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021).
+Each run is compared with the prediction before its end, by the knowledge of that time. The factor at a chance is the
+conformal quantile of earlier factors, and its level follows the share that was reached, so that it is calibrated under
+any drift (Gibbs and Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CHANCES = (0.5, 0.8, 0.9, 0.95, 0.99)
 _KEPT = 500
 _NEEDED = 20
 _STEP = 0.02
-# Runs that are submitted together miss together, and would move this without end.
+# Runs that are submitted together miss together, and would move the level without limit.
 _BEYOND_MOST = 3.0
 _STEEP = 20.0
 _HIGHEST = 1.5
@@ -31,18 +31,18 @@ def nearest_chance(chance: float) -> float:
 
 @dataclass(slots=True)
 class Levels:
-    """At which level the factors for each chance are read. Above 1 they are beyond all that were seen."""
+    """The level at which the factors for each chance are read. Above 1 they are beyond all observed ones."""
 
     levels: dict[float, float] = field(default_factory=lambda: {one: one for one in CHANCES})
 
     def factor(self, factors: Collection[float], chance: float) -> float:
-        """Return the factor with which an expected run time holds with one of `CHANCES`."""
+        """Return the factor on an expected run time for one of `CHANCES`."""
         level, values = self.levels[chance], sorted(factors)
         beyond = min(math.exp(_STEEP * max(level - 1.0, 0.0)), _BEYOND_MOST)
         return values[min(max(math.ceil(level * (len(values) + 1)), 1), len(values)) - 1] * beyond
 
     def learn(self, chance: float, missed: bool) -> None:
-        """Move the level after a run took longer than told at this chance, or did not."""
+        """Adjust the level after a run took longer than predicted for this chance, or did not."""
         moved = self.levels[chance] + _STEP * (chance - 1 + missed)
         self.levels[chance] = min(max(moved, 0.05), _HIGHEST)
 
@@ -56,7 +56,7 @@ class Pool:
 
     @property
     def enough(self) -> bool:
-        """Return whether there are 20 factors; before, a rule of thumb stands for them."""
+        """Return whether there are 20 factors; before, a rule of thumb replaces them."""
         return len(self.factors) >= _NEEDED
 
     def factor(self, chance: float) -> float:

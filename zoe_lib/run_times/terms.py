@@ -1,4 +1,4 @@
-"""The terms of a run time, and which of them what was measured can tell apart."""
+"""Terms of the run time model, and the forms that the measured runs can distinguish."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from enum import StrEnum
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 _LOG_NEEDS = 3
-_SIZES_DIFFER = 1.1  # times; nearer ones are the same input, as far as terms can tell
+_SIZES_DIFFER = 1.1  # times; sizes closer than this count as the same input
 _GIB = 2.0**30
 
 
 class Term(StrEnum):
-    """What a part of the time of computing grows with."""
+    """Growth of one part of the computing time."""
 
     FIXED = "fixed"
     SHARED = "shared"
@@ -45,7 +45,7 @@ _FORMS: tuple[Form, ...] = (
 
 
 def amount(term: Term, setting: RunSetting) -> float:
-    """Return what a coefficient of this term is multiplied with; sizes in GiB."""
+    """Return the factor of a term's coefficient; sizes in GiB."""
     size = (setting.delivered_bytes or 0.0) / _GIB
     match term:
         case Term.FIXED:
@@ -61,7 +61,7 @@ def amount(term: Term, setting: RunSetting) -> float:
 
 
 def forms_for(samples: Sequence[RunSample]) -> tuple[Form, ...]:
-    """Return the forms whose terms these runs can tell apart, those with the fewest terms first."""
+    """Return the forms with terms that these runs can distinguish, those with the fewest terms first."""
     cores = {round(one.setting.cores, 1) for one in samples}
     sizes = [one.setting.delivered_bytes or 0.0 for one in samples]
     sized = min(sizes) > 0 and max(sizes) > _SIZES_DIFFER * min(sizes)
@@ -77,7 +77,7 @@ def forms_for(samples: Sequence[RunSample]) -> tuple[Form, ...]:
 
 
 def setting_of(sample: RunSample) -> tuple[float, float, float]:
-    """Return the setting as rounded numbers: runs with the same ones repeat each other."""
+    """Return the setting as rounded numbers: runs with equal ones repeat each other."""
     one = sample.setting
     return round(one.cores, 1), _rounded(one.delivered_bytes), _rounded(one.rate or one.guaranteed)
 

@@ -1,4 +1,4 @@
-"""What is known of a run that has ended, and what is asked of one to come."""
+"""Settings and samples of runs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from zoe_lib.domain.values.frozen import value
 
 @value(frozen=True, slots=True)
 class RunSetting:
-    """What a run is given, known before it begins.
-
+    """The resources and inputs of a run, known before it begins.
     cores: of the services that share the work, on average over the run.
-    delivered_bytes: what the object store delivers for its inputs, after projection and selection; None: unknown.
+    delivered_bytes: bytes that the object store delivers for its inputs, after projection and selection; None: unknown.
     rate: bytes per second at which the store delivers while the run waits for it; None: unknown, or not limited.
-    guaranteed: bytes per second that the run is guaranteed at least; None: nothing.
+    guaranteed: guaranteed minimum in bytes per second; None: no guarantee.
     views: whether its inputs with a pushdown are read through views; None: unknown, some are, or it has none.
     """
 
@@ -25,11 +24,10 @@ class RunSetting:
 
 @value(frozen=True, slots=True)
 class RunSample:
-    """A run that has ended well: what it had, and how long it took.
-
+    """A successful run: its setting, and its times.
     start_s: from placement until all essential services were ready. work_s: from there to the end. busy: the share of
     these cores that computed, from 0 to 1; None: not measured. share: bytes that a view would have delivered for each
-    byte of the plain objects; None: not known.
+    byte of the plain objects; None: unknown.
     """
 
     setting: RunSetting

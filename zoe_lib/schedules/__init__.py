@@ -1,1 +1,1 @@
-"""When schedules run: times of cron expressions in time zones, and what is due."""
+"""Schedules: times of cron expressions in time zones, and the runs that are due."""

@@ -1,4 +1,6 @@
-"""The time of a run, in its document: `{scheduled}` and `{previous}`, their parts, and variables of its components."""
+"""Fill the time of a run into its document: `{scheduled}` and `{previous}`, their parts, and variables of its
+components.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from zoe_client.words.times import zone_of
 from zoe_lib.domain.values.frozen import value
 
 SCHEDULED, PREVIOUS = "ZOE_SCHEDULED", "ZOE_PREVIOUS"
-"""Variables with the two times by ISO 8601, unless the component sets them itself."""
+"""Variables with the two times in ISO 8601, unless the component sets them itself."""
 PARTS: dict[str, Callable[[datetime], str]] = {
     "": datetime.isoformat,
     "utc": lambda at: at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
@@ -32,8 +34,8 @@ _TOKEN = re.compile(r"\{\{|\}\}|\{(scheduled|previous)(?::([a-z]*))?\}")
 
 @value(frozen=True, slots=True)
 class RunTimes:
-    """The times of a run, in seconds since the epoch, shown in a zone. previous_s: the time of the schedule before this
-    one, whether it ran or not; None for what no schedule runs.
+    """The times of a run, in seconds since the epoch, formatted in a zone. previous_s: the preceding time of the
+    schedule, whether it ran or not; None without a schedule.
     """
 
     scheduled_s: float
@@ -44,7 +46,7 @@ class RunTimes:
 def with_times(document: Mapping[str, Any], times: RunTimes) -> dict[str, Any]:
     """Return a description or a workflow with the times in place of their templates, except in `files`.
 
-    An unknown time or part is left as it is, and the description is refused.
+    An unknown time or part is left unchanged, and the description is refused.
     """
     zone = zone_of(times.zone)
     at = {"scheduled": datetime.fromtimestamp(times.scheduled_s, zone)}
@@ -70,7 +72,7 @@ def with_times(document: Mapping[str, Any], times: RunTimes) -> dict[str, Any]:
 
 
 def without_time(values: Mapping[str, Any]) -> str | None:
-    """Return the first template of a time that was not filled, in values of parameters, which nobody checks later."""
+    """Return the first unfilled time template in values of parameters, which no later check covers."""
     for one in values.values():
         if isinstance(one, str) and (found := _UNFILLED_TOKEN.search(one)):
             return found[0]
@@ -78,9 +80,9 @@ def without_time(values: Mapping[str, Any]) -> str | None:
 
 
 def _given(component: Any, variables: Mapping[str, str]) -> Any:
-    """Return a component, or a step with a command of its own, with these variables beside its own."""
+    """Return a component, or a step with its own command, with these variables added."""
     if not isinstance(component, dict) or not isinstance(component.get("environment", {}), dict):
-        return component  # refused as it is
+        return component  # the check refuses it
     if component.get("application") is not None:  # a step: the components in it have them
         return component
     return {**component, "environment": {**variables, **component.get("environment", {})}}

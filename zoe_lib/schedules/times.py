@@ -1,7 +1,7 @@
-"""Times of a cron expression in a time zone, also on the days when clocks change.
+"""Times of a cron expression in a time zone, also on days when clocks change.
 
-As Debian's cron, but a time that the clock is set over is never lost: it runs at the change. Only an expression for
-every hour has nothing to make up there.
+As in Debian's cron, but a time that the clock skips is never lost: it runs at the change. An hourly expression needs no
+such run.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _NAMED = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
-# The library knows what a clock on the wall shows. When clocks change, that is in another order than the moments, so
-# looking begins this much earlier, and goes on for as long.
+# The library computes with wall-clock times. When clocks change, their order differs from that of the moments, so the
+# search begins this much earlier, and continues for as long.
 _AROUND_S = 3 * 3600
 _AROUND_MAX = 7 * 60
 _CALLED = {"day-of-month": "day of the month", "day-of-week": "day of the week"}
@@ -40,7 +40,7 @@ _ALLOWED = {
 
 
 class BadTimes(ValueError):  # noqa: N818 - it is an answer
-    """The expression or the zone (`field`) cannot be understood; the message says why."""
+    """The expression or the zone (`field`) is invalid; the message gives the cause."""
 
     def __init__(self, message: str, field: str = "expression") -> None:
         super().__init__(message)
@@ -80,7 +80,7 @@ class CronTimes:
         return best
 
     def newest(self, from_s: float, to_s: float, most: int) -> list[float]:
-        """Return the newest times between these moments, both included, at most so many; the oldest first."""
+        """Return the newest times between these moments, both included, at most `most`; the oldest first."""
         found = set[float]()
         start_s = to_s + (_AROUND_S if self._changes_near(to_s) else 60)
         for wall in islice(self._walls(start_s, True), _AROUND_MAX + most):
@@ -103,17 +103,17 @@ class CronTimes:
 
     @property
     def _goes_on(self) -> bool:
-        """Return whether it runs in both of two hours that have the same name."""
+        """Return whether it runs in both of two hours with the same name."""
         minute, hour, *_ = self._fields.split()
         return minute.startswith("*") or hour.startswith("*")
 
     def _moments(self, wall: datetime) -> list[float]:
-        """Return when a clock of the zone shows this: once, twice or never."""
+        """Return the moments at which a clock of the zone shows this time: one, two or none."""
         zone = zone_of(self.zone)
         first_s, second_s = (wall.replace(tzinfo=zone, fold=fold).timestamp() for fold in (0, 1))
         if first_s < second_s:
             return [first_s, second_s] if self._goes_on else [first_s]
-        if second_s < first_s:  # the clock is set forward over it
+        if second_s < first_s:  # the clock skips it
             return [] if self._each_hour else [_change(zone, second_s, first_s)]
         return [first_s]
 
@@ -122,7 +122,7 @@ class CronTimes:
         return _NAMED.get(self.expression.strip().lower(), self.expression)
 
     def _walls(self, at_s: float, back: bool) -> CronSim:
-        """Return what a clock of the zone shows at the times after or before a moment."""
+        """Return the wall-clock times after or before a moment."""
         return self._sim(datetime.fromtimestamp(at_s, zone_of(self.zone)).replace(tzinfo=None), back)
 
     def _sim(self, wall: datetime, back: bool) -> CronSim:
@@ -138,7 +138,7 @@ class CronTimes:
 
 
 def _change(zone: tzinfo, before_s: float, after_s: float) -> float:
-    """Return when the clock is set forward, between two moments at most a day apart."""
+    """Return the moment at which the clock is put forward, between two moments at most a day apart."""
     offset = datetime.fromtimestamp(before_s, zone).utcoffset()
     low, high = int(before_s), int(after_s)
     while high - low > 1:

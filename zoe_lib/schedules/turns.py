@@ -1,4 +1,4 @@
-"""What is due of a schedule at a moment: which time runs now, which were missed, and which comes next."""
+"""Find the due time of a schedule: the time that runs now, the missed ones, and the next one."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from zoe_lib.domain.values.frozen import value
 from zoe_lib.schedules.values import Schedule
 
 MISSED_AFTER_S = 300.0
-"""So late a time may be found without being missed. What is found in time runs, whatever the work before it takes."""
+"""A time found within this delay is not missed. It runs, even if earlier work takes long."""
 MADE_UP_MAX = 100
-"""Missed times that are run by the policy `all`, the newest ones."""
+"""Maximum missed times, the newest, that run by the policy `all`."""
 COUNTED_MAX = 1000
 BACK_S = 86400.0
-"""If the clock goes back further than this, what was found by the wrong clock is found anew."""
+"""If the clock goes back further than this, the next times are computed again."""
 
 
 @value(frozen=True, slots=True)
 class ScheduleTurn:
-    """What is due. run_s: the time that runs now; None: none. missed: how many were passed over, up to `missed_s`; at
-    most 1,000 are counted. next_s: the time that comes next, which may have passed already; None: there is none.
+    """The result of a look at a schedule. run_s: the time that runs now; None: none. missed: how many were passed over,
+    up to `missed_s`; at most 1,000 are counted. next_s: the next time, which may have passed already; None: there is
+    none.
     """
 
     run_s: float | None
@@ -28,10 +29,9 @@ class ScheduleTurn:
 
 
 def turn_of(schedule: Schedule, now_s: float, since_s: float | None = None) -> ScheduleTurn:
-    """Return what is to be done, one run at most: the next look finds the next one.
-
-    since_s: since when all that is due is worked off without a pause, seconds since the epoch; None: since now. What is
-    submitted ahead is due that long before its time.
+    """Return the due time, at most one: the next look finds the next one.
+    since_s: start of the uninterrupted processing of due times, seconds since the epoch; None: now. A run submitted
+    ahead is due that long before its time.
     """
     seen_s = now_s + schedule.ahead_s
     due_s = schedule.due_s
@@ -52,7 +52,7 @@ def turn_of(schedule: Schedule, now_s: float, since_s: float | None = None) -> S
 
 
 def _to_run(schedule: Schedule, passed: list[float], found_s: float) -> list[float]:
-    """Return the times of those that have passed which run: with what is ahead of its time, all that is not late."""
+    """Return the passed times that run: if submitted ahead, all that are not late."""
     if schedule.ahead_s and (timely := [one for one in passed if not _is_late(schedule, one, found_s)]):
         return passed[-MADE_UP_MAX:] if schedule.missed_policy is MissedPolicy.ALL else timely
     match schedule.missed_policy:
@@ -69,6 +69,6 @@ def _is_late(schedule: Schedule, due_s: float, found_s: float) -> bool:
 
 
 def first_after(schedule: Schedule, at_s: float) -> float | None:
-    """Return the first time after this moment, if it is not behind the end of the schedule."""
+    """Return the first time after this moment, unless it is after the end of the schedule."""
     found = schedule.times.next_after(at_s)
     return None if found is None or (schedule.end_at_s is not None and found > schedule.end_at_s) else found

@@ -13,7 +13,7 @@ from zoe_lib.schedules.times import CronTimes
 
 @value(frozen=True, slots=True)
 class StoredApplication:
-    """A version of a description or a workflow that is kept under a name: a user's, or the tenant's (`user` None)."""
+    """A stored version of a description or a workflow, under a name: a user's, or the tenant's (`user` None)."""
 
     tenant: str
     user: str | None
@@ -26,10 +26,11 @@ class StoredApplication:
 
 @value(frozen=True, slots=True)
 class RunOptions:
-    """What a run is given beside its parameters. `indices`: it runs as an array, such as `0-9%2`.
-    `deadline`: a time as people write it, read at each run. `finish_by`: the same, as a promise, `confidence` and
-    `budget`: as of descriptions. `ahead_s`: how long before its time it is submitted; it begins at its time, and these
-    times count from there."""
+    """Options of a run besides its parameters. `indices`: it runs as an array, such as `0-9%2`. `deadline`: a time in
+    users' notation, parsed at each run. `finish_by`: the same as a promise, `confidence` and `budget`: as in
+    descriptions. `ahead_s`: how long before its time it is submitted; it begins at its time, and these times count from
+    there.
+    """
 
     name: str | None = None
     priority: int | None = None
@@ -44,13 +45,11 @@ class RunOptions:
 
 @value(frozen=True, slots=True)
 class Schedule:
-    """When a user's document runs. It runs what is stored as `application` (None: its own `document`), in that
-    `version` (None: the newest).
-
-    due_s: the time that comes next, of those that the expression has; None: there is none any more. next_at_s: when it
-    is made, which is later by the jitter, and earlier by what it is submitted ahead. held_by_operator: only operators
-    release it. planned_at_s: what the clock showed when it was found. count: how often it was changed, so that of two
-    writers one is refused.
+    """A schedule of a user's document. It runs the stored `application` (None: its own `document`), in that `version`
+    (None: the newest).
+    due_s: its next time by the expression; None: no times are left. next_at_s: when that run is made, later by the
+    jitter, and earlier by the time it is submitted ahead. held_by_operator: only operators release it. planned_at_s:
+    the clock at the time of planning. count: number of changes, so that one of two concurrent writers is refused.
     """
 
     id: str
@@ -78,22 +77,22 @@ class Schedule:
 
     @property
     def times(self) -> CronTimes:
-        """Return its times."""
+        """Return the times of its expression."""
         return CronTimes(self.expression, self.zone)
 
     @property
     def missed_policy(self) -> MissedPolicy:
-        """Return what becomes of missed times."""
+        """Return the treatment of missed times."""
         return MissedPolicy(self.missed)
 
     @property
     def overlap_policy(self) -> OverlapPolicy:
-        """Return what becomes of times while an earlier run has not ended."""
+        """Return the treatment of times while an earlier run has not ended."""
         return OverlapPolicy(self.overlap)
 
     @property
     def run_options(self) -> RunOptions:
-        """Return what its runs are given."""
+        """Return the options of its runs."""
         return RunOptions(**self.options)
 
     @property
@@ -106,7 +105,7 @@ class Schedule:
         return None if due_s is None else self.begins_s(due_s) - self.ahead_s
 
     def begins_s(self, due_s: float) -> float:
-        """Return when the run of a time may begin, after the jitter: the same, however often it is asked."""
+        """Return the earliest begin of the run of a time, after the jitter: the same on each call."""
         if not self.jitter_s:
             return due_s
         digest = hashlib.sha256(f"{self.id} {due_s}".encode()).digest()
@@ -115,7 +114,7 @@ class Schedule:
 
 @value(frozen=True, slots=True)
 class ScheduleRun:
-    """What came of a time of a schedule. due_s: None if a user ran it. number: how many times were passed over."""
+    """Outcome of a schedule's time. due_s: None if a user ran it. number: how many times were passed over."""
 
     schedule_id: str
     due_s: float | None

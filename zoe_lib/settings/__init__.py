@@ -1,1 +1,1 @@
-"""The parts of the settings, by what they configure; `zoe_lib.settings.config` puts them together."""
+"""Parts of the settings by subject; `zoe_lib.settings.config` combines them."""

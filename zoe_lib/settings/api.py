@@ -142,7 +142,7 @@ class ApiSettings(FileSettings):
     @classmethod
     def _check_networks(cls, proxies: list[str]) -> list[str]:
         for proxy in proxies:
-            ip_network(proxy)  # an invalid name would be trusted for no proxy, without a warning
+            ip_network(proxy)  # an invalid name would silently trust no proxy
         return proxies
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Settings of back-ends in general, and of the local one."""
+"""Settings of all back-ends, and of the local one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NodeSettings(BaseModel):
     name: str = Field(description="Name shown in `zoe nodes`.")
     cores: float = Field(gt=0, le=4096, description="Cores that services may reserve on the node.")
     memory_bytes: int = Field(gt=0, description="Memory that services may reserve on the node.")
-    labels: dict[str, str] = Field(default={}, description="Labels that components may ask for.")
+    labels: dict[str, str] = Field(default={}, description="Labels that components may require.")
     devices: dict[str, int] = Field(default={}, description="Number of devices by kind, such as gpu.")
 
 
@@ -47,7 +47,7 @@ class BackendSettings(FileSettings):
     )
     local_state_dir: Path = Field(
         default=Path("/var/lib/zoe/state/local"),
-        description="Directory for what the local back-end records of services, including logs.",
+        description="Directory for the local back-end's records of services, including logs.",
     )
     local_scratch_dir: Path = Field(
         default=Path("/var/lib/zoe/scratch"),
@@ -117,7 +117,7 @@ class BackendSettings(FileSettings):
     environments_bytes_max: int = Field(
         default=32 << 30,
         ge=0,
-        description="Maximum size of all environments together, in bytes; those that were used longest ago go first.",
+        description="Maximum size of all environments together, in bytes; the least recently used are removed first.",
     )
     environments_age_max_s: float = Field(
         default=30 * 86400.0, gt=0, description="How long an environment is kept after its last use."
@@ -134,11 +134,11 @@ class BackendSettings(FileSettings):
     )
     local_images: dict[str, ImageSettings] = Field(default={}, description="Runtimes by image name.")
     local_image_hints: dict[str, str] = Field(
-        default={}, description="For images without a runtime, by image name: what users should do."
+        default={}, description="Hints for users of images without a runtime, by image name."
     )
 
     def missing_wheelhouse(self) -> str | None:
-        """Return what is wrong with the directory of wheels on this machine, if something is."""
+        """Return the fault of this machine's directory of wheels; None if it has none."""
         place = self.environment_wheelhouse
         if not place or "://" in place or Path(place).is_dir():
             return None

@@ -1,4 +1,4 @@
-"""Settings of all processes: environment variables with the prefix ZOE_, or the TOML file that ZOE_CONFIG names."""
+"""Settings of all processes: environment variables with the prefix ZOE_, or the TOML file in ZOE_CONFIG."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoe_lib.settings.storage import StorageSettings
 from zoe_lib.settings.swarm import SwarmBackendSettings
 
 
-# Fields are in the order of the base classes from last to first, which is that of the reference page.
+# Fields are in the order of the base classes from last to first, which the reference page keeps.
 class Settings(
     NotificationSettings,
     StorageSettings,

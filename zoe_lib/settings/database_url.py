@@ -12,7 +12,7 @@ _DRIVERS = ("postgresql", "postgresql+psycopg2")
 
 
 def _checked(url: SecretStr) -> SecretStr:
-    """Return the URL if the installed driver can use it; an error does not repeat it."""
+    """Return the URL if the installed driver can use it; errors do not repeat it."""
     try:
         if make_url(url.get_secret_value()).drivername in _DRIVERS:
             return url

@@ -1,4 +1,4 @@
-"""Settings of a process: arguments first, then the environment, then the TOML file that a variable names."""
+"""Read the settings of a process: arguments first, then the environment, then the TOML file that a variable names."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from zoe_client.words.plain_errors import sentences
 _FIELD = re.compile(r'field "([^"]+)"')
 _WRONG = 2
 _ALMOST = 0.9
-"""How alike two names are: one letter of a short name is wrong, or two are swapped."""
+"""Similarity of two names with one wrong letter in a short name, or two swapped letters."""
 _OF_OTHERS = {"ZOE_": ("ZOE_SDS_",)}
-"""Beginnings of the variables of other programs, by prefix."""
+"""Prefixes of the variables of other programs, by the settings' prefix."""
 
 
 class FileSettings(BaseSettings):
-    """Subclasses say in `file_variable` which environment variable names the file; without it there is none."""
+    """Base of settings; `file_variable` of a subclass is the environment variable that names the file; without it there
+    is none.
+    """
 
     file_variable: ClassVar[str]
 
@@ -40,14 +42,14 @@ class FileSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class gives it
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Given values first, then the environment, then the file."""
+        """Return the sources: given values first, then the environment, then the file."""
         file = os.environ.get(cls.file_variable)
         toml = (TomlConfigSettingsSource(settings_cls, _checked(Path(file))),) if file else ()
         return (init_settings, env_settings, *toml)
 
 
 def _checked(path: Path) -> Path:
-    """Return the path of a regular file, or raise OSError: the source takes anything else for an empty file."""
+    """Return the path of a regular file, or raise OSError: the source treats anything else as an empty file."""
     if stat.S_ISREG(path.stat().st_mode):
         return path
     raise OSError(errno.EINVAL, "it is not a regular file")
@@ -57,9 +59,10 @@ S = TypeVar("S", bound=FileSettings)
 
 
 def read_settings(kind: type[S], program: str, **given: Any) -> S:
-    """Return the settings of a program, or end it with 2 and a sentence for each that is wrong.
+    """Return the settings of a program, or end it with 2 and a sentence for each fault.
 
-    Variables that look like misspelt settings are named: they are ignored."""
+    It also reports variables that look like misspelt settings: they are ignored.
+    """
     for warning in misspelt(kind, os.environ):
         print(f"{program}: {warning}", file=sys.stderr)
     try:
@@ -81,8 +84,9 @@ def read_settings(kind: type[S], program: str, **given: Any) -> S:
 
 
 def misspelt(kind: type[FileSettings], names: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each name of a variable that is almost one of a setting. Other programs have variables with
-    the same prefix, so that an unknown one alone means nothing."""
+    """Yield a sentence for each variable with nearly the name of a setting. Other programs have variables with the same
+    prefix, so that an unknown one alone is not a fault.
+    """
     prefix = str(kind.model_config.get("env_prefix", "")).upper()
     known = {f"{prefix}{name}".upper() for name in kind.model_fields} | {kind.file_variable}
     for name in names:
@@ -94,7 +98,7 @@ def misspelt(kind: type[FileSettings], names: Iterable[str]) -> Iterator[str]:
 
 
 def _named(kind: type[FileSettings], place: Sequence[int | str]) -> str:
-    """Return how to set it: the key of the file and, of the first part, the variable."""
+    """Return how to set a value: the key of the file and, for its first part, the variable."""
     if not place:
         return "settings"
     variable = f"{kind.model_config.get('env_prefix', '')}{place[0]}".upper()

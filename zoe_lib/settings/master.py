@@ -24,7 +24,7 @@ class MasterSettings(FileSettings):
     master_advertised_endpoint: str = Field(
         default="",
         max_length=256,
-        description="ZeroMQ endpoint by which the API reaches this master while it leads; empty: `master_endpoint`, "
+        description="ZeroMQ endpoint at which the API reaches this master while it leads; empty: `master_endpoint`, "
         "unless that is all addresses of a machine.",
     )
     master_lease_s: float = Field(

@@ -11,7 +11,7 @@ from zoe_lib.settings.file_settings import FileSettings
 
 
 class NotificationSettings(FileSettings):
-    """Where notifications may go, and how mail is sent."""
+    """Allowed targets of notifications, and the mail server."""
 
     webhook_networks: list[str] = Field(
         default=[],
@@ -20,15 +20,15 @@ class NotificationSettings(FileSettings):
     )
     smtp_url: SecretStr | None = Field(
         default=None,
-        description="Server that takes mail: smtp://HOST:25 or smtps://HOST:465, with USER:PASSWORD@ before HOST if it "
-        "asks for them; smtp:// uses STARTTLS if the server offers it.",
+        description="Mail server: smtp://HOST:25 or smtps://HOST:465, with USER:PASSWORD@ before HOST if it "
+        "requires them; smtp:// uses STARTTLS if the server offers it.",
     )
     mail_from: str = Field(default="zoe@localhost", max_length=320, description="Sender of mail.")
     mail_domains: list[str] = Field(
         default=[], description="Domains that mail goes to, such as `example.org`; none: no mail is sent."
     )
     notification_retry_s: float = Field(
-        default=3 * 86400.0, gt=0, description="How long a target is tried that does not answer, before it is stopped."
+        default=3 * 86400.0, gt=0, description="How long to try a target that does not answer, before it is stopped."
     )
     notification_targets_max: int = Field(
         default=20, gt=0, description="Maximum targets of notifications of a user in a tenant, and of a tenant."

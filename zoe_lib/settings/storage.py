@@ -11,7 +11,7 @@ from zoe_lib.settings.file_settings import FileSettings
 
 
 class StorageServiceSettings(BaseModel):
-    """A service of the object store, as descriptions name it."""
+    """A service of the object store, under the name that descriptions use."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -60,15 +60,15 @@ class ExecutionStore(Protocol):
 
         `execution` is fresh (version 0, no services); the returned one is as stored. The same key of the same user in
         the tenant with the same fingerprint returns the execution stored first; with another fingerprint, or of another
-        user, it raises IdempotencyConflict. The same id by the same user also returns what is stored; by another user
-        it raises ConcurrentUpdate. The same transaction checks the limits: QuotaExceeded if the tenant or its user has
-        reached one, TimeLimitTooLong. An execution without a time limit is stored with the longest one allowed, and
-        with a note that says so.
+        user, it raises IdempotencyConflict. The same id by the same user also returns the stored execution; by another
+        user it raises ConcurrentUpdate. The same transaction checks the limits: QuotaExceeded if the tenant or its user
+        has reached one, TimeLimitTooLong. An execution without a time limit is stored with the longest one allowed, and
+        with a note about it.
         """
         ...
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
-        """Return what that tenant submitted with that key; None if nothing. Raises IdempotencyConflict."""
+        """Return that tenant's execution with that key; None if there is none. Raises IdempotencyConflict."""
         ...
 
     def append(
@@ -109,17 +109,17 @@ class ExecutionStore(Protocol):
         ...
 
     def last_uses(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
-        """Return when each of them was last used; executions that were never used are missing."""
+        """Return the time of each execution's last use; executions without one are missing."""
         ...
 
     def set_progress(self, newest: Sequence[ExecutionProgress]) -> None:
-        """Replace what is known of the progress of these executions; what is known of a later attempt stays. Does
-        nothing for unknown executions.
+        """Replace the progress of these executions; that of a later attempt stays. Does nothing for unknown
+        executions.
         """
         ...
 
     def progress_of(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, ExecutionProgress]:
-        """Return how far each of them is; those that have told nothing are missing."""
+        """Return the progress of each execution; those without a report are missing."""
         ...
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
@@ -127,19 +127,19 @@ class ExecutionStore(Protocol):
         ...
 
     def active(self) -> Sequence[Execution]:
-        """Return every active execution, oldest first: the state from which a master starts."""
+        """Return every active execution, oldest first: the initial state of a master."""
         ...
 
     def counts(self) -> Mapping[ExecutionState, int]:
-        """Return how many executions are in each state."""
+        """Return the number of executions by state."""
         ...
 
     def active_counts(self) -> Mapping[tuple[str, str], int]:
-        """Return how many executions wait or run, by tenant and user; those with none are missing."""
+        """Return the number of waiting and running executions, by tenant and user; zeros are missing."""
         ...
 
     def active_among(self, ids: Collection[ExecutionId], visibility: Visibility = ALL) -> Collection[ExecutionId]:
-        """Return which of these executions are visible and not terminal."""
+        """Return the visible, active executions among these."""
         ...
 
     def waiting_for_store(self, visibility: Visibility = ALL) -> Sequence[StoreWait]:
@@ -149,20 +149,20 @@ class ExecutionStore(Protocol):
         ...
 
     def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
-        """Return `zoe_lib.domain.executions.limits.used` of all executions that are not terminal."""
+        """Return `zoe_lib.domain.executions.limits.used` of all active executions."""
         ...
 
     def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
-        """Return `zoe_lib.domain.executions.gateway.held_on_nodes` of all executions that are not terminal."""
+        """Return `zoe_lib.domain.executions.gateway.held_on_nodes` of all active executions."""
         ...
 
     # -- arrays ----------------------------------------------------------------------------------------------------
     def submit_array(
         self, array: Array, cause_id: str, idempotency_key: str | None = None, fingerprint: str = ""
     ) -> Array:
-        """Store a new array, all of whose indices wait, with its entry in the journal, in one transaction.
+        """Store a new array with all its indices waiting, and its entry in the journal, in one transaction.
 
-        The same key of the same user in the tenant with the same fingerprint returns what was stored first; else it
+        The same key of the same user in the tenant with the same fingerprint returns the array stored first; else it
         raises IdempotencyConflict. Raises TooManyArrays, TimeLimitTooLong. Limits of executions apply when these are
         made.
         """
@@ -188,29 +188,29 @@ class ExecutionStore(Protocol):
         cause_id: str,
         leader_epoch: int | None = None,
     ) -> Array:
-        """Write what `decide` makes of an array and the states of its indices, with its entry in the journal, in one
-        transaction; return the array after it.
+        """Write the change of `decide` to an array and the states of its indices, with its entry in the journal, in one
+        transaction; return the changed array.
 
-        `decide` returns None to change nothing, and may be called again. Raises NotLeader, NotFound, and what `decide`
-        does.
+        `decide` returns None to change nothing, and may be called again. Raises NotLeader, NotFound, and the exceptions
+        of `decide`.
         """
         ...
 
     def make_of_array(
         self, array: Array, wanted: Sequence[tuple[int, Execution]], cause_id: str, leader_epoch: int
     ) -> Sequence[Execution] | None:
-        """Store fresh executions for the indices at these positions, which are active from then on, in one transaction.
+        """Store new executions for the indices at these positions, which become active, in one transaction.
 
-        Return those that the limits of the tenant and its user let in, in order; of an array that is promised as a
-        whole, all or none. None if the array has another version
-        or an index does not wait: then nothing is written. Raises NotLeader. An end of such an execution, by `append`
-        or `append_all`, is noted in the array in the same transaction.
+        Return those that the limits of the tenant and its user admit, in order; for an array with a joint promise, all
+        or none. None if the array has another version or an index does not wait: then nothing is written. Raises
+        NotLeader. The end of such an execution, by `append` or `append_all`, is recorded in the array in the same
+        transaction.
         """
         ...
 
     def list_array(self, array_id: ArrayId, entries: Sequence[Entry], at_s: float, cause_id: str) -> Array:
         """Write the entries of an array that awaits its list, with its entry in the journal, in one transaction; return
-        the array after it. All its indices wait then; without entries it has ended.
+        the changed array. All its indices wait then; without entries it has ended.
 
         An array that awaits no list is returned unchanged, so of several calls the first counts. Raises NotFound.
         """
@@ -229,18 +229,18 @@ class ExecutionStore(Protocol):
         execution_id: ExecutionId | None = None,
         with_data: bool = True,
     ) -> Sequence[JournalEntry]:
-        """Return visible entries with a greater id, in order; those that belong to no tenant are visible to all.
+        """Return visible entries with a greater id, in order; entries without a tenant are visible to all.
 
-        Without `with_data` their data are empty, for readers that only need to know which executions changed.
+        Without `with_data` their data are empty, for readers that only need the changed executions.
         """
         ...
 
     def shares_of(self, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
-        """Return who may see these executions and arrays; unknown ones are missing."""
+        """Return the users who may see these executions and arrays; unknown ones are missing."""
         ...
 
     def last_journal_id(self) -> int:
-        """Return the newest id that is kept; 0 for an empty journal."""
+        """Return the newest stored id; 0 for an empty journal."""
         ...
 
     def subscribe(self, notify: Callable[[], None]) -> Subscription:
@@ -262,7 +262,7 @@ class ExecutionStore(Protocol):
     def set_capabilities(
         self, capabilities: BackendCapabilities, storage: StoreCapacity | None, at_s: float, leader_epoch: int | None
     ) -> None:
-        """Store what the back-end can run, and how much bandwidth the object store can guarantee; None keeps the last
+        """Store the back-end's capabilities, and the bandwidth that the object store can guarantee; None keeps the last
         value.
         """
         ...
@@ -274,13 +274,13 @@ class ExecutionStore(Protocol):
         ...
 
     def policy(self) -> Policy:
-        """Return the policy in force; the default one (version 0) if none was ever set."""
+        """Return the policy in force; the default one (version 0) before the first."""
         ...
 
     def set_policy(self, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
         """Put a policy in force, journaled as `policy_set`; its version increases by one. Raises ConcurrentUpdate.
 
-        Limits of executions and of time that the document does not contain stay as they are.
+        Limits of executions and of time that the document does not contain are unchanged.
         """
         ...
 
@@ -292,8 +292,8 @@ class ExecutionStore(Protocol):
     def try_lead(self, holder: str, endpoint: str = "") -> int | None:
         """Take the leader lock and a new, higher epoch; None while another master holds the lock.
 
-        If this store already holds it, return the present epoch. `endpoint` is where the leader answers the API; empty
-        if the API's own settings say it.
+        If this store already holds it, return the present epoch. `endpoint` is the leader's endpoint for the API; empty
+        if the API's own settings give it.
         """
         ...
 
@@ -319,7 +319,7 @@ class ExecutionStore(Protocol):
 
     # -- usage and upkeep ------------------------------------------------------------------------------------------
     def prune(self, now_s: float) -> int:
-        """Remove a batch of the executions that ended before the retention began, with everything that belongs to them.
+        """Remove a batch of the executions that ended before the retention began, with all their data.
 
         The same transaction adds their usage to the daily usage. Return how many were removed; 0: none is left. Old
         observations of the object store's bandwidth are removed too, and in a database old data of accounts.
@@ -331,10 +331,10 @@ class ExecutionStore(Protocol):
         ...
 
     def sum_up(self) -> bool:
-        """Add some ended executions to the sums on which `counts` and `daily_use` build; return whether there may be
+        """Add some ended executions to the sums that `counts` and `daily_use` build on; return whether there may be
         more.
 
-        This does not change their results, only what they cost.
+        This does not change their results, only their cost.
         """
         ...
 
@@ -349,7 +349,7 @@ class ExecutionStore(Protocol):
 
     # -- ticks -----------------------------------------------------------------------------------------------------
     def add_tick(self, tick: TickRecord, leader_epoch: int) -> None:
-        """Store what a tick saw; NotLeader."""
+        """Store the record of a tick; NotLeader."""
         ...
 
     def ticks(self, from_s: float, to_s: float) -> Sequence[TickRecord]:
@@ -360,7 +360,7 @@ class ExecutionStore(Protocol):
         ...
 
     def ticks_from_s(self) -> float | None:
-        """Return when the earliest whole record was made that still exists; None if none does."""
+        """Return the time of the earliest complete record that still exists; None if there is none."""
         ...
 
     def ping(self) -> None:

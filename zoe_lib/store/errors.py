@@ -1,4 +1,4 @@
-"""Errors of a store."""
+"""Exceptions of the store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class StoreError(Exception):
 
 
 class NotFound(StoreError):  # noqa: N818 - the name is the fact
-    """The thing does not exist, or belongs to another tenant."""
+    """The object does not exist, or belongs to another tenant."""
 
 
 class ConcurrentUpdate(StoreError):  # noqa: N818
@@ -18,7 +18,7 @@ class ConcurrentUpdate(StoreError):  # noqa: N818
 
 
 class NameTaken(ConcurrentUpdate):
-    """A user or tenant of this name exists: to try again does not help."""
+    """A user or tenant of this name exists: repeating the call does not help."""
 
 
 class NotLeader(StoreError):  # noqa: N818
@@ -30,7 +30,7 @@ class IdempotencyConflict(StoreError):  # noqa: N818
 
 
 class QuotaExceeded(StoreError):  # noqa: N818
-    """The tenant, or the user in it, has as many executions waiting or running as the limit allows."""
+    """The tenant, or the user in it, has the maximum of waiting and running executions."""
 
     def __init__(self, holder: str, executions_max: int) -> None:
         super().__init__(
@@ -43,35 +43,35 @@ class NoSystemIds(StoreError):  # noqa: N818
 
 
 class TooManyShares(StoreError):  # noqa: N818
-    """The execution is shared as often as it may be."""
+    """The execution has the maximum number of shares."""
 
 
 class TooManyWaiting(StoreError):  # noqa: N818
-    """As many sign-ins as may be begun from a network, or in all, wait for their end already."""
+    """The maximum of unfinished sign-ins from a network, or in total, is reached."""
 
 
 class TooManyTargets(StoreError):  # noqa: N818
-    """The user or the tenant has as many targets of notifications as allowed."""
+    """The user or the tenant has the maximum of notification targets."""
 
 
 class TooManyStored(StoreError):  # noqa: N818
-    """The user or the tenant has as many stored applications, or schedules, as allowed."""
+    """The user or the tenant has the maximum of stored applications, or schedules."""
 
 
 class AlreadyMade(StoreError):  # noqa: N818
-    """Something came of this time of the schedule before, or the schedule was changed meanwhile."""
+    """This time of the schedule has an outcome already, or the schedule was changed concurrently."""
 
 
 class TooManyTokens(StoreError):  # noqa: N818
-    """The user has as many API tokens as allowed."""
+    """The user has the maximum of API tokens."""
 
 
 class TooManySecrets(StoreError):  # noqa: N818
-    """The user or the tenant has as many secrets as allowed."""
+    """The user or the tenant has the maximum of secrets."""
 
 
 class TooManyArrays(QuotaExceeded):
-    """The tenant has as many arrays that have not ended as it may have."""
+    """The tenant has the maximum of unfinished arrays."""
 
     def __init__(self, tenant: str, arrays_max: int) -> None:
         StoreError.__init__(self, f"maximum for {tenant}: {arrays_max} arrays that have not ended")
@@ -82,7 +82,7 @@ class TimeLimitTooLong(StoreError):  # noqa: N818
 
 
 class PriceListRefused(StoreError):  # noqa: N818
-    """The price list would change what was already charged or shown, or does not fit the others."""
+    """The price list would change earlier charges or published prices, or conflicts with other lists."""
 
 
 class StatementRefused(StoreError):  # noqa: N818
@@ -90,7 +90,7 @@ class StatementRefused(StoreError):  # noqa: N818
 
 
 class BatchRefused(StoreError):  # noqa: N818
-    """One of several submissions is refused, and all others with it; `index` is its position, `reason` says why."""
+    """One of several submissions is refused, and all others with it; `index` is its position, `reason` the cause."""
 
     def __init__(self, index: int, reason: StoreError) -> None:
         super().__init__(str(reason))

@@ -9,15 +9,15 @@ from zoe_lib.domain.applications.roles import SCOPES, Role, Scope
 from zoe_lib.domain.applications.sharing import ShareLevel, Visibility
 
 Limits = Mapping[str, tuple[float, int]]
-"""Limits of failed sign-ins by key: since when they count, and how many are allowed."""
+"""Limits of failed sign-ins by key: since when they count, and the maximum."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobIdentity:
-    """The job that calls the API by its token: an attempt of an execution.
+    """The job that calls the API with its token: an attempt of an execution.
 
     `unit`: its array if it is an index of one, else the execution itself; the job may see and control this unit and its
-    descendants. `cancelled`: it is being stopped by a cancellation, and submits nothing more.
+    descendants. `cancelled`: a cancellation is stopping it, and it submits nothing more.
     """
 
     execution_id: str
@@ -26,7 +26,7 @@ class JobIdentity:
     cancelled: bool = False
 
     def __str__(self) -> str:
-        """Return how the audit log names it."""
+        """Return its name for the audit log."""
         return f"job {self.execution_id} attempt {self.attempt}"
 
 
@@ -34,8 +34,8 @@ class JobIdentity:
 class Principal:
     """The identity of a request: a user acting in one tenant, by a token or a session.
 
-    `scopes` are those of the token that the role allows, too; a session has all scopes of its role. `job`: the job
-    whose token it is.
+    `scopes` are those of the token that the role also allows; a session has all scopes of its role. `job`: the job of
+    the token.
     """
 
     user: str
@@ -56,8 +56,8 @@ class Principal:
         token_id: str = "",
         session_id: str = "",
     ) -> Principal:
-        """Return the principal with the scopes that both allow; None: all of the role. An admin's token may operate as
-        well.
+        """Return the principal with the scopes that both the role and the token allow; None: all of the role. An
+        admin's token may operate as well.
         """
         wanted = frozenset(Scope) if scopes is None else scopes | ({Scope.OPERATE} if Scope.ADMIN in scopes else set())
         allowed = frozenset(scope for scope in SCOPES[Role(role)] if scope in wanted)
@@ -65,12 +65,12 @@ class Principal:
 
     @property
     def operator(self) -> bool:
-        """Return whether the executions of all tenants may be seen."""
+        """Return whether it may see the executions of all tenants."""
         return Scope.OPERATE in self.scopes
 
     @property
     def visibility(self) -> Visibility:
-        """Return whose executions are shown in the own tenant: to operators all, to others theirs and shared ones."""
+        """Return the executions that it sees in its tenant: operators see all, others their own and shared ones."""
         return Visibility(self.tenant, None if self.operator else self.user)
 
 
@@ -117,12 +117,12 @@ class Token:
     expires_at_s: float | None = None
     note: str = ""
     made_by: str | None = None
-    """The token that created this one, and with which this one ends."""
+    """The token that created this one; both end together."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndedAccess:
-    """How many tokens and sessions of a user were ended."""
+    """Number of tokens and sessions of a user that were ended."""
 
     tokens: int
     sessions: int
@@ -154,18 +154,17 @@ class SealedSecret:
 
     @property
     def belongs_to(self) -> tuple[str, ...]:
-        """Return what its value is sealed for."""
+        """Return the owner for whom its value is sealed."""
         return ("secret", self.tenant, self.user or "", self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationTarget:
-    """Where a user, or the tenant (`user` None), is notified: a webhook, or an address of mail.
-
-    kinds: what of all executions, beside what a description asks for. sealed: the secret of a webhook. Events up to
-    `done_id` have been told; up to `news_id` there may be some that have not. Refused times of schedules have been told
-    up to `refusals_id`. failures: failed tries since the last
-    success, since `failing_since_s`; the next one is not before `next_at_s` (seconds since the epoch).
+    """A notification target of a user, or of the tenant (`user` None): a webhook, or a mail address.
+    kinds: events of all executions, besides those that a description requests. sealed: the secret of a webhook. Events
+    up to `done_id` have been sent; up to `news_id` there may be unsent ones. Refused times of schedules have been sent
+    up to `refusals_id`. failures: failed tries since the last success, since `failing_since_s`; the next one is not
+    before `next_at_s` (seconds since the epoch).
     """
 
     id: str
@@ -187,11 +186,11 @@ class NotificationTarget:
     told_at_s: float | None = None
     stopped: bool = False
     test: bool = False
-    """Whether a test was asked for."""
+    """Whether a test was requested."""
 
     @property
     def belongs_to(self) -> tuple[str, ...]:
-        """Return what its secret is sealed for."""
+        """Return the owner for whom its secret is sealed."""
         return ("notification target", self.id)
 
 
@@ -213,7 +212,9 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """A browser that was sent to an OpenID Connect provider. `id` and `browser` are hashes of what it brings back."""
+    """A browser that was sent to an OpenID Connect provider. `id` and `browser` are hashes of the values that it brings
+    back.
+    """
 
     id: str
     browser: str
@@ -223,14 +224,14 @@ class SignInAttempt:
     next_path: str
     expires_at_s: float
     network: str = ""
-    """From which it was begun: an IPv4 address, or the /64 of an IPv6 address."""
+    """Origin of the sign-in: an IPv4 address, or the /64 of an IPv6 address."""
 
 
 @dataclass(frozen=True, slots=True)
 class MachineSignIn:
-    """A machine that asks for a token. `id` is the hash of its secret; the user types or compares `code`.
+    """A machine's request for a token. `id` is the hash of its secret; the user types or compares `code`.
 
-    `session_id` is the session that allows it, with whose end the request ends, too.
+    `session_id` is the session that allows it; the request ends with the session, too.
     """
 
     id: str
@@ -267,7 +268,9 @@ class AppAccess:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What the owner of an execution gives another user of the tenant; without a user, all members."""
+    """A share: the level that the owner of an execution gives another user of the tenant; without a user, all
+    members.
+    """
 
     execution_id: str
     tenant: str
@@ -281,7 +284,7 @@ class Share:
 class AuditEntry:
     """A requested change: `action` is the route's name, `target` its path.
 
-    It is written before the change is made; `status` (HTTP) follows, and None means that the end was not seen. The
+    It is written before the change is made; `status` (HTTP) follows, and None means that the end was not recorded. The
     store assigns `id`.
     """
 
@@ -292,7 +295,7 @@ class AuditEntry:
     target: str
     request_id: str
     by: str = ""
-    """`session`, the id of the token, the job whose token it was, or the provider whose sign-in caused the change."""
+    """`session`, the id of the token, the job of the token, or the provider of the sign-in that caused the change."""
     status: int | None = None
     id: int = 0
     address: str = ""
@@ -305,7 +308,7 @@ Roles = Mapping[str, Role]
 
 
 def adoption_entries(entry: AuditEntry, user: str, made: bool, before: Roles, after: Roles) -> Iterator[AuditEntry]:
-    """Return the entries for what a provider's sign-in changed, each as if an admin had made the change."""
+    """Return the audit entries for the changes of a provider's sign-in, each as if an admin had made the change."""
     if made:
         yield replace(entry, user=user, action="add_user")
     for tenant in sorted(before.keys() | after.keys()):

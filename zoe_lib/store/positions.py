@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Written:
-    """`newest` is the newest id that was committed, 0 for none. Threads that continue a request share it."""
+    """`newest` is the newest committed id, 0 for none. Threads that continue a request share it."""
 
     newest: int = 0
     _open: int = 0
 
     def begin(self) -> None:
-        """Forget ids of a transaction that was not committed: the journal will never have them."""
+        """Forget ids of a transaction that was rolled back: the journal will never have them."""
         self._open = 0
 
     def note(self, journal_id: int) -> None:
-        """Note an id that the present transaction wrote."""
+        """Record an id that the present transaction wrote."""
         self._open = max(self._open, journal_id)
 
     def commit(self) -> None:
@@ -33,7 +33,7 @@ _WRITTEN: ContextVar[Written | None] = ContextVar("zoe_written", default=None)
 
 @contextmanager
 def collected() -> Iterator[Written]:
-    """Collect the journal ids that are written within, also by threads with a copy of this context."""
+    """Collect the journal ids that are written inside the block, also by threads with a copy of this context."""
     written = Written()
     before = _WRITTEN.set(written)
     try:
@@ -49,17 +49,17 @@ def begin() -> None:
 
 
 def note(journal_id: int | None) -> None:
-    """Note a journal id that the present transaction wrote."""
+    """Record a journal id that the present transaction wrote."""
     if journal_id is not None and (written := _WRITTEN.get()) is not None:
         written.note(journal_id)
 
 
 def commit() -> None:
-    """Note that the present transaction was committed."""
+    """Record that the present transaction was committed."""
     if (written := _WRITTEN.get()) is not None:
         written.commit()
 
 
 def wanted() -> bool:
-    """Return whether somebody collects ids, for callers to whom finding one costs a statement."""
+    """Return whether ids are being collected, for callers that need a statement to find one."""
     return _WRITTEN.get() is not None

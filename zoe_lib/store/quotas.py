@@ -13,7 +13,7 @@ from zoe_lib.store.errors import IdempotencyConflict, QuotaExceeded, TimeLimitTo
 
 
 def admitted(execution: Execution, limits: Limits, executions: int, executions_of_user: int) -> Execution:
-    """Return the execution as the limits admit it; the counts do not include it.
+    """Return the execution with its limits applied; the counts do not include it.
 
     Raises TimeLimitTooLong, which waiting does not help, before QuotaExceeded.
     """
@@ -61,7 +61,7 @@ def check_owner(stored: Execution | Array, user: str) -> None:
 
 
 def same_submission(stored: Execution, submission: Execution) -> bool:
-    """Return whether this is what was stored with this id: the same request of the same user.
+    """Return whether the stored execution with this id is the same request of the same user.
 
     The stored one may have got its time limit from the tenant's limits.
     """
@@ -72,5 +72,5 @@ def same_submission(stored: Execution, submission: Execution) -> bool:
 
 
 def _text(seconds: float) -> str:
-    """Return seconds as descriptions write them, with all digits, and hours as limits are set."""
+    """Return seconds in the form of descriptions, with all digits, and hours as in limits."""
     return f"{seconds:.15g} s ({seconds / 3600:.6g} h)"

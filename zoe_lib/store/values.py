@@ -34,7 +34,7 @@ class JournalEntry:
 
 @value(frozen=True, slots=True)
 class ExecutionChange:
-    """Events of one execution, and the state that they lead to from the expected version."""
+    """Events of one execution, and their resulting state, from the expected version."""
 
     before: Execution
     events: Sequence[Event]
@@ -43,10 +43,10 @@ class ExecutionChange:
 
 @value(frozen=True, slots=True)
 class TickRecord:
-    """What a tick saw outside the journal.
+    """Facts of a tick outside the journal.
 
-    `read_to` is the last journal id up to which it knew what others wrote. `inputs` is JSON whose form the master
-    defines: everything it saw if `whole`, else what has changed since the previous record.
+    `read_to` is the last journal id of others' writes that it knew. `inputs` is JSON in a form that the master defines:
+    all facts if `whole`, else the changes since the previous record.
     """
 
     plan_id: str
@@ -59,12 +59,12 @@ class TickRecord:
 
 @value(frozen=True, slots=True)
 class ExecutionQuery:
-    """Which executions to list, newest first. None does not restrict; `cursor` continues an earlier page.
+    """Filters of a list of executions, newest first. None does not restrict; `cursor` continues an earlier page.
 
     `submitted_from_s`, `submitted_to_s`: submitted within these times; `ended_from_s`: ended then or later.
-    `name_contains` ignores case. `array_id`: only executions of that array; `alone`: only those of none.
-    `deadline`: how they stand to it at `now_s`. `family`: only these executions, and
-    those of these arrays. The filters of a continued page must not change.
+    `name_contains` ignores case. `array_id`: only executions of that array; `alone`: only those without an array.
+    `deadline`: their deadline status at `now_s`. `family`: only these executions, and those of these arrays. The
+    filters of a continued page must not change.
     """
 
     ids: frozenset[ExecutionId] | None = None
@@ -86,10 +86,10 @@ class ExecutionQuery:
 
 @value(frozen=True, slots=True)
 class ArrayQuery:
-    """Which arrays to list, newest first. None does not restrict; `cursor` continues an earlier page.
+    """Filters of a list of arrays, newest first. None does not restrict; `cursor` continues an earlier page.
 
-    `open`: only those of which an index has not ended. Arrays are not shared: others than the owner of one see it only
-    if they see all of its tenant. `ids`: only these.
+    `open`: only unfinished ones. Arrays are not shared: users other than the owner see one only if they see all of its
+    tenant. `ids`: only these.
     """
 
     visibility: Visibility = ALL
@@ -102,8 +102,8 @@ class ArrayQuery:
 
 @value(frozen=True, slots=True)
 class ArraysBeside:
-    """Arrays that are stored, or changed, in the transaction that stores executions. `changes`: what `decide` of
-    `change_array` returns, by the id of the array; at_s: when, in seconds since the epoch.
+    """Arrays that are stored, or changed, in the transaction that stores executions. `changes`: the results of `decide`
+    of `change_array`, by the id of the array; at_s: the time, in seconds since the epoch.
     """
 
     new: Sequence[Array] = ()
@@ -121,7 +121,7 @@ class ArrayPage:
 
 @value(frozen=True, slots=True)
 class ArrayChange:
-    """What was done to an array: it afterwards, the kind of the journal's entry, and what that says."""
+    """A change of an array: the changed array, and the kind and data of the journal's entry."""
 
     array: Array
     kind: ArrayEventKind
@@ -132,8 +132,8 @@ class ArrayChange:
 class ExecutionPage:
     """One page of executions; `next_cursor` is None on the last.
 
-    `searched_to_s`: the search by name has looked through the maximum for one page, and stopped at the execution that
-    was submitted then; the next page continues from there.
+    `searched_to_s`: the search by name has examined the maximum for one page, and stopped at the execution submitted
+    then; the next page continues from there.
     """
 
     executions: Sequence[Execution]
@@ -143,7 +143,7 @@ class ExecutionPage:
 
 @value(frozen=True, slots=True)
 class UsageSample:
-    """The usage of one service when it was sampled: CPU seconds since its start, and bytes of memory in use."""
+    """A sample of one service's usage: CPU seconds since its start, and bytes of memory in use."""
 
     execution_id: ExecutionId
     service_id: str
@@ -155,10 +155,9 @@ class UsageSample:
 
 @value(frozen=True, slots=True)
 class ExecutionUse:
-    """What all services of an execution used and reserved so far, in all attempts.
-
-    memory_peak_bytes: the most that one service used, among the samples that are kept; memory_reserved_bytes: what that
-    service reserved. Services that were never sampled count with what they reserved.
+    """Use and reservations of all services of an execution so far, in all attempts.
+    memory_peak_bytes: maximum memory of any service, among the stored samples; memory_reserved_bytes: that service's
+    reservation. Services without samples count with their reservations.
     """
 
     execution_id: ExecutionId
@@ -170,7 +169,7 @@ class ExecutionUse:
 
 @value(frozen=True, slots=True)
 class UsePoint:
-    """The average usage of a node, or of all executions of a name, in the interval that begins at `at_s`."""
+    """Average usage of a node, or of all executions of a name, in the interval that begins at `at_s`."""
 
     at_s: float
     name: str
@@ -180,7 +179,7 @@ class UsePoint:
 
 @value(frozen=True, slots=True)
 class BandwidthPoint:
-    """The average bandwidth that a tenant was granted, used and missed in the interval that begins at `at_s`."""
+    """Average granted, used and missed bandwidth of a tenant in the interval that begins at `at_s`."""
 
     at_s: float
     tenant: str
@@ -189,7 +188,7 @@ class BandwidthPoint:
 
 @value(frozen=True, slots=True)
 class StoreWait:
-    """An execution that waits for the object store, and the sentence that says what for."""
+    """An execution that waits for the object store, and the sentence with its reason."""
 
     execution_id: ExecutionId
     tenant: str
@@ -199,12 +198,11 @@ class StoreWait:
 
 @value(frozen=True, slots=True)
 class StoreLimits:
-    """Bounds of the tables that would otherwise grow without limit.
-
+    """Limits of tables that would otherwise grow without end.
     usage_samples_per_service_max: an hour at one sample in five seconds. retention_s: how long an ended execution is
-    kept, and an observation of the object store's bandwidth. idempotency_keys_kept_s: longer than any client repeats a
-    submission. failures_kept_s: longer than failed sign-ins count. audit_kept_s: two years. searched_max: executions
-    that a search by name looks through for one page, which takes some ten milliseconds.
+    stored, and an observation of the object store's bandwidth. idempotency_keys_kept_s: longer than any client repeats
+    a submission. failures_kept_s: longer than failed sign-ins count. audit_kept_s: two years. searched_max: executions
+    that a search by name examines for one page, which takes some ten milliseconds.
     """
 
     usage_samples_per_service_max: int = 720
@@ -217,7 +215,7 @@ class StoreLimits:
 
 @value(frozen=True, slots=True)
 class Leader:
-    """The master that leads: its epoch, its name, its endpoint, and how often it has renewed its lease."""
+    """The leading master: its epoch, its name, its endpoint, and the number of its lease renewals."""
 
     epoch: int
     holder: str

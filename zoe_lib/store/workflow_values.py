@@ -1,4 +1,4 @@
-"""Workflows as they are stored."""
+"""Workflows in their stored form."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from zoe_lib.domain.executions.execution import ExecutionId
 
 @dataclass(frozen=True, slots=True)
 class NewStep:
-    """A step of a run and its execution, or the array of a step with `for_each`. `facts`: what the document says of it,
-    as JSON.
+    """A step of a run and its execution, or the array of a step with `for_each`. `facts`: the step in the document, as
+    JSON.
     """
 
     execution_id: ExecutionId
@@ -25,7 +25,7 @@ class NewStep:
 
 @dataclass(frozen=True, slots=True)
 class NewWorkflow:
-    """A workflow that is to be stored, with the values of its parameters."""
+    """A workflow to store, with the values of its parameters."""
 
     id: str
     name: str
@@ -38,7 +38,7 @@ class NewWorkflow:
 
 @dataclass(frozen=True, slots=True)
 class StoredEntries:
-    """How far a step is that runs for each entry of a list. count: None while the list is not known."""
+    """Progress of a step that runs for each entry of a list. count: None while the list is unknown."""
 
     count: int | None
     states: Mapping[IndexState, int]
@@ -47,9 +47,9 @@ class StoredEntries:
 
 @dataclass(frozen=True, slots=True)
 class StoredStep:
-    """A step with its newest execution. Times are in seconds since the epoch. `user`: who owns the execution.
+    """A step with its newest execution. Times are in seconds since the epoch. `user`: the owner of the execution.
 
-    `entries`: of a step with `for_each`, which has an array instead; `execution_id` is the id of that.
+    `entries`: of a step with `for_each`, which has an array instead; `execution_id` is the array's id.
     """
 
     execution_id: ExecutionId
@@ -69,8 +69,8 @@ class StoredStep:
 
 @dataclass(frozen=True, slots=True)
 class StoredWorkflow:
-    """A workflow with its visible steps by position. `run`: 1, and one more with each resume. `hidden_open`: whether a
-    step that is not visible has not ended.
+    """A workflow with its visible steps by position. `run`: 1, plus one for each resume. `hidden_open`: whether an
+    invisible step has not ended.
     """
 
     id: str
@@ -87,7 +87,7 @@ class StoredWorkflow:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowQuery:
-    """Which workflows to list: those submitted before this one (its time and id), newest first."""
+    """Filters of a list of workflows: those submitted before this one (its time and id), newest first."""
 
     visibility: Visibility
     limit: int

@@ -1,1 +1,1 @@
-"""What becomes of a request to run something: checked the same way for the API and for the leader's schedules."""
+"""Checks of submissions, the same for the API and for the leader's schedules."""

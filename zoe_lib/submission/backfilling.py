@@ -20,14 +20,14 @@ from zoe_lib.submission.refusal import SubmissionRefused
 from zoe_lib.submission.scheduling import AFTER_MAX, prepared_run, why_refused
 
 TIMES_MAX = 100
-"""Times of one request, each of which is a submission of some milliseconds."""
+"""Maximum times of one request; each is a submission of some milliseconds."""
 _RAN = (ScheduleOutcome.MADE, ScheduleOutcome.BACKFILLED)
 
 
 @value(frozen=True, slots=True)
 class Backfill:
-    """Which times run: those from from_s to to_s, both included, seconds since the epoch. at_once: so many beside each
-    other; each further one begins when one of them has ended, whichever way. again: runs whose times run once more.
+    """The times to run: those from from_s to to_s, both included, seconds since the epoch. at_once: maximum at the same
+    time; the next one begins when one of them has ended in any way. again: runs whose times run once more.
     """
 
     from_s: float
@@ -38,16 +38,15 @@ class Backfill:
 
 
 def runs_between(from_s: float, to_s: float, runs: Sequence[ScheduleRun]) -> list[ScheduleRun]:
-    """Return the runs of the times between two moments, both included: as many as one request may have."""
+    """Return the runs of the times between two moments, both included: at most the maximum of one request."""
     return [one for one in runs if one.due_s is not None and one.outcome in _RAN and from_s <= one.due_s <= to_s][
         :TIMES_MAX
     ]
 
 
 def backfill_times(schedule: Schedule, wanted: Backfill, now_s: float, runs: Sequence[ScheduleRun]) -> list[float]:
-    """Return the times that have not run yet, or run again, in the order in which they are to run; SubmissionRefused.
-
-    runs: what came of all times that are still known.
+    """Return the times that have not run yet, or run again, in the order in which to run them; SubmissionRefused.
+    runs: the outcomes of all stored times.
     """
     if wanted.to_s < wanted.from_s:
         raise SubmissionRefused("invalid_request", "the end is before the beginning")
@@ -75,9 +74,9 @@ def backfill(
     cause_id: str,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Iterator[tuple[ScheduleRun, PreparedRun | None]]:
-    """Submit a run for each time, and yield what came of it; SubmissionRefused before the first one.
+    """Submit a run for each time, and yield its outcome; SubmissionRefused before the first one.
 
-    The first time that is refused ends it, as it may be a limit that the others would meet, too; it is yielded last.
+    The first refused time ends it, since the others may meet the same limit; it is yielded last.
     """
     now_s = clock.now_s()
     due = backfill_times(schedule, wanted, now_s, place.store.schedules.known_runs(schedule.id))
@@ -89,7 +88,7 @@ def backfill(
             noted = ScheduleRun(schedule.id, due_s, now_s, ScheduleOutcome.BACKFILLED, run.kind, run.id)
             stored(run, place, cause_id, beside=partial(rows.note_backfilled, run=noted, again=wanted.again))
         except AlreadyMade:
-            continue  # by somebody else, at this moment
+            continue  # another user ran it at this moment
         except SubmissionRefused as refused:
             code, why = refused.code, why_refused(refused)
         except NotFound as gone:

@@ -1,4 +1,4 @@
-"""What a submission is told of budgets, and whether they let it in."""
+"""Check a submission against budgets, and warn its user."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def budget_warnings(place: SubmissionPlace, principal: Principal) -> Iterator[str]:
-    """Yield warnings on what tenant and user have spent; SubmissionRefused if a budget that refuses is spent."""
+    """Yield warnings about the spending of tenant and user; SubmissionRefused if a budget that refuses is spent."""
     for budget in place.spending.budgets(place.store, principal.tenant, principal.user):
         spent = place.spending.spent(place.store, principal.tenant)
         if spent is None:
@@ -19,9 +19,9 @@ def budget_warnings(place: SubmissionPlace, principal: Principal) -> Iterator[st
         if so_far * 100 < budget.amount * budget.warn_percent:
             continue
         whose = principal.tenant if budget.user is None else f"{budget.user} in {principal.tenant}"
-        runs = f"; what runs now costs about {hourly} {spent.currency} an hour" if hourly else "; nothing runs now"
+        runs = f"; running services cost about {hourly} {spent.currency} an hour" if hourly else "; nothing runs now"
         text = f"{whose} has spent {so_far} of {budget.amount:f} {spent.currency} in {spent.month}{runs}"
         if budget.refuses and so_far >= budget.amount:
-            hint = "end what is not needed, wait for the next month, or ask an admin"
+            hint = "cancel executions, wait for the next month, or ask an admin"
             raise SubmissionRefused("budget_exceeded", text, hint)
         yield f"budget: {text}"

@@ -32,7 +32,8 @@ from zoe_lib.submission.checks.store import (
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused, from_description
 
-# Many submissions have one description, and to read it takes longer than to look it up. That depends on nothing else.
+# Many submissions have the same description, and parsing it takes longer than a lookup. The result depends on nothing
+# else.
 _KEPT_MAX = 64
 _KEPT_LENGTH_MAX = 16_384
 REFUSALS: tuple[Callable[[Examined], SubmissionRefused | None], ...] = (
@@ -41,7 +42,7 @@ REFUSALS: tuple[Callable[[Examined], SubmissionRefused | None], ...] = (
     refuse_impossible,
     refuse_beyond_capacity,
 )
-"""The first that returns a refusal is the answer."""
+"""The first refusal of this list is the answer."""
 NOTES: tuple[Callable[[Examined], Iterator[str]], ...] = (
     note_ignored_settings,
     note_bandwidth,
@@ -54,7 +55,8 @@ NOTES: tuple[Callable[[Examined], Iterator[str]], ...] = (
 class Checked:
     """An application that may run here, and notes for its user.
 
-    `notes` also contains findings that are not certain."""
+    `notes` also contains findings that are not certain.
+    """
 
     application: Application
     priority: int
@@ -73,8 +75,9 @@ def checked(
 
     `priority` is the description's if none is requested, and at most the principal's maximum; without any it is 0, or
     the maximum if that is lower. `versions` are those of the terms, if the request has read them already. `each`: the
-    name of the entry of a list for which it runs. Submission, `validate`, `plan` and forms all use this function, so
-    that they cannot differ."""
+    name of an entry, if it runs once for each entry of a list. Submission, `validate`, `plan` and forms all call this
+    function, so that their answers agree.
+    """
     application = _parsed(document, each)
     terms = place.store.terms(versions)
     if priority is None and "priority" in document:
@@ -91,12 +94,16 @@ def checked(
 
 
 def checked_priority(wish: int, place: SubmissionPlace, principal: Principal, tenant: str) -> int:
-    """Return the priority that a principal wishes for an execution of a tenant; SubmissionRefused if it is too high."""
+    """Return the priority that a principal requests for an execution of a tenant; SubmissionRefused if it is too
+    high.
+    """
     return _allowed_priority(wish, place.store.policy(), principal, tenant)
 
 
 def _access(application: Application, place: SubmissionPlace, principal: Principal) -> StoreAccess:
-    """Return what the user's tenant can reach of the object store; queried only if the application has URIs."""
+    """Return the services of the object store that the user's tenant can reach; queried only if the application has
+    URIs.
+    """
     if application.storage is None or not (application.storage.inputs or application.storage.outputs):
         return StoreAccess()
     credentials = frozenset(one.service for one in place.store.accounts.storage_credentials(principal.tenant))
@@ -104,7 +111,7 @@ def _access(application: Application, place: SubmissionPlace, principal: Princip
 
 
 def secret_access(application: Application, accounts: AccountStore, user: str, tenant: str) -> TenantSecrets:
-    """Return which secrets a user's services find of those that an application asks for."""
+    """Return which of the application's secrets a user's services can use."""
     names = wanted_secrets(application)
     return TenantSecrets(user, tenant, accounts.secret_names(tenant, user, names)) if names else TenantSecrets()
 

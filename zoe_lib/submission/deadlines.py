@@ -1,4 +1,4 @@
-"""The deadline of what is submitted, and what is said of it at once."""
+"""Deadlines of submissions: read, check, and note problems at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def deadline_of(
 ) -> tuple[float | None, tuple[str, ...]]:
     """Return the deadline in seconds since the epoch, None without, and notes for its user.
 
-    It is what the request says, else what the description says. SubmissionRefused if it has passed, or is no time.
+    The request's deadline takes precedence over the description's. SubmissionRefused if it has passed, or is not a
+    time.
     """
     given = wanted_deadline(text, after_s, application, now_s, place)
     check_promise(application, given, now_s, begin_at_s)
@@ -43,8 +44,8 @@ def wanted_deadline(
 
 
 def given_deadline(text: str | None, after_s: float | None, now_s: float, place: str = "/deadline") -> GivenTime | None:
-    """Return the deadline that is given as a text or in seconds from now; None without. SubmissionRefused, with its
-    place in the request.
+    """Return a deadline given as a text or in seconds from now; None without. SubmissionRefused, with its place in the
+    request.
     """
     if text is None:
         return None if after_s is None else GivenTime(now_s + after_s, after_s, UTC)
@@ -58,7 +59,7 @@ def given_deadline(text: str | None, after_s: float | None, now_s: float, place:
 def check_no_promise(
     application: Application, what: str, place: str = "/application/promise", instead: str = ""
 ) -> None:
-    """Raise SubmissionRefused if a promise is asked for what gets none: steps of workflows. instead: what gets one."""
+    """Raise SubmissionRefused if a workflow step requests its own promise. instead: the unit that can get one."""
     if application.promise is not None:
         why = f"{what} cannot be promised to end by a time; without `promise`, the deadline is a wish"
         wrong = Diagnostic(pointer=place, code="invalid", message=why, hint=instead)
@@ -66,8 +67,8 @@ def check_no_promise(
 
 
 def check_whole(application: Application, members: int, limit: int | None, pairwise: bool = False) -> None:
-    """Raise SubmissionRefused if a promise is asked for an array that gets none: it has too many indices, or each of
-    them runs after one of another array (`pairwise`). limit: of executions of its tenant and user.
+    """Raise SubmissionRefused if a promise is requested for an array that cannot have one: it has too many indices, or
+    each of them runs after one of another array (`pairwise`). limit: of executions of its tenant and user.
     """
     why = ""
     if application.promise is None:
@@ -86,7 +87,7 @@ def check_whole(application: Application, members: int, limit: int | None, pairw
 def check_promise(
     application: Application, given: GivenTime | None, now_s: float, begin_at_s: float | None = None
 ) -> None:
-    """Raise SubmissionRefused if a promise is asked for no time, for one that has passed, or for one before it may
+    """Raise SubmissionRefused if a promise is requested without a time, for a past time, or for a time before it may
     begin.
     """
     if application.promise is None:
@@ -94,11 +95,11 @@ def check_promise(
     if application.kind is ApplicationKind.INTERACTIVE:
         why = "an interactive application does not end by itself, so it cannot be promised"
     elif given is None:
-        why = "a promise needs the time by which it ends: a deadline"
+        why = "a promise needs a time: give a deadline"
     elif given.at_s <= now_s:
         why = "the time has passed"
     elif begin_at_s is not None and begin_at_s >= given.at_s:
-        why = "it begins after the time by which it is to end"
+        why = "it begins after its deadline"
     else:
         return
     wrong = Diagnostic(pointer="/application/promise", code="invalid", message=why)
@@ -106,7 +107,9 @@ def check_promise(
 
 
 def too_soon(given: GivenTime, application: Application, now_s: float) -> str | None:
-    """Return a warning if the declared run time alone goes beyond the deadline; None if not, or if none is declared."""
+    """Return a warning if the declared run time alone exceeds the deadline; None otherwise, or without a declared
+    one.
+    """
     run_s = application.expected_run_s
     if not run_s or now_s + run_s <= given.at_s:
         return None

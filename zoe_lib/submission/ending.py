@@ -1,4 +1,4 @@
-"""Cancel what was submitted, for a user or for a schedule that replaces its last run."""
+"""Cancel submissions, for a user or for a schedule that replaces its last run."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _PAGES_MAX = 20
 
 
 class HasEnded(Exception):  # noqa: N818 - the name is the fact
-    """It has ended for another reason."""
+    """The execution has already ended in another way."""
 
 
 def cancellation(
     execution: Execution, policy: Policy, user: str, cause_id: str, clock: Clock = SYSTEM_CLOCK
 ) -> ev.Event | None:
-    """Return the event of a cancellation; None if it stops already. HasEnded."""
+    """Return the event of a cancellation; None if it is already stopping. HasEnded."""
     how: dict[str, Any] = {
         "at_s": clock.now_s(),
         "cause_id": cause_id,
@@ -47,7 +47,7 @@ def cancellation(
 
 
 def cancel_run(store: PostgresStore, run_id: str, user: str, cause_id: str, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Cancel an execution or an array, whatever of it has not ended; to do it again goes on with what is left."""
+    """Cancel the unfinished parts of an execution or an array; repeating it continues with the rest."""
     if not is_array(run_id):
         _cancel(store, run_id, user, cause_id)
         return

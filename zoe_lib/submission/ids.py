@@ -1,4 +1,6 @@
-"""Make ids of executions and workflows: they sort by time, are short, and are valid in host names. And of secrets."""
+"""Make ids of executions, arrays and workflows, which sort by time, are short, and are valid in host names; and hash
+secrets.
+"""
 
 from __future__ import annotations
 

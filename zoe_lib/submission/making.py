@@ -1,4 +1,4 @@
-"""Make what a stored document runs as: an execution, an array, or a workflow."""
+"""Make the run of a stored document: an execution, an array, or a workflow."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ Beside = Callable[[Connection], None]
 
 @value(frozen=True, slots=True)
 class PreparedRun:
-    """A run that may be stored. `executions`: none for an array, which makes them as the queue takes them. `mapped`:
-    the arrays of a workflow.
+    """A run that may be stored. `executions`: none for an array, whose executions are made as the queue takes them.
+    `mapped`: the arrays of a workflow.
     """
 
     kind: RunKind
@@ -67,7 +67,7 @@ class PreparedRun:
 
     @property
     def priced(self) -> list[tuple[Application, int]]:
-        """Return what it runs, and how often."""
+        """Return its applications, each with the number of runs."""
         if self.array is not None:
             return [(self.array.application, self.array.indices.count)]
         return [(one.application, 1) for one in self.executions]
@@ -83,10 +83,10 @@ def prepare(
     from_s: float | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> PreparedRun:
-    """Return what a document runs as, checked like any submission; SubmissionRefused with all that is wrong with it.
+    """Return the run of a document, checked like any submission; SubmissionRefused with all faults.
 
-    The first steps of a workflow run under the conditions. from_s: since when deadlines count, seconds since the epoch;
-    None: since now.
+    The first steps of a workflow run under the conditions. from_s: start of deadlines, seconds since the epoch; None:
+    now.
     """
     now_s = clock.now_s()
     since_s = now_s if from_s is None else from_s
@@ -219,9 +219,9 @@ def stored(
     fingerprint: str = "",
     beside: Beside | None = None,
 ) -> str:
-    """Store a run, once per key, with what `beside` writes, in one transaction; return its id, or that of the key.
+    """Store a run, once per key, with the rows of `beside`, in one transaction; return its id, or that of the key.
 
-    SubmissionRefused if limits do not let it in; IdempotencyConflict.
+    SubmissionRefused if limits do not admit it; IdempotencyConflict.
     """
     store = place.store
     try:
@@ -255,12 +255,12 @@ def run_of(workflow_id: str | None, executions: Sequence[Execution]) -> str:
 
 
 def kind_of(run_id: str) -> RunKind:
-    """Return what has this id: its first letter says it."""
+    """Return the kind of a run, from the first letter of its id."""
     return {"a": RunKind.ARRAY, "w": RunKind.WORKFLOW}.get(run_id[:1], RunKind.EXECUTION)
 
 
 def known(place: SubmissionPlace, principal: Principal, key: str | None, fingerprint: str) -> str | None:
-    """Return the run that was stored with this key before; IdempotencyConflict if it was another request."""
+    """Return the run that was stored earlier with this key; IdempotencyConflict if it was another request."""
     if key is None:
         return None
     store = place.store

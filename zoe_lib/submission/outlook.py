@@ -1,4 +1,4 @@
-"""Whether an execution that is submitted now would end by its deadline, as a value and as a sentence."""
+"""Predict whether an execution submitted now would meet its deadline, as a value and as a sentence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _End:
 def outlook_view(
     given: GivenTime, end: Mapping[str, Any] | None, application: Application, now_s: float
 ) -> DeadlineOutlookView:
-    """Return the answer. `end`: the master's forecast of the end (`EndForecast` as JSON); None: it has none."""
+    """Return the prediction. `end`: the master's forecast of the end (`EndForecast` as JSON); None: it has none."""
     declared_s = application.expected_run_s
     found = _End(declared_s, "declared" if declared_s else _UNKNOWN)
     if end is not None:
@@ -53,8 +53,8 @@ def outlook_of(
 ) -> DeadlineOutlook:
     """Return whether it is expected to end by the deadline; times in seconds since the epoch.
 
-    A time limit says only by when it has ended, not that it takes so long. While its start is not known, what is
-    certain is that it does not end earlier than if it started now.
+    A time limit is only the latest end, not the expected one. While the start is unknown, it certainly does not end
+    earlier than if it started now.
     """
     if run_s is None:
         return DeadlineOutlook.UNKNOWN

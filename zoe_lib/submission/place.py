@@ -1,4 +1,4 @@
-"""Where submissions are checked: what the API and the leader have in common."""
+"""The settings and stores that the checks of submissions need, for the API and the leader."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_lib.submission.spending import Spending
 
 @dataclass(frozen=True, slots=True)
 class LeaderPlace:
-    """Where the leader submits what schedules ask for."""
+    """The leader's place for submissions of schedules."""
 
     settings: Settings
     store: PostgresStore
@@ -20,7 +20,7 @@ class LeaderPlace:
 
 
 class SubmissionPlace(Protocol):
-    """The settings, the store, and what was read lately of budgets."""
+    """The settings, the store, and a cache of budgets."""
 
     @property
     def settings(self) -> Settings:
@@ -32,4 +32,4 @@ class SubmissionPlace(Protocol):
 
     @property
     def spending(self) -> Spending:
-        """Return what was spent."""
+        """Return the cache of spending."""

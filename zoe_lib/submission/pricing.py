@@ -1,4 +1,4 @@
-"""What a submission is told of its price."""
+"""Notes on the price of a submission."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _HOUR_S = 3600.0
 
 
 def run_time_of(application: Application, forecast_s: float | None = None) -> tuple[float, str]:
-    """Return for which run time in seconds an application is priced, and where that is from. `hour`: nothing is known
-    of its run time, so it is an hour.
+    """Return the run time in seconds for which an application is priced, and its source. `hour`: its run time is
+    unknown, so it is an hour.
     """
     known = (
         (application.expected_run_s, "expected"),
@@ -26,9 +26,9 @@ def run_time_of(application: Application, forecast_s: float | None = None) -> tu
 
 
 def price_notes(place: SubmissionPlace, principal: Principal, parts: Sequence[tuple[Application, int]]) -> list[str]:
-    """Return notes on what applications cost, each so many times; none without a price list in force.
+    """Return notes on the cost of applications, each with its count; none without a price list in force.
 
-    What has no run time, neither declared nor by a time limit, is told by the hour.
+    Applications without a run time, neither declared nor by a time limit, are priced by the hour.
     """
     prices = place.spending.prices(place.store)
     if prices is None:
@@ -45,7 +45,9 @@ def price_notes(place: SubmissionPlace, principal: Principal, parts: Sequence[tu
         else:
             whole += amount
     amounts = [f"about {whole:f} {prices.currency} {_FOR[frozenset(bases - {'hour'})]}"] if bases != {"hour"} else []
-    amounts += [f"about {hourly:f} {prices.currency} an hour, for what has no run time"] if "hour" in bases else []
+    amounts += (
+        [f"about {hourly:f} {prices.currency} an hour, for applications without a run time"] if "hour" in bases else []
+    )
     return [f"price: {' and '.join(amounts)}, with all services", *gaps]
 
 

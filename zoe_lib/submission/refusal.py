@@ -1,4 +1,4 @@
-"""Why something is not submitted, as the API answers it and as schedules keep it."""
+"""Refusals of submissions, in the form that the API answers and schedules store."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from zoe_lib.descriptions import Diagnostic as Finding
 from zoe_lib.store.errors import QuotaExceeded, StoreError, TimeLimitTooLong
 
 TEXT_MAX = 1000
-_ERRORS_MAX = 100  # more than anyone reads; limits the answer to a hostile request
+_ERRORS_MAX = 100  # limits the answer to a hostile request; no reader needs more
 
 
 @dataclass(eq=False)
 class SubmissionRefused(Exception):  # noqa: N818 - it is an answer
-    """It may not run. `code`: that of the API's problem; `errors`: with their places in the document."""
+    """The submission is refused. `code`: that of the API's problem; `errors`: with their places in the document."""
 
     code: str
     detail: str = ""
@@ -35,7 +35,7 @@ def from_description(error: DescriptionError) -> SubmissionRefused:
 
 
 def from_limits(refusal: StoreError) -> SubmissionRefused:
-    """Return the refusal of a submission that limits do not let in."""
+    """Return the refusal of a submission beyond its limits."""
     if isinstance(refusal, TimeLimitTooLong):
         place = [Diagnostic(pointer="/time_limit_s", code="too_long", message="longer than the quota allows")]
         hint = "ask for a shorter time limit, or ask an admin for a longer quota"

@@ -1,4 +1,4 @@
-"""Run what a schedule names: at its times by the leader, and whenever its user asks for it."""
+"""Run schedules: at their times by the leader, and on request of their users."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused
 
 QUEUED_MAX = 10
-"""Runs of a schedule that wait for each other; further times are skipped."""
+"""Maximum waiting runs of a schedule; further times are skipped."""
 AFTER_MAX = 1000
-"""After so many executions of earlier runs, at most, a run waits."""
+"""Maximum executions of earlier runs that a run waits for."""
 _MESSAGE_MAX = 1000
 
 
@@ -35,10 +35,10 @@ class _Skipped(Exception):  # noqa: N818 - it is no error
 
 
 def work_off(place: SubmissionPlace, schedule: Schedule, now_s: float, since_s: float | None = None) -> bool:
-    """Do what is due of a schedule, one run at most, and return whether it has made one. since_s: see `turn_of`.
+    """Run the due time of a schedule, at most one, and return whether a run was made. since_s: see `turn_of`.
 
-    A run is stored in the transaction that moves the schedule on. So each time is made once, whichever master dies
-    when, and whoever else looks at the same moment.
+    A run is stored in the transaction that advances the schedule. So each time runs once, even if masters die or work
+    at the same moment.
     """
     turn = turn_of(schedule, now_s, since_s)
     if turn.run_s is None and turn.next_s == schedule.due_s:
@@ -60,7 +60,7 @@ def work_off(place: SubmissionPlace, schedule: Schedule, now_s: float, since_s: 
 
 
 def give_up(place: SubmissionPlace, schedule: Schedule, now_s: float) -> None:
-    """Pass over what is due of a schedule on which something unexpected failed, so that it is not tried without end."""
+    """Skip the due times of a schedule after an unexpected error, so that it is not retried for ever."""
     turn = turn_of(schedule, now_s)
     noted = _missed(schedule, turn, now_s)
     if turn.run_s is not None:
@@ -77,8 +77,8 @@ def run_now(
     key: str | None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> tuple[str, PreparedRun | None]:
-    """Run what a schedule names, whatever its times say, and note it; return the id of the run, and the run if it is
-    new. SubmissionRefused, NotFound, IdempotencyConflict.
+    """Run a schedule's document now, regardless of its times, and record it; return the id of the run, and the run if
+    it is new. SubmissionRefused, NotFound, IdempotencyConflict.
     """
     fingerprint = f"schedule {schedule.id}"
     earlier = known(place, principal, key, fingerprint)
@@ -90,7 +90,7 @@ def run_now(
 
 
 def document_of(place: SubmissionPlace, schedule: Schedule) -> Mapping[str, Any]:
-    """Return what a schedule runs; NotFound if it is not stored any more."""
+    """Return the document of a schedule; NotFound if it is not stored any more."""
     if schedule.application is None:
         return schedule.document or {}
     find = place.store.schedules.application
@@ -98,7 +98,7 @@ def document_of(place: SubmissionPlace, schedule: Schedule) -> Mapping[str, Any]
 
 
 def times_of(schedule: Schedule, due_s: float | None = None, clock: Clock = SYSTEM_CLOCK) -> RunTimes:
-    """Return the times of a run: of the schedule, or of one by hand, which is of the moment."""
+    """Return the times of a run: of the schedule, or the present moment for a run by hand."""
     scheduled_s = float(int(clock.now_s())) if due_s is None else due_s
     before = schedule.times.newest(0.0, scheduled_s - 1, 1)
     return RunTimes(scheduled_s, before[0] if before else None, schedule.zone)
@@ -107,16 +107,20 @@ def times_of(schedule: Schedule, due_s: float | None = None, clock: Clock = SYST
 def timed(
     document: Mapping[str, Any], parameters: Mapping[str, Any], times: RunTimes
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return both with the times in place of their templates; SubmissionRefused for a parameter with another one."""
+    """Return document and parameters with the times filled in; SubmissionRefused for a parameter with an unknown time
+    template.
+    """
     filled = with_times(parameters, times)
     if wrong := without_time(filled):
         parts = ", ".join(filter(None, PARTS))
-        raise SubmissionRefused("invalid_request", f"{wrong} is no time of this run; the parts of a time are {parts}")
+        raise SubmissionRefused(
+            "invalid_request", f"{wrong} is not a time of this run; the parts of a time are {parts}"
+        )
     return with_times(document, times), filled
 
 
 def why_refused(refused: SubmissionRefused) -> str:
-    """Return a sentence: what was refused, or the first finding."""
+    """Return a sentence with the cause of the refusal, or the first finding."""
     found = refused.errors[0] if refused.errors else None
     detail = refused.detail or refused.code.replace("_", " ")
     return (f"{detail}: {found.pointer} {found.message}" if found is not None else detail)[:_MESSAGE_MAX]
@@ -155,15 +159,15 @@ def prepared_run(
     due_s: float | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> PreparedRun:
-    """Return the run of a time of a schedule (due_s; None: of this moment); SubmissionRefused, NotFound. from_s: since
-    when its deadlines count.
+    """Return the run of a schedule's time (due_s; None: now); SubmissionRefused, NotFound. from_s: start of its
+    deadlines.
     """
     document, parameters = timed(document_of(place, schedule), schedule.parameters, times_of(schedule, due_s, clock))
     return prepare(document, parameters, schedule.run_options, place, principal, conditions, from_s, clock)
 
 
 def _principal(place: SubmissionPlace, schedule: Schedule) -> Principal:
-    """Return who runs it, with the role of the moment."""
+    """Return the user of the schedule, with their present role."""
     accounts = place.store.accounts
     if accounts.user(schedule.user).disabled:
         raise SubmissionRefused("user_disabled", f"user {schedule.user} is disabled")
@@ -171,12 +175,12 @@ def _principal(place: SubmissionPlace, schedule: Schedule) -> Principal:
         principal = Principal.of(schedule.user, schedule.tenant, one.role)
         if Scope.SUBMIT in principal.scopes:
             return principal
-        raise SubmissionRefused("role_missing", f"{schedule.user} is a {one.role}, who may not run executions")
+        raise SubmissionRefused("role_missing", f"{schedule.user} is a {one.role}; this role cannot run executions")
     raise NotFound(f"{schedule.user} is not a member of {schedule.tenant}")
 
 
 def _after_earlier(place: SubmissionPlace, schedule: Schedule, cause_id: str) -> Conditions:
-    """Return under which conditions it runs beside earlier runs that have not ended; _Skipped if it does not."""
+    """Return its conditions on earlier unfinished runs; _Skipped if it does not run."""
     store, policy = place.store.schedules, schedule.overlap_policy
     earlier = () if policy is OverlapPolicy.ALLOW else store.unended(schedule.id)
     if not earlier:
@@ -209,9 +213,9 @@ def _run(
 def _advance(
     place: SubmissionPlace, schedule: Schedule, turn: ScheduleTurn, now_s: float, runs: Sequence[ScheduleRun]
 ) -> None:
-    """Move the schedule on; whoever was faster has done it already."""
+    """Advance the schedule; do nothing if another process was faster."""
     try:
         place.store.schedules.advance(schedule, turn.next_s, now_s, runs)
     except AlreadyMade:
-        if runs:  # something came of this time before, by a clock that was ahead
+        if runs:  # this time has an outcome already, by a clock that was ahead
             _advance(place, schedule, turn, now_s, [])

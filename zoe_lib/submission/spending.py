@@ -1,4 +1,6 @@
-"""What tenants have spent in this month, read again after some seconds: a submission must not wait for a statement."""
+"""Cache of this month's spending by tenant, refreshed after some seconds: a submission must not wait for a
+statement.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ _KEPT_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What users of a tenant have spent in a month so far, and what their services that run cost in an hour."""
+    """Spending of a tenant's users in a month so far, and the hourly cost of their running services."""
 
     month: str
     currency: str
@@ -29,12 +31,12 @@ class Spent:
     hourly_by_user: Mapping[str, Decimal]
 
     def of(self, user: str | None) -> tuple[Decimal, Decimal]:
-        """Return what a user, or the whole tenant, has spent, and spends in an hour."""
+        """Return the spending of a user, or of the whole tenant, and its hourly cost."""
         return _part(self.by_user, user), _part(self.hourly_by_user, user)
 
 
 def read_spent(store: PostgresStore, tenant: str, now_s: float) -> Spent | None:
-    """Return what is spent; None without any price list."""
+    """Return the spending; None without any price list."""
     lists = store.billing.price_lists()
     if not lists:
         return None
@@ -45,7 +47,7 @@ def read_spent(store: PostgresStore, tenant: str, now_s: float) -> Spent | None:
 
 @dataclass(slots=True)
 class Spending:
-    """What was read lately. Thread-safe."""
+    """Cache of spending, budgets and prices. Thread-safe."""
 
     clock: Clock = SYSTEM_CLOCK
     _lock: Lock = field(default_factory=Lock)
@@ -54,7 +56,7 @@ class Spending:
     _spent: dict[str, tuple[float, Spent | None]] = field(default_factory=dict)
 
     def budgets(self, store: PostgresStore, tenant: str, user: str) -> Sequence[Budget]:
-        """Return the budgets that a submission of this user counts against."""
+        """Return the budgets that apply to a submission of this user."""
         now = self.clock.monotonic_s()
         at, found = self._budgets
         if now - at > KEPT_S:
@@ -72,7 +74,7 @@ class Spending:
         return in_force(found, microseconds(self.clock.now_s()))
 
     def spent(self, store: PostgresStore, tenant: str) -> Spent | None:
-        """Return what the tenant has spent."""
+        """Return the spending of the tenant."""
         now = self.clock.monotonic_s()
         with self._lock:
             at, found = self._spent.get(tenant, (-1e9, None))
@@ -84,7 +86,7 @@ class Spending:
         return found
 
     def forget(self) -> None:
-        """Read everything again: something was changed here."""
+        """Clear the cache after a change by this process."""
         self._budgets, self._lists = (-1e9, ()), (-1e9, ())
         with self._lock:
             self._spent.clear()

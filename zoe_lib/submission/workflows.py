@@ -1,4 +1,4 @@
-"""The executions of a workflow: compiled, checked, and with what they run after."""
+"""Make the executions of a workflow: compile it, check its steps, and set their conditions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AS_A_WHOLE = (
 
 
 def compiled(document: object, parameters: Mapping[str, object], place: RunPlace) -> CompiledWorkflow:
-    """Return what a workflow is compiled to; SubmissionRefused with everything that is wrong with it."""
+    """Compile a workflow; SubmissionRefused with all faults."""
     try:
         return compile_workflow(document, parameters, place)
     except DescriptionError as error:
@@ -44,10 +44,10 @@ def compiled(document: object, parameters: Mapping[str, object], place: RunPlace
 def all_checked(
     steps: Sequence[CompiledStep], place: SubmissionPlace, principal: Principal, versions: TermsVersions | None = None
 ) -> list[Checked]:
-    """Return what may run of each step; SubmissionRefused with what stands in the way, each finding
-    with its place in the document.
+    """Return the checked application of each step; SubmissionRefused with the findings, each with its place in the
+    document.
 
-    It ends with the first hundred findings: steps of a matrix have the same ones.
+    It stops after the first hundred findings: steps of a matrix have the same ones.
     """
     fits: list[Checked] = []
     found: list[Finding] = []
@@ -75,7 +75,7 @@ def _located(step: CompiledStep, why: SubmissionRefused) -> list[Finding]:
 def execution_of(
     execution_id: str, step: CompiledStep, fit: Checked, conditions: Conditions, principal: Principal, now_s: float
 ) -> Execution:
-    """Return the execution of a step. Its description may wish an earlier deadline; SubmissionRefused if that has
+    """Return the execution of a step. Its description may have an earlier deadline; SubmissionRefused if that has
     passed.
     """
     place = f"/steps/{step.origin}/application/deadline"
@@ -97,7 +97,7 @@ def execution_of(
 
 @dataclass(frozen=True, slots=True)
 class WorkflowParts:
-    """What a workflow is stored as: executions, and arrays for steps with `for_each`."""
+    """The parts of a workflow to store: executions, and arrays for steps with `for_each`."""
 
     executions: tuple[Execution, ...]
     arrays: tuple[Array, ...] = ()
@@ -143,7 +143,7 @@ def _array_of(made: Execution, each: EachEntry) -> Array:
 
 
 def unknown_price_notes(whole: CompiledWorkflow, price: Sequence[str]) -> list[str]:
-    """Return a note with the steps that a price leaves out, since nobody knows yet how often they run."""
+    """Return a note with the steps that a price leaves out, since their number of runs is unknown."""
     names = [step.name for step in whole.steps if step.each is not None]
     if not names or not price:
         return []
@@ -153,8 +153,8 @@ def unknown_price_notes(whole: CompiledWorkflow, price: Sequence[str]) -> list[s
 def step_conditions(
     step: CompiledStep, ids: Sequence[str], now_s: float, kept: set[str] | frozenset[str] = frozenset()
 ) -> Conditions:
-    """Return what a step runs after. What has succeeded in an earlier run is met: its execution may have been removed
-    when this one is looked at. SubmissionRefused if a deadline has passed.
+    """Return the conditions of a step. A dependency that succeeded in an earlier run is met: its execution may have
+    been removed by the time of the check. SubmissionRefused if a deadline has passed.
     """
     after = [
         Dependency(need.kind, ids[need.position])
@@ -170,8 +170,8 @@ def step_conditions(
 
 
 def promised(parts: WorkflowParts, workflow_id: str, wish: PromiseWish, finish_by: str, now_s: float) -> WorkflowParts:
-    """Return the executions as ones that ask to be promised as a whole, except for those that run after a failure.
-    SubmissionRefused if the time has passed, there are too many, or their number is not known.
+    """Return the executions with a request for a joint promise, except for those that run after a failure.
+    SubmissionRefused if the time has passed, there are too many, or their number is unknown.
     """
     executions = parts.executions
     finish = given_deadline(finish_by, None, now_s, "/finish_by")
@@ -207,7 +207,7 @@ def _after_failure(execution: Execution) -> bool:
 
 
 def new_step(position: int, whole: CompiledWorkflow, execution: Execution | str) -> NewStep:
-    """Return what is stored of a step beside its execution, or the id of one."""
+    """Return the stored row of a step, for its execution, or the id of one."""
     step = whole.steps[position]
     facts: dict[str, Any] = {
         "step": step.step,

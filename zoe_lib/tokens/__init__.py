@@ -1,1 +1,1 @@
-"""Tokens of people and of jobs."""
+"""Tokens of users and of jobs."""

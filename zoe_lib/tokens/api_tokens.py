@@ -1,4 +1,4 @@
-"""The text of API tokens, and the first admin's token, with which all others are made."""
+"""The text of API tokens, and the first admin's token, which creates all others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARTS = 3
 
 @dataclass(frozen=True, slots=True)
 class TokenText:
-    """A token as users send it: the id by which it is found, and the secret of which only a hash is stored."""
+    """A token as users send it: its public id, and the secret, of which only a hash is stored."""
 
     id: str
     secret: str
@@ -46,13 +46,13 @@ class TokenText:
 
 
 def add_admin_token(accounts: AccountStore, text: TokenText, note: str, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Make the first tenant and its admin if missing, and let this token act with all rights of that admin."""
+    """Create the first tenant and its admin if missing, and give this token all rights of that admin."""
     accounts.ensure_member(FIRST_USER, FIRST_TENANT, "admin")
     accounts.add_token(Token(text.id, FIRST_USER, FIRST_TENANT, text.hashed, ALL_SCOPES, clock.now_s(), None, note))
 
 
 def anybody_administers(accounts: AccountStore, now_s: float) -> bool:
-    """Return whether an admin has a valid token, with which others can be made."""
+    """Return whether an admin has a valid token, which can create others."""
     able = (token for token in accounts.tokens() if "admin" in token.scopes)
     found = (accounts.principal(token.id, now_s) for token in able)
     return any(who is not None and Scope.ADMIN in who[0].scopes for who in found)

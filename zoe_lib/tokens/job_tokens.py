@@ -1,4 +1,4 @@
-"""Tokens with which a running job calls the API: derived from the installation's key, so that none is stored."""
+"""Tokens for a running job's calls of the API: derived from the installation's key, so that none is stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from zoe_lib.sealing import derived_keys
 
 JOBS = "jobs"
-"""Submit jobs, and see and control the own one and its descendants."""
+"""Submit jobs, and see and control the job itself and its descendants."""
 GRANTS = frozenset({JOBS})
 PREFIX = "zoejob_"
 _PURPOSE = "tokens of jobs"
@@ -22,7 +22,7 @@ _TEXT_MAX = 4096
 
 @dataclass(frozen=True, slots=True)
 class JobToken:
-    """What a token says: the attempt of an execution, its owner, and what it may do (`GRANTS`)."""
+    """The contents of a token: the attempt of an execution, its owner, and its rights (`GRANTS`)."""
 
     execution_id: str
     attempt: int
@@ -37,12 +37,12 @@ class JobToken:
 
 
 def is_job_token(text: str) -> bool:
-    """Return whether a bearer token is one of a job, valid or not."""
+    """Return whether a bearer token has the form of a job's, valid or not."""
     return text.startswith(PREFIX)
 
 
 class JobTokens:
-    """Make tokens with the newest key of an installation, and read those of any of its keys."""
+    """Makes tokens with the newest key of an installation, and reads those of any of its keys."""
 
     def __init__(self, keys_dir: Path) -> None:
         self._keys_dir = keys_dir
@@ -53,7 +53,7 @@ class JobTokens:
         return f"{PREFIX}{token.claim.decode()}.{_proof(key, token.claim)}"
 
     def read(self, text: str) -> JobToken | None:
-        """Return what a text says; None if this installation did not make it."""
+        """Return the contents of a token; None if this installation did not make it."""
         claim, dot, proof = text.removeprefix(PREFIX).partition(".")
         if not (is_job_token(text) and dot and text.isascii() and len(text) <= _TEXT_MAX):
             return None

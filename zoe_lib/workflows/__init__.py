@@ -1,8 +1,8 @@
-"""Workflows: a document of steps, compiled to executions that run after each other.
+"""Workflows: a document of steps, compiled to executions that depend on each other.
 
     compile_workflow(document, given, place) -> CompiledWorkflow
 
-Whatever is wrong with a document is told by one exception, DescriptionError, as Diagnostics.
+All faults of a document are reported by one exception, DescriptionError, as Diagnostics.
 """
 
 from zoe_lib.workflows.compiling import compile_workflow

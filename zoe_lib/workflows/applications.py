@@ -1,4 +1,4 @@
-"""Documents that are stored under a name: descriptions with parameters, and workflows."""
+"""Stored documents: descriptions with parameters, and workflows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def is_workflow(document: Mapping[str, Any]) -> bool:
 def filled_application(document: dict[str, Any], given: Mapping[str, object]) -> dict[str, Any]:
     """Return a description with the values of its parameters in place of `{param:NAME}`, without `params`.
 
-    It is checked only if something is wrong with the parameters or with their places: DescriptionError with all of it.
+    The description itself is checked only if there are faults in the parameters or in their places: DescriptionError
+    with all of them.
     """
     filled, found = _checked_values(document, given)
     if found:
@@ -42,9 +43,9 @@ def filled_application(document: dict[str, Any], given: Mapping[str, object]) ->
 
 
 def check_stored(document: dict[str, Any]) -> None:
-    """Raise DescriptionError with what is wrong with a document before it is stored.
+    """Raise DescriptionError with all faults of a document before it is stored.
 
-    Where a parameter without a default is filled in, nothing can be checked before it runs.
+    Places of a parameter without a default cannot be checked before a run.
     """
     try:
         if is_workflow(document):
@@ -61,15 +62,15 @@ def check_stored(document: dict[str, Any]) -> None:
 
 
 def _checked_values(document: dict[str, Any], given: Mapping[str, object]) -> tuple[dict[str, Any], list[Diagnostic]]:
-    """Return a filled description, and what is wrong with parameters and with their places."""
+    """Return a filled description, and the faults of parameters and of their places."""
     values, found = _values(document, given)
-    unset = dict.fromkeys(mapping(document, "params"), "")  # each without a value has a finding of its own
+    unset = dict.fromkeys(mapping(document, "params"), "")  # each missing value has its own finding
     filled, wrong = _filled(document, {**unset, **values})
     return filled, [*found, *wrong]
 
 
 def _beside(found: Sequence[Diagnostic], document: dict[str, Any], filled: dict[str, Any]) -> list[Diagnostic]:
-    """Return what else is wrong with a filled description, but for places that hang on a parameter with a finding."""
+    """Return the other findings on a filled description, except for places that depend on a faulty parameter."""
     wrong = {one.pointer.split("/")[2] for one in found if one.pointer.startswith("/params/")}
     known = {one.pointer for one in found}
     try:

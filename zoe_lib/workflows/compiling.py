@@ -1,4 +1,4 @@
-"""Compile the document of a workflow to descriptions of executions, and to what they run after."""
+"""Compile the document of a workflow to descriptions of executions and their dependencies."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from zoe_lib.workflows.values import CompiledStep, CompiledWorkflow, Need, RunPl
 
 
 def compile_workflow(document: object, given: Mapping[str, object], place: RunPlace) -> CompiledWorkflow:
-    """Return the executions of a workflow; DescriptionError has all that is wrong with the document and the parameters.
+    """Return the executions of a workflow; DescriptionError has all faults of the document and the parameters.
 
-    The work is bounded: by the size of the document, and by the number of executions before any is made.
+    The work is limited: by the size of the document, and by the number of executions before any is made.
     """
     usable = _usable(document)
     read, found = read_model(model.Workflow, usable)
@@ -55,7 +55,7 @@ def _usable(document: object) -> dict[str, Any]:
 
 
 def _check_steps(document: dict[str, Any], maker: StepMaker) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the descriptions of the steps, each with the first values of its matrix."""
+    """Yield the faults in the steps' descriptions, each with the first values of its matrix."""
     for i, step in objects(document, "steps"):
         values: dict[str, Value] = {
             name: some[0] for name, some in mapping(step, "matrix").items() if isinstance(some, list) and some
@@ -95,13 +95,15 @@ def _compiled(document: dict[str, Any], read: model.Workflow, maker: StepMaker) 
 
 
 def _deadline_s(workflow: model.Workflow, step: model.Step, on_failure: bool) -> float | None:
-    """Return the deadline of a step. That of the whole is not that of steps after a failure, such as its passing."""
+    """Return the deadline of a step. The workflow's deadline does not apply to steps after a failure, such as a missed
+    deadline.
+    """
     of_whole = None if on_failure else workflow.deadline_s
     return min((one for one in (of_whole, step.deadline_s) if one is not None), default=None)
 
 
 def _deadlines(workflow: model.Workflow, step: model.Step, on_failure: bool) -> tuple[str, ...]:
-    """Return the deadlines that are given as times, as `_deadline_s`."""
+    """Return the deadlines that are given as times, by the rule of `_deadline_s`."""
     of_whole = None if on_failure else workflow.deadline
     return tuple(one for one in (of_whole, step.deadline) if one is not None)
 
@@ -113,7 +115,7 @@ def _check_deadlines(document: dict[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _ordered(found: list[Diagnostic], document: dict[str, Any]) -> list[Diagnostic]:
-    """One finding per place and message, in the order of the document."""
+    """Return one finding for each place and message, in the order of the document."""
     keys = list(document)
 
     def place(one: Diagnostic) -> tuple[int, int]:

@@ -25,7 +25,7 @@ _Path = tuple[str | int, ...]
 class Filler:
     """Fills the templates of one step. `inputs` and `results` are paths with templates of the back-end.
 
-    `foreign`: names of inputs of the object store, which `{input:NAME}` may mean as well. `each`: the name of an entry.
+    `foreign`: names of inputs of the object store, which `{input:NAME}` may also mean. `each`: the name of an entry.
     """
 
     values: Mapping[str, Mapping[str, Value]]
@@ -36,7 +36,7 @@ class Filler:
     each: str | None = None
 
     def fill(self, document: Any, path: _Path = ()) -> Any:
-        """Return a copy of a description with its templates filled; what is wrong is in `found`."""
+        """Return a copy of a description with its templates filled; `found` collects the faults."""
         if isinstance(document, dict):
             return {k: v if k == "files" else self.fill(v, (*path, k)) for k, v in document.items()}
         if isinstance(document, list):
@@ -55,7 +55,7 @@ class Filler:
         whole = _TOKEN.fullmatch(text)
         if whole is not None and whole[1] in self.values and not templated:
             value = self.values[whole[1]].get(whole[2])
-            if value is not None:  # a number stays one
+            if value is not None:  # a number stays a number
                 return value
         return _TOKEN.sub(lambda token: self._of(token, path, templated), text)
 
@@ -82,7 +82,7 @@ class Filler:
         if name == self.each and templated:
             return token[0]
         if self.each is None:
-            message = f"{token[0][:64]!r}: the step has no `for_each`, so it runs for no entry"
+            message = f"{token[0][:64]!r}: the step has no `for_each`, so there is no entry"
         elif name != self.each:
             message = f"{token[0][:64]!r}: an entry of this step is {self.each!r}"
         else:
@@ -95,5 +95,5 @@ _NOUNS = {"param": "parameter", "matrix": "value of a matrix", "input": "input",
 
 
 def text_of(value: Value) -> str:
-    """Return a value as it stands in a text."""
+    """Return a value as text."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Which steps run after which: references, cycles, and an order."""
+"""Dependencies between steps: references, cycles, and an order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_client.documents.reading import mapping, objects, text
 from zoe_client.vocabulary import DependencyKind
 
 _NAMED_MAX = 12
-"""Steps of a cycle that its message names."""
+"""Maximum steps of a cycle in its message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Edge:
 
 
 def edges_of(index: int, step: dict[str, Any]) -> list[Edge]:
-    """Return what a step runs after, each other step once for each kind; entries of a wrong type are left out."""
+    """Return the dependencies of a step, each other step once for each kind; entries of a wrong type are left out."""
     found = [_edge(one, pointer("steps", index, "needs", i)) for i, one in _texts(step, "needs")]
     for key, name, reference in references_of(step):
         found.append(Edge(DependencyKind.OK, reference.partition(".")[0], pointer("steps", index, key, name)))
@@ -35,7 +35,7 @@ def edges_of(index: int, step: dict[str, Any]) -> list[Edge]:
 
 
 def references_of(step: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield the results of other steps that a step reads, as STEP.RESULT, with key and name where it says so."""
+    """Yield the results of other steps that a step reads, as STEP.RESULT, with key and name of the reference."""
     for key in ("inputs", "for_each"):
         for name, reference in mapping(step, key).items():
             if isinstance(reference, str):
@@ -54,13 +54,13 @@ def _texts(step: dict[str, Any], key: str) -> list[tuple[int, str]]:
 
 
 def check_graph(document: dict[str, Any]) -> Iterator[Diagnostic]:
-    """Yield what is wrong with names and references; of cycles, each reference that closes one."""
+    """Yield faults in names and references; of cycles, each reference that closes one."""
     steps = objects(document, "steps")
     yield from duplicates(((pointer("steps", i, "name"), text(step, "name")) for i, step in steps), "step")
     names = {name: (i, step) for i, step in steps if (name := text(step, "name"))}
     for i, step in steps:
         yield from _check_edges(i, step, names)
-    counts = Counter(text(step, "name") for _, step in steps)  # of several of a name, nobody knows which is meant
+    counts = Counter(text(step, "name") for _, step in steps)  # a reference to a repeated name is ambiguous
     after = {name: edges_of(i, step) for name, (i, step) in names.items() if counts[name] == 1}
     for cycle in cycles({name: [e.on for e in edges if e.on in after] for name, edges in after.items()}):
         place = next(e.place for e in after[cycle[0]] if e.on == cycle[1])
@@ -80,7 +80,7 @@ def _check_edges(i: int, step: dict[str, Any], names: Mapping[str, tuple[int, di
             message = f"no step has the name {edge.on[:63]!r}"
             yield Diagnostic(edge.place, Code.UNKNOWN_REFERENCE, message, did_you_mean(edge.on, list(names)))
     if step.get("on_failure") and any(step.get(key) for key in ("needs", "inputs", "for_each")):
-        message = "a step with `on_failure` has no `needs`, `inputs` or `for_each`: what it would read may not be there"
+        message = "a step with `on_failure` has no `needs`, `inputs` or `for_each`: its inputs may be missing"
         yield Diagnostic(pointer("steps", i, "on_failure"), Code.CONFLICT, message)
     for key, name, reference in references_of(step):
         on, _, result = reference.partition(".")
@@ -92,8 +92,8 @@ def _check_edges(i: int, step: dict[str, Any], names: Mapping[str, tuple[int, di
 
 
 def cycles(after: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """Yield cycles as names, the first one again at the end: one for each reference, from the first to the second name,
-    that closes one in a walk through all. Without these references, there is no cycle. Not recursive.
+    """Yield cycles as names, with the first one again at the end: one for each reference, from the first to the second
+    name, that closes one in a traversal. Without these references, there is no cycle. Not recursive.
     """
     done: set[str] = set()
     for start in after:
@@ -116,7 +116,9 @@ def cycles(after: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
 
 
 def in_order(after: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names so that each stands behind those that it runs after, else as they are given; no cycles."""
+    """Return the names in an order in which each follows its dependencies, else in their given order; requires no
+    cycles.
+    """
     placed: dict[str, None] = {}
     for start in after:
         todo: list[tuple[str, bool]] = [(start, True)]

@@ -16,7 +16,7 @@ def is_mapped(step: dict[str, Any]) -> bool:
 
 
 def each_entry(step: dict[str, Any], steps: Mapping[str, dict[str, Any]], place: RunPlace) -> EachEntry | None:
-    """Return for which list a step runs; None if for none, or if the document names none that exists."""
+    """Return the list that a step runs for; None without one, or if the document has no such result."""
     for name, reference in mapping(step, "for_each").items():
         on, _, result = reference.partition(".") if isinstance(reference, str) else ("", "", "")
         path = mapping(steps.get(on, {}), "results").get(result)
@@ -27,7 +27,7 @@ def each_entry(step: dict[str, Any], steps: Mapping[str, dict[str, Any]], place:
 
 
 def check_mapped(document: dict[str, Any]) -> Iterator[Diagnostic]:
-    """Yield what cannot be together with `for_each`."""
+    """Yield findings on keys that exclude `for_each`."""
     names = {name: step for _, step in objects(document, "steps") if (name := text(step, "name"))}
     for i, step in objects(document, "steps"):
         place = pointer("steps", i, "for_each")

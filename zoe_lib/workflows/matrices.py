@@ -15,7 +15,7 @@ from zoe_lib.workflows.values import Value
 
 
 def size_of(step: dict[str, Any]) -> int:
-    """Return how often a step runs: the product of the numbers of values, which is not made to count it."""
+    """Return how often a step runs: the product of the numbers of values, without making the combinations."""
     return math.prod(len(values) for values in mapping(step, "matrix").values() if isinstance(values, list))
 
 
@@ -26,7 +26,7 @@ def combinations(step: dict[str, Any]) -> list[dict[str, Value]]:
 
 
 def check_sizes(document: dict[str, Any]) -> Iterator[Diagnostic]:
-    """Yield which steps make the workflow too large."""
+    """Yield the steps that make the workflow too large."""
     steps = objects(document, "steps")
     sizes = [(i, size_of(step)) for i, step in steps]
     total = sum(size for _, size in sizes)

@@ -11,9 +11,9 @@ from zoe_lib.descriptions import scalars as s
 from zoe_lib.descriptions.model import Model, RetryRule
 
 STEPS_MAX = 1000
-"""Executions of one workflow, those of matrices included: they are written in one transaction."""
+"""Maximum executions of one workflow, including matrices: they are written in one transaction."""
 DEPENDENCIES_MAX = 20_000
-"""Of all executions together: each costs the master an entry in its index and an event."""
+"""Maximum dependencies of all executions together: each costs the master an entry in its index and an event."""
 PARAMETERS_MAX = 64
 MATRIX_KEYS_MAX = 8
 MATRIX_VALUES_MAX = 1000
@@ -22,7 +22,7 @@ TEXT_MAX = 4096
 
 
 def _scalar(value: object) -> object:
-    """One finding, where a union would have one for each of its types."""
+    """Check a scalar with one finding; a union would have one for each of its types."""
     if not isinstance(value, str | int | float | bool):
         raise ValueError("not a text, a number, true or false")
     if isinstance(value, str) and len(value) > TEXT_MAX:
@@ -34,15 +34,15 @@ Scalar = Annotated[str | int | float | bool, BeforeValidator(_scalar)]
 
 
 class Parameter(Model):
-    """A value that a run may give."""
+    """A value that a run may set."""
 
     type: Annotated[Literal["text", "integer", "number", "boolean"], Field(description="type of its values")] = "text"
-    default: Annotated[Scalar | None, Field(description="value if none is given (default: it has to be given)")] = None
+    default: Annotated[Scalar | None, Field(description="value if none is given (default: a value is required)")] = None
     description: Annotated[s.Description, Field(description="free text for people")] = ""
 
 
 class Step(Model):
-    """One step: what it runs, and after which others."""
+    """One step: what it runs, and its dependencies."""
 
     name: Annotated[s.Label, Field(description="name, unique in the workflow")]
     needs: Annotated[
@@ -58,7 +58,7 @@ class Step(Model):
     ] = {}
     results: Annotated[
         dict[s.Label, s.FileName],
-        Field(max_length=RESULTS_MAX, description="files or directories that it leaves, by name"),
+        Field(max_length=RESULTS_MAX, description="result files or directories, by name"),
     ] = {}
     matrix: Annotated[
         dict[s.Label, Annotated[list[Scalar], Field(min_length=1, max_length=MATRIX_VALUES_MAX)]],
@@ -72,10 +72,10 @@ class Step(Model):
         int | None, Field(ge=1, le=bounds.INTEGER_MAX, description="entries of `for_each` that run at once")
     ] = None
     retries: Annotated[int | None, Field(ge=0, le=bounds.RETRIES_MAX, description="retries after a failure")] = None
-    retry: Annotated[RetryRule | None, Field(description="after which failures, and how")] = None
+    retry: Annotated[RetryRule | None, Field(description="which failures to retry, and how")] = None
     time_limit_s: Annotated[s.Seconds | None, Field(description="longest run of an attempt")] = None
     deadline_s: Annotated[
-        s.Seconds | None, Field(description="seconds after the workflow's submission by which it must have ended")
+        s.Seconds | None, Field(description="deadline in seconds after the workflow's submission")
     ] = None
     deadline: Annotated[
         s.Deadline | None, Field(description="the same as a time: `+3h`, `08:00 Europe/Paris` or ISO 8601")
@@ -101,7 +101,7 @@ class Workflow(Model):
     name: Annotated[s.Title, Field(description="name of the workflow")]
     description: Annotated[s.Description, Field(description="free text for people")] = ""
     deadline_s: Annotated[
-        s.Seconds | None, Field(description="seconds after the submission by which all steps must have ended")
+        s.Seconds | None, Field(description="deadline of all steps in seconds after the submission")
     ] = None
     deadline: Annotated[
         s.Deadline | None, Field(description="the same as a time: `+3h`, `08:00 Europe/Paris` or ISO 8601")

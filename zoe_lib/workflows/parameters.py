@@ -1,4 +1,4 @@
-"""The values of a workflow's parameters: those that are given, else their defaults."""
+"""Values of a workflow's parameters: given ones, else their defaults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TRUTH = {"true": True, "false": False}
 
 
 def parameters_of(document: dict[str, Any], given: Mapping[str, object]) -> tuple[dict[str, Value], list[Diagnostic]]:
-    """Return the value of each parameter that has one, and what is wrong."""
+    """Return the value of each parameter that has one, and the findings."""
     declared = {name: one for name, one in mapping(document, "params").items() if isinstance(one, dict)}
     found: list[Diagnostic] = []
     values: dict[str, Value] = {}
@@ -27,7 +27,7 @@ def parameters_of(document: dict[str, Any], given: Mapping[str, object]) -> tupl
     for name, one in declared.items():
         place, kind = pointer("params", name), one.get("type", "text")
         if kind not in _WORDS:
-            continue  # a finding of the structure
+            continue  # the structural findings cover it
         default = one.get("default")
         value = None if default is None else _typed(default, kind)
         if default is not None and value is None:
@@ -50,7 +50,7 @@ def parameters_of(document: dict[str, Any], given: Mapping[str, object]) -> tupl
 
 
 def _why(value: object, kind: str) -> str:
-    """Return what is wrong with a value, as the end of a sentence."""
+    """Return the fault of a value, as the end of a sentence."""
     if kind == "text" and isinstance(value, str):
         return "a text with a null character" if len(value) <= TEXT_MAX else f"longer than {TEXT_MAX} characters"
     digits = str(value).removeprefix("-")
@@ -60,12 +60,12 @@ def _why(value: object, kind: str) -> str:
 
 
 def _read(value: object, kind: str) -> Value | None:
-    """Return a given value, which is a text on command lines."""
+    """Return a given value, parsed if it is a text, as on command lines."""
     if not isinstance(value, str) or kind == "text":
         return _typed(value, kind)
     if kind == "boolean":
         return _TRUTH.get(value)
-    if not value.isascii() or "_" in value:  # Python reads more as numbers than people write
+    if not value.isascii() or "_" in value:  # Python accepts more texts as numbers than people write
         return None
     try:
         return _typed(int(value) if kind == "integer" else float(value), kind) if len(value) < 64 else None
@@ -74,7 +74,7 @@ def _read(value: object, kind: str) -> Value | None:
 
 
 def _typed(value: object, kind: str) -> Value | None:
-    """Return the value if it is of this kind; None if it is not."""
+    """Return the value if it is of this kind; None otherwise."""
     match value:
         case bool():
             return value if kind == "boolean" else None

@@ -1,8 +1,8 @@
-"""Make a step's description leave its results where other steps find them, by a script around its command.
+"""Publish a step's results for other steps, with a script around its command.
 
-The script runs as the step's user on every back-end, so nobody else has to enter the workspace. Each attempt writes a
-directory of its own. If the command succeeds and has left all results, the directory is made read-only and gets the
-name by which others know it, in one rename: a result is there completely, or not at all, and never changes.
+The script runs as the step's user on every back-end, so no other program has to enter the workspace. Each attempt
+writes its own directory. If the command succeeds and has left all results, the directory is made read-only and renamed
+to its public name in one step: a result exists completely, or not at all, and never changes.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ chmod -R a-w "$attempt"
 if [ -n "$entries" ] && [ ! -e "$entries" ]; then
     echo "$ZOE_ARRAY_SIZE" > "$attempt.entries" && mv "$attempt.entries" "$entries" || exit 73
 fi
-# An earlier attempt that had succeeded unseen is what others may have read.
+# Others may have read the results of an earlier attempt that succeeded unseen.
 [ -e "$final" ] || mv "$attempt" "$final" || exit 73
 """
 
@@ -80,9 +80,8 @@ fi
 @dataclass(frozen=True, slots=True)
 class ResultList:
     """The results of a step that runs for each entry of a list, as templates of the back-end.
-
-    file: where a step that reads them finds their paths, one a line. directory: of the entry's results without its
-    number. path: of each result in its directory. source: the list.
+    file: where a reading step finds their paths, one a line. directory: of the entry's results without its number.
+    path: of each result in its directory. source: the list.
     """
 
     file: str
@@ -93,15 +92,14 @@ class ResultList:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What a step reads: the paths of each input by name, and those inputs that are files with paths."""
+    """The inputs of a step: the paths of each by name, and the inputs that are files with paths."""
 
     inputs: Mapping[str, Sequence[str]]
     lists: Mapping[str, ResultList]
 
 
 def publisher_of(application: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
-    """Return the component whose end is the end of the application, with its index: the one that says so, or the only
-    one."""
+    """Return the component that ends the application, with its index: the one marked so, or the only one."""
     components = objects(application, "components")
     ending = [one for one in components if one[1].get("ends_application") is True]
     if not ending and len(components) == 1 and not application.get("frameworks"):
@@ -141,7 +139,7 @@ def with_results(
 
 
 def added_arguments(plain: dict[str, Any], application: dict[str, Any]) -> tuple[int, int] | None:
-    """Return which component's command `with_results` has changed, and how many arguments stand before it now."""
+    """Return the component whose command `with_results` has changed, and the number of arguments inserted before it."""
     found = publisher_of(application)
     if found is None or plain is application:
         return None

@@ -1,4 +1,4 @@
-"""The description of one step with one combination of values."""
+"""Make the description of one step with one combination of values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OVERRIDES = ("retries", "retry", "time_limit_s")
 
 @dataclass(frozen=True, slots=True)
 class MadeStep:
-    """A step without its neighbours. `plain`: its description without the script that publishes its results."""
+    """A step without its dependencies. `plain`: its description without the script that publishes its results."""
 
     name: str
     step: str
@@ -35,7 +35,7 @@ class MadeStep:
     each: EachEntry | None = None
 
     def compiled(self, after: tuple[Need, ...], on_failure: bool, deadline_s: float | None) -> CompiledStep:
-        """Return it with what it runs after."""
+        """Return the step with its dependencies."""
         return CompiledStep(
             name=self.name,
             step=self.step,
@@ -52,7 +52,7 @@ class MadeStep:
         )
 
     def located(self, found: Diagnostic) -> Diagnostic:
-        """Return a finding about its description with its place in the document of the workflow."""
+        """Return a finding on its description with its place in the document of the workflow."""
         return self.compiled((), False, None).located(found)
 
 
@@ -65,14 +65,13 @@ class StepMaker:
         self._title = text(document, "name") or "workflow"
         self._steps = {name: step for _, step in objects(document, "steps") if (name := text(step, "name"))}
         declared = mapping(document, "params")
-        # A parameter without a value has a finding of its own.
+        # The missing value has its own finding.
         self._unfilled: dict[str, Value] = {name: "" for name in declared if isinstance(name, str)}
 
     def make(
         self, index: int, step: dict[str, Any], name: str, values: Mapping[str, Value]
     ) -> tuple[MadeStep | None, list[Diagnostic]]:
-        """Return the step with these values of its matrix, and what is wrong with it; a finding of the structure is not
-        repeated."""
+        """Return the step with these values of its matrix, and its findings, without structural ones."""
         short = step.get("application") is None
         both = [key for key in SHORT_FORM if key in step] if not short else []
         if both:
@@ -113,7 +112,7 @@ class StepMaker:
 
     def _inputs(self, step: dict[str, Any]) -> tuple[dict[str, list[str]], dict[str, ResultList]]:
         """Return the paths of each input: one, or one for each run of a step with a matrix; for a step with `for_each`,
-        that of a file with the paths, and what this file lists.
+        that of a file with the paths, and the contents of this file.
         """
         found: dict[str, list[str]] = {}
         lists: dict[str, ResultList] = {}
@@ -122,7 +121,7 @@ class StepMaker:
             other = self._steps.get(on)
             path = mapping(other, "results").get(result) if other is not None else None
             if other is None or not isinstance(path, str):
-                found[name] = []  # a finding of the graph
+                found[name] = []  # the graph's findings cover it
                 continue
             if is_mapped(other):
                 lists[name] = self._list(name, on, other, path)
@@ -135,7 +134,7 @@ class StepMaker:
 
     def _list(self, name: str, on: str, other: dict[str, Any], path: str) -> ResultList:
         each = each_entry(other, self._steps, self._place)
-        source = "" if each is None else f"{{workspace}}/{each.path}"  # without one, a finding of the graph
+        source = "" if each is None else f"{{workspace}}/{each.path}"  # without one, the graph's findings cover it
         return ResultList(f"{{scratch}}/zoe-input-{name}", self._place.directory(on), path, source)
 
 

@@ -1,4 +1,4 @@
-"""What a workflow is compiled to."""
+"""The compiled form of a workflow: steps as executions, and their dependencies."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from zoe_client.vocabulary import DependencyKind
 
 Value = str | int | float | bool
 OF_ENTRY = ".{index}"
-"""Behind the name of a step with `for_each`: the place of the entry, which the array fills in."""
+"""Suffix of the directory of a step with `for_each`: the number of the entry, which the array fills in."""
 RESULTS_DIRECTORY = ".zoe-workflows"
-"""Below the workspace of its owner."""
+"""Directory of results, below the owner's workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlace:
-    """Where a run of a workflow keeps its results, and for how long.
+    """Location and retention of a workflow run's results.
 
-    `kept`: which run's results are used of steps that are not run again, by the name of the step.
+    `kept`: the run with the results of each step that is not run again, by the step's name.
     """
 
     workflow_id: str
@@ -50,8 +50,8 @@ class RunPlace:
 
 @dataclass(frozen=True, slots=True)
 class EachEntry:
-    """The list for whose entries a step runs: `name` in templates, `source` as STEP.RESULT, `path` below the workspace,
-    and how many entries run at once (None: any number).
+    """The list of a step with `for_each`: `name` in templates, `source` as STEP.RESULT, `path` below the workspace, and
+    the maximum of entries at the same time (None: any number).
     """
 
     name: str
@@ -62,7 +62,7 @@ class EachEntry:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Another step that has to end first, by its position in the workflow."""
+    """Another step that must end first, by its position in the workflow."""
 
     kind: DependencyKind
     position: int
@@ -72,13 +72,12 @@ class Need:
 class CompiledStep:
     """One execution of a workflow.
 
-    `name` is unique: that of the step in the document, and with a matrix its number behind a dot. `values`: those of
-    the matrix. `after`: the positions of steps that stand before this one. `on_failure`: it runs once one of these has
-    failed. `deadline_s`: seconds after the submission by which it must have ended; `deadlines`: the same as times, read
-    at the submission. `origin`: its index in the document.
-    `paths`: of its results below the workspace, by name; with `each`, of those of one entry, with `{index}`. `script`:
-    the component whose command a script runs, and how many arguments stand before it. `each`: it runs once for each
-    entry of that list, as an array.
+    `name` is unique: the step's name in the document, with a matrix followed by a dot and its number. `values`: those
+    of the matrix. `after`: the positions of earlier steps that it depends on. `on_failure`: it runs once one of these
+    has failed. `deadline_s`: deadline in seconds after the submission; `deadlines`: the same as times, parsed at the
+    submission. `origin`: its index in the document. `paths`: of its results below the workspace, by name; with `each`,
+    of those of one entry, with `{index}`. `script`: the component whose command runs in a script, and the number of
+    arguments before it. `each`: it runs once for each entry of that list, as an array.
     """
 
     name: str
@@ -96,7 +95,7 @@ class CompiledStep:
     each: EachEntry | None = None
 
     def located(self, found: Diagnostic) -> Diagnostic:
-        """Return a finding about its description with its place in the document of the workflow."""
+        """Return a finding on its description with its place in the document of the workflow."""
         place = self._before_the_script(found.pointer)
         place = _of_short_form(place) if self.short else f"/application{place}"
         message = found.message if not self.values else f"{found.message} (in {self.name})"
@@ -118,7 +117,7 @@ def _of_short_form(place: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CompiledWorkflow:
-    """The steps in an order in which each stands behind those that it runs after; the parameters with their values."""
+    """The steps in an order in which each follows its dependencies, and the parameters with their values."""
 
     name: str
     parameters: Mapping[str, Value]

@@ -1,4 +1,4 @@
-"""What worker and launcher of MPI share: one ssh key made of the execution's secret."""
+"""Set up ssh for MPI: launcher and workers derive the same key from the execution's secret."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ HOME = Path("/tmp/zoe-mpi")  # noqa: S108 - of this container alone
 
 
 def prepare() -> Path:
-    """The private key's path. Its public half lies beside it, and in `authorized_keys` and `known_hosts`."""
+    """Write the keys, and return the path of the private one. The public key is beside it, and in `authorized_keys` and
+    `known_hosts`.
+    """
     HOME.mkdir(mode=0o700, exist_ok=True)
     seed = hashlib.sha256(b"zoe mpi ssh key" + SECRET.read_bytes()).digest()
     key = Ed25519PrivateKey.from_private_bytes(seed)

@@ -1,4 +1,4 @@
-"""What a client does with arguments that cannot be sent."""
+"""Client's handling of arguments that cannot be sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SDK reads its own writes: a question about the queue names the newest position that an answer named."""
+"""The SDK reads its own writes: a request about the queue names the newest position of its answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WANTED = "Zoe-No-Older-Than"
 
 
 class Server:
-    """Answers changes with positions, and refuses questions with a position as it is told."""
+    """Answers changes with positions, and refuses questions with a position as set by the test."""
 
     def __init__(self) -> None:
         self.position, self.refuse = "5", ""

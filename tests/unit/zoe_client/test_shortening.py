@@ -1,4 +1,4 @@
-"""Names that are left out of a text are counted."""
+"""Names left out of a text are counted."""
 
 from __future__ import annotations
 

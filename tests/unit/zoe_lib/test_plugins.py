@@ -1,4 +1,4 @@
-"""What other distributions bring is known by their metadata: names, origins, and names that several have."""
+"""Plugins of other distributions are known by their metadata: names, origins, and names that several have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs say what they are for, and which settings are wrong, before they do anything."""
+"""Programs print their purpose, and wrong settings, before they do anything."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROGRAMS = {
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
 
 
-# What a program needs before it reads its settings.
+# Arguments and files that a program needs before it reads its settings.
 WORDS = {"zoe-keys": ("rotate", "messaging")}
 
 

@@ -1,4 +1,4 @@
-"""Secrets are readable by the key, for what they belong to, and by nothing else."""
+"""Secrets are readable with the key, for their owner, and in no other way."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ BRIEF_MAX = 10_000
 
 
 class ArrayRequest(SubmitRequest):
-    """A submission of an array: what an execution is submitted with, and the indices."""
+    """A submission of an array: the settings of an execution, and the indices."""
 
     indices: str = Field(
         pattern=r"^[0-9,:%-]+$",
@@ -40,22 +40,22 @@ class ArrayRequest(SubmitRequest):
 
 
 class ArrayModifyRequest(Numbers):
-    """What to change of an array; what is left out stays as it is."""
+    """Changes to an array; fields that are left out keep their values."""
 
-    priority: int | None = Field(default=None, ge=-1000, le=1000, description="Of all indices that wait.")
+    priority: int | None = Field(default=None, ge=-1000, le=1000, description="Priority of all waiting indices.")
     at_once_max: int | None = Field(
         default=None, ge=1, le=999_999_999, description="How many indices may be active at once; null for any number."
     )
 
     deadline_s: float | None = Field(
-        default=None, gt=0, le=SECONDS_MAX, description="Seconds from now by which all should have ended; or null."
+        default=None, gt=0, le=SECONDS_MAX, description="Deadline of all indices in seconds from now; or null."
     )
     deadline: DeadlineText | None = Field(default=None, description=f"{DEADLINE} Null: unchanged.")
     time_limit_s: float | None = Field(
         default=None,
         gt=0,
         le=SECONDS_MAX,
-        description="Longest time that an index that waits may run; null for none of its own.",
+        description="Time limit of waiting indices in seconds; null for the tenant's.",
     )
     begin_at_s: float | None = Field(
         default=None,
@@ -65,7 +65,7 @@ class ArrayModifyRequest(Numbers):
     )
     application: dict[str, Any] | None = Field(
         default=None,
-        description="The description with other resources, commands or files, for all indices that wait; components "
+        description="The description with other resources, commands or files, for all waiting indices; components "
         "and their numbers stay. For its owner only, since it runs as the owner.",
     )
 
@@ -80,7 +80,9 @@ class ArrayModifyRequest(Numbers):
 
 
 class ArraySummary(Wire):
-    """One array as a line of a list. `state`: submitted before its first execution, running until all indices ended."""
+    """One array as a line of a list. `state`: submitted before its first execution, running until all indices have
+    ended.
+    """
 
     id: str
     name: str
@@ -89,23 +91,23 @@ class ArraySummary(Wire):
     user: str
     state: ExecutionState
     version: int
-    run: int = Field(description="How often indices were asked to run: 1, and one more for each `requeue`.")
+    run: int = Field(description="Number of the run: 1, and one more for each `requeue`.")
     indices: str
     size: int = Field(description="Number of indices.")
     at_once_max: int | None
     priority: int
     deadline_s: float | None
     late_count: int | None = Field(
-        default=None, description="How many indices had no execution yet when the deadline passed; null: none."
+        default=None, description="Number of indices without an execution when the deadline passed; null: none."
     )
     submitted_at_s: float
     ended_at_s: float | None
     message: str
-    reason: ReasonView | None = Field(description="What keeps all indices from running.")
-    counts: dict[IndexState, int] = Field(description="Number of indices by state, those that are not 0.")
+    reason: ReasonView | None = Field(description="Why no index runs.")
+    counts: dict[IndexState, int] = Field(description="Number of indices by state; states without any are missing.")
     entries: EntriesView | None = Field(
         default=None,
-        description="Of the list for which it runs, as a step of a workflow; one index stands for all before it is "
+        description="Entries of the list for which it runs, as a workflow step; one index stands for all until it is "
         "read. Null for an array of indices alone.",
     )
     notes: list[str] = Field(default=[])
@@ -118,10 +120,10 @@ class ArrayView(ArraySummary):
         description="The indices in each state, such as `3,7-9`; a long text ends with `...`."
     )
     conditions: ConditionsView | None
-    corr: list[str] = Field(description="Arrays whose same index has to succeed first.")
+    corr: list[str] = Field(description="Arrays of which the same index must succeed first.")
     description: dict[str, Any]
     promise: WorkflowPromiseView | None = Field(
-        default=None, description="Of all indices together; null: none was asked for, or it runs again."
+        default=None, description="Promise for all indices together; null: none was requested, or it runs again."
     )
 
 
@@ -139,7 +141,7 @@ class IndexView(Wire):
 
     index: int
     state: IndexState
-    execution_id: str | None = Field(default=None, description="Null before there is one, and in brief lists.")
+    execution_id: str | None = Field(default=None, description="Null before the index has one, and in brief lists.")
     execution_state: ExecutionState | None = None
     exit_code: int | None = None
     cause: Cause | None = None

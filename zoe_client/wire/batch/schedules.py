@@ -37,7 +37,7 @@ class StoredApplicationRequest(Wire):
 
 
 class StoredApplicationView(Wire):
-    """A version of a stored application. `user`: whose it is; null: the tenant's. `parameters`: as declared."""
+    """A version of a stored application. `user`: its owner; null: the tenant. `parameters`: as declared."""
 
     name: str
     user: str | None
@@ -49,20 +49,20 @@ class StoredApplicationView(Wire):
 
 
 class StoredApplicationDetail(StoredApplicationView):
-    """A version with its document, and which versions are kept, the newest first."""
+    """A version with its document, and the stored versions, the newest first."""
 
     document: dict[str, Any]
     versions: list[int]
 
 
 class StoredApplicationList(Wire):
-    """The newest versions of those of the tenant, and of yours."""
+    """The newest versions of the tenant's stored applications, and of yours."""
 
     applications: list[StoredApplicationView]
 
 
 class DispatchRequest(Numbers):
-    """How to run a stored application. `priority`, `deadline_s` and `indices` are not for workflows."""
+    """Options of a run of a stored application. `priority`, `deadline_s` and `indices` are not for workflows."""
 
     parameters: Parameters = Field(default={})
     version: Version | None = Field(default=None, description="Version to run (default: the newest).")
@@ -90,7 +90,7 @@ class DispatchRequest(Numbers):
 
 
 class RunView(Wire):
-    """What was submitted: an execution, an array or a workflow; notes for its user."""
+    """The submitted execution, array or workflow, and notes for its user."""
 
     kind: RunKind
     id: str
@@ -98,7 +98,7 @@ class RunView(Wire):
 
 
 class ScheduleRequest(Numbers):
-    """When something runs, and what: a stored application by its name, or a document of the schedule's own."""
+    """The times of a schedule, and what it runs: a stored application by its name, or a document of its own."""
 
     expression: str = Field(
         min_length=1, max_length=200, description="Cron expression of five fields, or a name such as `@daily`."
@@ -120,23 +120,23 @@ class ScheduleRequest(Numbers):
         default=0.0,
         ge=0,
         le=AHEAD_S_MAX,
-        description="Submit each run so many seconds before its time, at which it begins. Deadlines count from its "
+        description="Submit each run this many seconds before its time, at which it begins. Deadlines count from its "
         "time. A promise is decided when it is submitted.",
     )
     missed: MissedPolicy = Field(
         default=MissedPolicy.LATEST,
-        description="What becomes of times that passed while no master ran: `skip` them, run the `latest`, or `all`, "
+        description="Treatment of times that passed while no master ran: `skip` them, run the `latest`, or `all`, "
         "the newest hundred.",
     )
     overlap: OverlapPolicy = Field(
         default=OverlapPolicy.SKIP,
-        description="What becomes of a time while an earlier run has not ended: `allow` both, `skip` it, `queue` it "
+        description="Treatment of a time while an earlier run has not ended: `allow` both, `skip` it, `queue` it "
         "after the earlier one, or `replace` the earlier one.",
     )
     jitter_s: float = Field(
-        default=0.0, ge=0, le=JITTER_S_MAX, description="Run up to so many seconds later, each time differently."
+        default=0.0, ge=0, le=JITTER_S_MAX, description="Delay each run by a random time of up to this many seconds."
     )
-    end_at_s: float | None = Field(default=None, ge=0, le=SECONDS_MAX, description="Last time that may run.")
+    end_at_s: float | None = Field(default=None, ge=0, le=SECONDS_MAX, description="No run begins after this time.")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -152,8 +152,8 @@ class ScheduleRequest(Numbers):
 
 
 class ScheduleRunView(Wire):
-    """What came of a time. `due_s`: null if a user ran it. `number`: how many times were passed over. `state`: of the
-    run, if it is kept.
+    """Outcome of a schedule's time. `due_s`: null if a user ran it. `number`: how many times were skipped. `state`: of
+    the run, if it is stored.
     """
 
     due_s: float | None
@@ -168,8 +168,8 @@ class ScheduleRunView(Wire):
 
 
 class ScheduleView(Wire):
-    """A schedule. `due_s`: the time that comes next; `next_at_s`: when its run begins, with its jitter; null: there is
-    none any more.
+    """A schedule. `due_s`: its next time; `next_at_s`: when that run begins, including jitter; null: no times are
+    left.
     """
 
     name: str
@@ -199,11 +199,11 @@ class ScheduleView(Wire):
     next_at_s: float | None
     made_at_s: float
     last: ScheduleRunView | None
-    notes: list[str] = Field(default=[], description="What would refuse a run at this moment.")
+    notes: list[str] = Field(default=[], description="Reasons for which a run would be refused now.")
 
 
 class BackfillRequest(Numbers):
-    """Which past times of a schedule run, both ends included."""
+    """Past times of a schedule to run, both ends included."""
 
     from_s: float = Field(ge=0, le=SECONDS_MAX)
     to_s: float = Field(ge=0, le=SECONDS_MAX)
@@ -211,28 +211,28 @@ class BackfillRequest(Numbers):
         default=1,
         ge=1,
         le=100,
-        description="So many run beside each other; each further one begins when one has ended.",
+        description="Maximum runs at the same time; the next one begins when one has ended.",
     )
     newest_first: bool = False
-    failed: bool = Field(default=False, description="Also those times whose run has failed or was cancelled.")
+    failed: bool = Field(default=False, description="Repeat failed and cancelled runs, too.")
 
 
 class BackfillView(Wire):
-    """What was submitted, in the order in which it runs. If a time was refused, it is the last one, and the times that
-    it names and those after it wait for another request.
+    """The submitted runs, in the order in which they run. If a time was refused, it is the last one: request it and the
+    later times again.
     """
 
     runs: list[ScheduleRunView]
     passed: dict[str, int] = Field(
         default={},
-        description="How many times were passed over because they have run before, by the states of these runs; "
-        "`removed`: of a run that is not kept any more.",
+        description="Number of times skipped because they have run before, by the states of these runs; "
+        "`removed`: the run is not stored any more.",
     )
-    notes: list[str] = Field(default=[], description="For the user, of all runs.")
+    notes: list[str] = Field(default=[], description="Notes for the user on all runs.")
 
 
 class ScheduleDetail(ScheduleView):
-    """A schedule with its document, its next times, and what came of its last ones, the newest first."""
+    """A schedule with its document, its next times, and the outcomes of its last ones, the newest first."""
 
     document: dict[str, Any] | None
     next_times_s: list[float]

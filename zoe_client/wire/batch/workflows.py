@@ -13,7 +13,7 @@ from zoe_client.wire.executions.deadlines import ConfidenceShare, FinishByText, 
 
 
 class WorkflowState(StrEnum):
-    """How far a workflow is."""
+    """States of a workflow."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -23,7 +23,9 @@ class WorkflowState(StrEnum):
 
 
 class StepState(StrEnum):
-    """How far a step is. `skipped`: a step that it needs did not end so; `not_needed`: what it watches did not fail."""
+    """States of a step. `skipped`: a dependency ended otherwise than required; `not_needed`: the watched steps did not
+    fail.
+    """
 
     WAITING = "waiting"
     QUEUED = "queued"
@@ -46,23 +48,23 @@ class WorkflowRequest(Numbers):
 
 
 class StepPlan(Wire):
-    """An execution to which a workflow is compiled; `after` as in a batch: `ok:#N` is step number N, from 0."""
+    """An execution that a workflow compiles to; `after` as in a batch: `ok:#N` is step number N, from 0."""
 
     name: str
     values: dict[str, Any]
     after: list[str]
-    any_of: bool = Field(description="It runs once one of `after` is met.")
-    deadline_s: float | None = Field(description="Seconds after the submission by which it must have ended.")
-    deadlines: list[str] = Field(default=[], description="The same as times, which are read at the submission.")
+    any_of: bool = Field(description="Run once any one of `after` is met.")
+    deadline_s: float | None = Field(description="Deadline in seconds after the submission.")
+    deadlines: list[str] = Field(default=[], description="Deadlines as times, parsed at the submission.")
     application: dict[str, Any]
     for_each: dict[str, str] = Field(
-        default={}, description="It runs once for each entry of this list: STEP.RESULT by the name of an entry."
+        default={}, description="Run once for each entry of this list: STEP.RESULT by the name of an entry."
     )
-    at_once: int | None = Field(default=None, description="How many entries run at once; null: any number.")
+    at_once: int | None = Field(default=None, description="Maximum entries that run at once; null: unlimited.")
 
 
 class WorkflowPlan(Wire):
-    """What a workflow is compiled to. Paths of results have `WORKFLOW` where its id will stand."""
+    """The executions that a workflow compiles to. Paths of results contain `WORKFLOW` in place of its id."""
 
     name: str
     parameters: dict[str, Any]
@@ -71,23 +73,25 @@ class WorkflowPlan(Wire):
 
 
 class EntriesView(Wire):
-    """How far a step is that runs once for each entry of a list."""
+    """Progress of a step that runs once for each entry of a list."""
 
-    count: int | None = Field(description="How many entries the list has; null: it has not been read, or is refused.")
-    states: dict[IndexState, int] = Field(description="How many entries are in each state; states without any miss.")
-    problem: ListProblem | None = Field(description="Why the list cannot be used; null: it can, or is not read yet.")
+    count: int | None = Field(description="Number of entries of the list; null: it has not been read, or is refused.")
+    states: dict[IndexState, int] = Field(description="Number of entries by state; states without any are missing.")
+    problem: ListProblem | None = Field(description="Why the list cannot be used; null: it can, or has not been read.")
 
 
 class StepView(Wire):
     """A step and its newest execution; times are in seconds since the epoch."""
 
     name: str
-    step: str = Field(description="Its name in the document; steps of one matrix share it.")
+    step: str = Field(description="Name of the step in the document; steps of one matrix share it.")
     values: dict[str, Any]
-    after: list[str] = Field(description="Names of steps with what their end has to be, such as `ok:prepare`.")
+    after: list[str] = Field(
+        description="Steps that must end first, with their required outcome, such as `ok:prepare`."
+    )
     on_failure: bool
     execution_id: str = Field(description="With `for_each`, the id of its array.")
-    run: int = Field(description="In which run of the workflow it was last submitted, from 1.")
+    run: int = Field(description="Number of the workflow's run that last submitted the step, from 1.")
     state: StepState
     cause: Cause | None
     message: str
@@ -98,7 +102,7 @@ class StepView(Wire):
         description="Paths below the owner's workspace, by name; with `for_each`, `{index}` is the number of an entry."
     )
     for_each: dict[str, str] = Field(
-        default={}, description="It runs once for each entry of this list: STEP.RESULT by the name of an entry."
+        default={}, description="Run once for each entry of this list: STEP.RESULT by the name of an entry."
     )
     entries: EntriesView | None = Field(default=None, description="Null without `for_each`.")
 
@@ -115,28 +119,28 @@ class WorkflowSummary(Wire):
     submitted_at_s: float
     ended_at_s: float | None
     steps_total: int
-    steps: dict[StepState, int] = Field(description="How many steps are in each state; states without any are missing.")
+    steps: dict[StepState, int] = Field(description="Number of steps by state; states without any are missing.")
 
 
 class WorkflowTermsView(Wire):
-    """By when a whole workflow ends, how sure that is, and what it costs; `price` null: not known."""
+    """Terms of a promise for a whole workflow: its end, the confidence, and the price; `price` null: unknown."""
 
-    finish_s: float = Field(description="When it has ended, in seconds since the epoch.")
+    finish_s: float = Field(description="Promised end, in seconds since the epoch.")
     confidence: float
     price: str | None
     currency: str
 
 
 class WorkflowOfferView(Wire):
-    """Other terms for a whole workflow than those that were asked for."""
+    """Alternative terms for a whole workflow."""
 
     number: int
-    kind: OfferKind = Field(description="In what they differ.")
+    kind: OfferKind = Field(description="How the terms differ from the request.")
     terms: WorkflowTermsView
 
 
 class WorkflowRiskView(Wire):
-    """That a step is expected to end later than it has to for the whole: why, and when it is expected to end now."""
+    """A step that is expected to end too late for the promise: why, and its expected end."""
 
     step: str
     risk: PromiseRisk
@@ -144,13 +148,13 @@ class WorkflowRiskView(Wire):
 
 
 class WorkflowPromiseView(Wire):
-    """Whether a workflow is promised as a whole: its terms, or why not, and what is offered instead until `ends_s`.
+    """Promise for a whole workflow: its terms or, if it is refused, the cause and the offers, valid until `ends_s`.
 
-    All are null or empty while it is not decided. risks: of steps that have not ended.
+    All are null or empty while the promise is undecided. risks: steps that have not ended.
     """
 
     status: DeadlineStatus | None = Field(
-        default=None, description="How it stands to its promise; null: as promised, or it did not succeed in time."
+        default=None, description="Status against the promise; null: as promised, or it did not succeed in time."
     )
     risks: list[WorkflowRiskView] = Field(default=[], description="Steps that are expected to end too late.")
 
@@ -161,22 +165,22 @@ class WorkflowPromiseView(Wire):
 
 
 class PromisePlan(Wire):
-    """What would be promised to a workflow, or to an array, if it were submitted now."""
+    """The promise that a workflow, or an array, would get if it were submitted now."""
 
     promise: WorkflowPromiseView
-    notes: list[str] = Field(default=[], description="On its price, on budgets and on what cannot be known.")
+    notes: list[str] = Field(default=[], description="Notes on the price, on budgets and on unknown values.")
 
 
 class WorkflowView(WorkflowSummary):
     """A workflow with its steps in the order of their dependencies."""
 
     graph: list[StepView]
-    promise: WorkflowPromiseView | None = Field(default=None, description="Null: no promise was asked for.")
+    promise: WorkflowPromiseView | None = Field(default=None, description="Null: no promise was requested.")
     notes: list[str] = Field(
-        default=[], description="On its price, on budgets and on its promise, where it is submitted or resumed."
+        default=[], description="Notes on price, budgets and promise; only in answers to a submission or a resumption."
     )
-    parameters: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
-    document: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
+    parameters: dict[str, Any] = Field(description="Empty for users with whom the workflow is only shared.")
+    document: dict[str, Any] = Field(description="Empty for users with whom the workflow is only shared.")
 
 
 class WorkflowList(Wire):
@@ -187,6 +191,6 @@ class WorkflowList(Wire):
 
 
 class WorkflowOf(Wire):
-    """The workflow to which an execution belongs; null: to none."""
+    """The workflow of an execution; null: it belongs to none."""
 
     workflow_id: str | None

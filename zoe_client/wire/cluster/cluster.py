@@ -12,7 +12,7 @@ from zoe_client.wire.cluster.policy import NodeHoldView
 
 
 class NodeView(Wire):
-    """A node: what it has, what is reserved by Zoe, what foreign work takes."""
+    """A node: its resources, Zoe's reservations, and the resources that foreign programs take."""
 
     name: str
     ready: bool
@@ -28,9 +28,9 @@ class NodeView(Wire):
     elastic_cores: float = Field(description="Reserved cores that elastic services hold.")
     elastic_memory_bytes: int
     services: int
-    hold: NodeHoldView | None = Field(default=None, description="The first of `holds`.")
+    hold: NodeHoldView | None = Field(default=None, description="First entry of `holds`.")
     holds: list[NodeHoldView] = Field(
-        default=[], description="When admins keep the node drained or reserved, now and later; earliest first."
+        default=[], description="Present and future times at which the node is drained or reserved; earliest first."
     )
 
 
@@ -41,7 +41,7 @@ class NodeList(Wire):
 
 
 class UsageView(Wire):
-    """What a service used: CPU seconds since its start, and memory in bytes at that time."""
+    """Usage of a service: CPU seconds since its start, and memory in bytes at that time."""
 
     execution_id: str
     service_id: str
@@ -55,11 +55,11 @@ class UsageList(Wire):
     """Samples of usage."""
 
     usage: list[UsageView]
-    interval_s: float | None = Field(default=None, description="Pause between samples, by the settings of the API.")
+    interval_s: float | None = Field(default=None, description="Seconds between samples, from the API's settings.")
 
 
 class UsePointView(Wire):
-    """Average use over a stretch of time that begins at `at_s`."""
+    """Average use in the interval that begins at `at_s`."""
 
     at_s: float
     name: str
@@ -68,7 +68,7 @@ class UsePointView(Wire):
 
 
 class UseOverTimeView(Wire):
-    """Use by time and name; each stretch is `stretch_s` long."""
+    """Use by time and name, in intervals of `stretch_s` seconds."""
 
     stretch_s: float
     points: list[UsePointView]

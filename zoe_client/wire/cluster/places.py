@@ -1,4 +1,4 @@
-"""Places of the inputs of an execution: how much of them each node holds."""
+"""Location of an execution's inputs: how much of them each node holds."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class HeldView(Wire):
 
 
 class InputPlacesView(Wire):
-    """Where the objects of an input lie: at the time of placement, or now while the execution waits.
+    """Location of an input's objects: at the time of placement, or now while the execution waits.
 
     If there are very many objects, a random sample was examined: `objects` of `listed`.
     """
 
     name: str
     known: bool = Field(description="False if the object store did not say, for example without a credential.")
-    objects: int = Field(default=0, description="Number of examined objects, without empty and hidden ones.")
+    objects: int = Field(default=0, description="Number of examined objects, without empty and hidden objects.")
     bytes: int = Field(default=0, description="Total size of the examined objects in bytes.")
     listed: int = Field(default=0, description="Number of objects listed.")
-    complete: bool = Field(default=True, description="False if there are more objects than one listing has.")
+    complete: bool = Field(default=True, description="False if there are more objects than one listing contains.")
     nodes: list[HeldView] = Field(
-        default=[], description="The 20 nodes that hold most bytes, and all nodes that have services; most bytes first."
+        default=[], description="The 20 nodes that hold the most bytes, and all nodes with services; most bytes first."
     )

@@ -19,11 +19,11 @@ Order = Literal[
 TIME_MAX = 253_402_300_799.0
 """The last second of the year 9999, since the epoch."""
 WEIGHT_MAX = 1e15
-"""Maximum of weights and shares, so that computed values stay finite."""
+"""Maximum of weights and shares; keeps computed values finite."""
 
 
 SHARE_MIN = 1e-15
-"""The smallest share, so that ratios of two shares stay finite."""
+"""The smallest share; keeps ratios of two shares finite."""
 
 
 def _share(given: float) -> float:
@@ -33,8 +33,8 @@ def _share(given: float) -> float:
 
 
 class TenantLimitView(Numbers):
-    """What the running services of one tenant may reserve, and have guaranteed of the object store, in total; null:
-    unlimited.
+    """Maximum resources that the running services of a tenant may reserve in total, and bandwidth of the object store
+    that they may have guaranteed; null: unlimited.
     """
 
     cores_milli: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
@@ -44,7 +44,7 @@ class TenantLimitView(Numbers):
 
 
 class UserLimitView(Numbers):
-    """What the running services of one user may reserve in a tenant, in total; null: unlimited."""
+    """Maximum resources that the running services of one user may reserve in a tenant, in total; null: unlimited."""
 
     cores_milli: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
     memory_bytes: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
@@ -108,7 +108,7 @@ class PolicyView(Numbers):
 
 
 class PluginView(Wire):
-    """A filter, weigher or back-end that is installed, and the distribution that it comes from."""
+    """An installed filter, weigher or back-end, and its distribution."""
 
     kind: Literal["filter", "weigher", "backend"]
     name: str
@@ -118,13 +118,15 @@ class PluginView(Wire):
 
 
 class PluginList(Wire):
-    """What policies and settings can name, Zoe's own first."""
+    """Names that policies and settings may use, Zoe's own first."""
 
     plugins: list[PluginView]
 
 
 class PassView(Wire):
-    """One pass over the present queue: the first hundred in order, and the first hundred that would start."""
+    """One pass over the present queue: the first hundred executions in order, and the first hundred that would
+    start.
+    """
 
     first: list[str]
     starts: list[str]
@@ -133,7 +135,7 @@ class PassView(Wire):
 
 
 class DryRunView(Wire):
-    """What the policy in force and the proposed policy would do with the present queue."""
+    """Results of the present and the proposed policy for the present queue."""
 
     present: PassView
     wanted: PassView

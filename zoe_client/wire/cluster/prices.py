@@ -15,16 +15,16 @@ class PriceListView(Wire):
     """A price list as it was set."""
 
     id: int
-    from_s: float = Field(description="From when it holds.")
-    holds: bool = Field(description="Whether it holds now.")
+    from_s: float = Field(description="Time from which it applies.")
+    holds: bool = Field(description="Whether it applies now.")
     set_at_s: float
     set_by: str
-    replaced_at_s: float | None = Field(description="When it was replaced or removed, before it began.")
+    replaced_at_s: float | None = Field(description="Time at which it was replaced or removed, before it applied.")
     document: dict[str, Any]
 
 
 class PriceListList(Wire):
-    """Price lists by the time from which they hold."""
+    """Price lists, ordered by the time from which they apply."""
 
     price_lists: list[PriceListView]
 
@@ -33,11 +33,13 @@ class PriceListRequest(Wire):
     """A price list to set or to check."""
 
     document: dict[str, Any]
-    past: bool = Field(default=False, description="Allow that it begins in the past, in a month that is not closed.")
+    past: bool = Field(default=False, description="Allow a beginning in the past, in a month that is not closed.")
 
 
 class StatementLineView(Wire):
-    """A line of a statement: what a user's executions of one application held of one meter under one price list."""
+    """A line of a statement: the quantity of one meter for a user's executions of one application, under one price
+    list.
+    """
 
     tenant: str
     user: str
@@ -47,15 +49,13 @@ class StatementLineView(Wire):
     from_s: float
     to_s: float
     quantity: str = Field(description="In the meter's unit, to a millionth.")
-    rate: str | None = Field(description="Null: nothing prices it.")
+    rate: str | None = Field(description="Null: no price list prices it.")
     amount: str | None = Field(description="Quantity times rate, rounded half to even.")
     discount: str
-    credit: str = Field(description="For guaranteed bandwidth that was missed.")
+    credit: str = Field(description="Credit for missed guarantees of bandwidth.")
     total: str = Field(description="Amount without discount and credit.")
-    unused: str | None = Field(
-        description="The part of the amount for what was reserved and not used; null without samples."
-    )
-    problem: str = Field(description="Why nothing prices it.")
+    unused: str | None = Field(description="Part of the amount for unused reservations; null without samples.")
+    problem: str = Field(description="Why no price list prices it.")
 
 
 class StatementView(Wire):
@@ -64,29 +64,29 @@ class StatementView(Wire):
     month: str
     zone: str
     from_s: float
-    until_s: float = Field(description="Up to when use counts: the end of the month, or now.")
-    closed: bool = Field(description="Whether it never changes again.")
+    until_s: float = Field(description="End of the counted use: the end of the month, or now.")
+    closed: bool = Field(description="Whether the statement is final.")
     currency: str | None = Field(description="Null without any price list.")
     total: str
     unused: str
-    gaps: list[str] = Field(description="What nothing prices.")
+    gaps: list[str] = Field(description="Meters without a price.")
     lines: list[StatementLineView]
 
 
 class PriceView(Wire):
-    """What something costs, before discounts and credits."""
+    """A price, before discounts and credits."""
 
     amount: str
     currency: str
-    gaps: list[str] = Field(default=[], description="What nothing prices.")
+    gaps: list[str] = Field(default=[], description="Meters without a price.")
 
 
 class EstimateView(PriceView):
-    """What an application would cost if all its services run for `run_s`."""
+    """The price of an application if all its services run for `run_s`."""
 
     run_s: float
     basis: str = Field(
-        description="Where the run time is from: `forecast`, `expected` or `time_limit`; `hour`: it is not known, and "
+        description="Source of the run time: `forecast`, `expected` or `time_limit`; `hour`: it is unknown, and "
         "this is the price of an hour."
     )
 
@@ -96,17 +96,17 @@ class BudgetChange(Numbers):
 
     tenant: str = Field(max_length=128)
     user: str | None = Field(default=None, max_length=200, description="Null: the tenant as a whole.")
-    amount: str = Field(pattern=_AMOUNT, description="In the currency of the price lists.")
+    amount: str = Field(pattern=_AMOUNT, description="Amount in the currency of the price lists.")
     refuses: bool = Field(default=False, description="Refuse submissions once it is spent; else only warn.")
-    warn_percent: int = Field(default=80, ge=1, le=100, description="From which part of it on to warn.")
+    warn_percent: int = Field(default=80, ge=1, le=100, description="Warn once this percentage is spent.")
 
 
 class BudgetView(BudgetChange):
-    """A budget, and what of it is spent in this month."""
+    """A budget, and the amount spent in this month."""
 
     currency: str | None
     spent: str
-    hourly: str = Field(description="What the services that run now cost in an hour.")
+    hourly: str = Field(description="Cost of the running services per hour.")
 
 
 class BudgetList(Wire):

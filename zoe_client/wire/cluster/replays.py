@@ -1,4 +1,4 @@
-"""Replays of the installation's journal."""
+"""Replays of the journal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoe_client.wire.base import SECONDS_MAX, Numbers, Wire
 
 
 class ReplayRequest(Numbers):
-    """The period to replay, and what to change: settings of the policy, and more nodes like those named."""
+    """The period to replay, and the changes: settings of the policy, and more nodes like the named ones."""
 
     from_s: float = Field(ge=0, le=SECONDS_MAX, allow_inf_nan=False)
     to_s: float | None = Field(default=None, ge=0, le=SECONDS_MAX, allow_inf_nan=False, description="Null: now.")
@@ -28,7 +28,7 @@ class ReplayPointView(Wire):
 
 
 class ReplayView(Wire):
-    """The result of a replay. With nothing changed, every recorded decision must be made again.
+    """The result of a replay. Without changes, it must repeat every recorded decision.
 
     `figures`: by side (`as it was`, `changed`) and name; times in seconds. `series`: by side, in order of time.
     """

@@ -1,4 +1,4 @@
-"""Use by day, and how much of their limits tenants and users have reached."""
+"""Use by day, and the limits of tenants and users with their use."""
 
 from __future__ import annotations
 
@@ -12,31 +12,29 @@ from zoe_client.wire.people.people import TIME_LIMIT_S_MAX
 
 
 class ExecutionUseView(Wire):
-    """What all services of an execution used and reserved so far, in all attempts."""
+    """Use and reservations of all services of an execution so far, in all attempts."""
 
     execution_id: str
     cpu_s: float = Field(description="CPU seconds, as sampled.")
-    reserved_core_s: float = Field(description="Reserved cores, multiplied by the seconds for which they were used.")
-    memory_peak_bytes: int = Field(description="The most that one service used, among the samples that are kept.")
-    memory_reserved_bytes: int = Field(description="What that service reserved.")
+    reserved_core_s: float = Field(description="Reserved cores, multiplied by the seconds of their reservation.")
+    memory_peak_bytes: int = Field(description="Maximum memory of any service, among the stored samples.")
+    memory_reserved_bytes: int = Field(description="Memory that this service reserved.")
     price: PriceView | None = Field(
-        default=None, description="What it costs so far, before discounts; null if there was no price list."
+        default=None, description="Cost so far, before discounts; null without a price list."
     )
-    unused: str | None = Field(default=None, description="The part of the price for what was not used, as sampled.")
+    unused: str | None = Field(default=None, description="Part of the price for unused reservations, as sampled.")
 
 
 class ExecutionUseList(Wire):
-    """The use of executions, those that you may see."""
+    """Use of the executions that you may see."""
 
     use: list[ExecutionUseView]
 
 
 class DayUseView(Wire):
-    """What the services of one user in one tenant reserved on a day (UTC), multiplied by the hours for which they had
-    it.
-    """
+    """Reservations of one user's services in one tenant on a day (UTC), multiplied by their hours."""
 
-    day: str = Field(description="Such as 2026-11-21.")
+    day: str = Field(description="Date, such as 2026-11-21.")
     tenant: str
     user: str
     core_hours: float
@@ -45,32 +43,33 @@ class DayUseView(Wire):
 
 
 class DailyUse(Wire):
-    """Use by day, tenant and user, in this order; executions that run or were removed are counted, too."""
+    """Use by day, tenant and user, in this order; it includes running and removed executions."""
 
     days: list[DayUseView]
 
 
 class Meter(Wire):
-    """How much of a limit is used; a limit of null is unlimited."""
+    """A limit and its use; a limit of null is unlimited."""
 
     used: int
     limit: int | None
 
 
 class QuotaMeters(Wire):
-    """What the executions of a tenant have now. One over a limit of cores, memory or bandwidth waits; beyond that of
-    executions, and with a time limit beyond the longest, a submission is refused."""
+    """Present use of a tenant's limits. An execution beyond a limit of cores, memory or bandwidth waits; a submission
+    beyond the limit of executions, or with too long a time limit, is refused.
+    """
 
     tenant: str
     executions: Meter
-    executions_of_user: Meter = Field(description="Executions of the user who asks.")
+    executions_of_user: Meter = Field(description="Executions of the calling user.")
     time_limit_s_max: float | None = Field(
-        description="The longest time limit that an execution may have; null: unlimited."
+        description="Longest time limit that an execution may have; null: unlimited."
     )
     cores_milli: Meter
     memory_bytes: Meter
-    cores_milli_of_user: Meter = Field(description="Cores of the user who asks, in this tenant.")
-    memory_bytes_of_user: Meter = Field(description="Memory of the user who asks, in this tenant.")
+    cores_milli_of_user: Meter = Field(description="Cores of the calling user in this tenant.")
+    memory_bytes_of_user: Meter = Field(description="Memory of the calling user in this tenant.")
     read_bytes_per_s: Meter
     write_bytes_per_s: Meter
 
@@ -78,12 +77,14 @@ class QuotaMeters(Wire):
 class LimitAmounts(Numbers):
     """The amounts of a limit; null is unlimited. Users have limits of executions, cores and memory."""
 
-    executions: int | None = Field(default=None, ge=0, le=2**31 - 1, description="Maximum executions that wait or run.")
+    executions: int | None = Field(
+        default=None, ge=0, le=2**31 - 1, description="Maximum of waiting and running executions."
+    )
     time_limit_s: float | None = Field(
         default=None,
         gt=0,
         le=TIME_LIMIT_S_MAX,
-        description="The longest time limit of an execution, and the default of those that ask for none.",
+        description="Longest time limit of an execution, and the default of executions without one.",
     )
     cores_milli: int | None = Field(
         default=None, ge=0, le=INTEGER_MAX, description="Maximum cores that running services reserve."
@@ -104,7 +105,7 @@ class LimitAmounts(Numbers):
 
 
 class LimitChange(Wire):
-    """Amounts to set for a subject; amounts that are not given stay as they are."""
+    """Amounts to set for a subject; amounts that are not given stay."""
 
     tenant: str = Field(default="*", max_length=128, description="`*`: all tenants without a limit of their own.")
     user: str | None = Field(
@@ -114,7 +115,7 @@ class LimitChange(Wire):
 
 
 class LimitView(Wire):
-    """What is set for a subject: null is unlimited; an amount that is missing follows the default."""
+    """Amounts set for a subject: null is unlimited; a missing amount follows the default."""
 
     tenant: str = Field(description="`*`: all tenants without a limit of their own.")
     user: str | None = Field(description="`*`: each user of the tenant; null: the tenant as a whole.")
@@ -122,16 +123,16 @@ class LimitView(Wire):
 
 
 class MetersView(Wire):
-    """How much of its limits a tenant, or a user in it, uses now, by amount."""
+    """Present use of the limits of a tenant, or of a user in it, by amount."""
 
     tenant: str
     user: str | None = Field(description="Null: the tenant as a whole.")
-    time_limit_s: float | None = Field(description="The longest time limit of an execution; null: unlimited.")
+    time_limit_s: float | None = Field(description="Longest time limit of an execution; null: unlimited.")
     meters: dict[str, Meter]
 
 
 class LimitList(Wire):
-    """All limits that are set, and the meters of tenants and users."""
+    """All limits, and the use of tenants and users."""
 
     limits: list[LimitView]
     meters: list[MetersView]

@@ -1,1 +1,1 @@
-"""Executions, and what is said of one."""
+"""Executions, their promises, deadlines, shares and events."""

@@ -1,4 +1,4 @@
-"""Deadlines: as they are given, how executions stand to them, and whether they can be met."""
+"""Deadlines: requests, the status of executions, and forecasts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_client.wire.base import Wire
 from zoe_client.words.times import TEXT_MAX, BadTime, read_time
 
 DEADLINE = (
-    "Time by which it should have ended, instead of `deadline_s`: `+3h`, `+1d2h`, `08:00 Europe/Paris` (the next one), "
+    "Time by which it should end, instead of `deadline_s`: `+3h`, `+1d2h`, `08:00 Europe/Paris` (the next one), "
     "or ISO 8601 with an offset or a zone."
 )
 
@@ -33,12 +33,12 @@ FinishByText = Annotated[
     str,
     Field(
         max_length=TEXT_MAX,
-        description="Run it if all of it is promised to end by then: `+3h`, `08:00 Europe/Paris` or ISO 8601.",
+        description="Run it if Zoe promises that all of it ends by then: `+3h`, `08:00 Europe/Paris` or ISO 8601.",
     ),
 ]
-ConfidenceShare = Annotated[float, Field(ge=0.5, le=0.99, description="How sure the promise must be; without, 0.9.")]
+ConfidenceShare = Annotated[float, Field(ge=0.5, le=0.99, description="Confidence of the promise (default: 0.9).")]
 PromiseBudget = Annotated[
-    float, Field(gt=0, lt=1e12, description="What it may cost at most, as of descriptions with a promise.")
+    float, Field(gt=0, lt=1e12, description="Maximum cost, as `budget` of a description with a promise.")
 ]
 
 
@@ -49,20 +49,20 @@ def check_one_deadline(text: str | None, after_s: float | None) -> None:
 
 
 class DeadlineView(Wire):
-    """How an execution stands to its deadline.
+    """Status of an execution against its deadline.
 
-    status: null while nothing is known against it, and for what failed or was cancelled in time.
+    status: null while no delay is known, and for an execution that failed or was cancelled before the deadline.
     """
 
     at_s: float
     status: DeadlineStatus | None
     cause: DeadlineCause | None = Field(default=None, description="Why it was missed.")
     costs_s: dict[DeadlineCause, float] = Field(default={}, description="Seconds lost, by cause.")
-    expected_run_s: float | None = Field(default=None, description="The run time that was expected; null: unknown.")
+    expected_run_s: float | None = Field(default=None, description="Expected run time; null: unknown.")
 
 
 class DeadlineOutlookView(Wire):
-    """Whether an execution that is submitted now would end by its deadline."""
+    """Whether an execution would meet its deadline if it were submitted now."""
 
     at_s: float
     text: str = Field(description="The deadline with its date, its zone and UTC.")
@@ -70,11 +70,11 @@ class DeadlineOutlookView(Wire):
         description="`met`: nine of ten such forecasts hold; `at_risk`: half of them do; `cannot_be_met`: fewer; "
         "`unknown`: its run time or its start is not known."
     )
-    end_p50_s: float | None = Field(description="Earliest end, that half of all forecasts hold; null: unknown.")
-    end_p90_s: float | None = Field(description="The same for nine of ten.")
+    end_p50_s: float | None = Field(description="End that half of all forecasts meet; null: unknown.")
+    end_p90_s: float | None = Field(description="End that nine of ten forecasts meet; null: unknown.")
     run_s: float | None = Field(description="Expected run time; null: unknown.")
     run_time_source: str | None = Field(
         default=None, description="Source of `run_s`: `declared`, `past_runs`, `time_limit` or `unknown`."
     )
-    note: str = Field(default="", description="What was made of a time that comes twice or never; else empty.")
+    note: str = Field(default="", description="How an ambiguous or skipped local time was read; else empty.")
     sentence: str

@@ -1,4 +1,4 @@
-"""What differs between two executions."""
+"""Differences between two executions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_client.wire.base import Wire
 
 
 class DiffPart(StrEnum):
-    """What a difference is about."""
+    """The part of an execution that differs."""
 
     DESCRIPTION = "description"
     IMAGE = "image"
@@ -25,7 +25,7 @@ class DiffPart(StrEnum):
 
 
 class DiffEntry(Wire):
-    """A field with other values: null where it is not there. Components are named by their names in `path`."""
+    """A field with different values; null where it is absent. `path` contains components by name."""
 
     part: DiffPart
     path: str
@@ -34,10 +34,10 @@ class DiffEntry(Wire):
 
 
 class DiffView(Wire):
-    """How the second execution differs from the first; null: there is none before it.
+    """Differences of the second execution from the first; null: there is no earlier one.
 
     `hidden`: values of environment variables and texts of files are not compared, since one of the executions is only
-    shared with you. `complete`: false if more differs than is listed.
+    shared with you. `complete`: false if there are more differences than listed.
     """
 
     before: str | None

@@ -26,7 +26,7 @@ DETAIL = "The platform's own message if it says more; operators only, for one ex
 AFTER_PATTERN = r"^(ok|fail|any):(#[0-9]{1,4}|[A-Za-z0-9_-]+)$"
 AFTER_LENGTH_MAX = 80
 DEPENDENCIES_MAX = 100
-STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted, or no longer; else empty."
+STORAGE_PROBLEM = "Why the requested bandwidth is not granted, or no longer; else empty."
 
 
 class SubmitRequest(Numbers):
@@ -37,30 +37,30 @@ class SubmitRequest(Numbers):
         default=None, max_length=128, description="Name of the execution (default: the application's name)."
     )
     priority: int | None = Field(default=None, ge=-1000, le=1000)
-    deadline_s: float | None = Field(
-        default=None, gt=0, le=SECONDS_MAX, description="Seconds from now by which the execution should have ended."
-    )
+    deadline_s: float | None = Field(default=None, gt=0, le=SECONDS_MAX, description="Deadline in seconds from now.")
     deadline: DeadlineText | None = Field(default=None, description=DEADLINE)
-    hold: bool = Field(default=False, description="Keep it out of the queue until it is released.")
+    hold: bool = Field(default=False, description="Keep the execution out of the queue until it is released.")
     begin_at_s: float | None = Field(
-        default=None, ge=0, le=SECONDS_MAX, description="Keep it out of the queue until then (seconds since the epoch)."
+        default=None,
+        ge=0,
+        le=SECONDS_MAX,
+        description="Time before which it does not enter the queue (seconds since the epoch).",
     )
     begin_in_s: float | None = Field(
         default=None,
         ge=0,
         le=SECONDS_MAX,
-        description="The same in seconds from now, so that a repeated request is the same; not with `begin_at_s`.",
+        description="`begin_at_s` as seconds from now, so that a repeated request is identical; give only one.",
     )
     after: list[Annotated[str, Field(pattern=AFTER_PATTERN, max_length=AFTER_LENGTH_MAX)]] = Field(
         default=[],
         max_length=DEPENDENCIES_MAX,
         description="Executions that must have ended first: `ok:ID` successfully, `fail:ID` otherwise, `any:ID` in any "
-        "way. In a batch, `ok:#N` is its execution number N, from 0, which must stand before this one.",
+        "way. In a batch, `ok:#N` is execution number N of the batch, from 0; it must precede this one.",
     )
     keep: bool = Field(
         default=False,
-        description="Hold it if it can no longer run after these; else it ends as failed, with cause "
-        "`dependency_failed`.",
+        description="Hold it if `after` can no longer be met; else it ends as failed, with cause `dependency_failed`.",
     )
 
     @model_validator(mode="after")
@@ -74,25 +74,25 @@ class SubmitRequest(Numbers):
 
 
 class ModifyRequest(Numbers):
-    """What to change of an execution that waits; what is left out stays as it is."""
+    """Changes to a waiting execution; fields that are left out keep their values."""
 
     priority: int | None = Field(default=None, ge=-1000, le=1000)
     deadline_s: float | None = Field(
-        default=None, gt=0, le=SECONDS_MAX, description="Seconds from now by which it should have ended; null for none."
+        default=None, gt=0, le=SECONDS_MAX, description="Deadline in seconds from now; null for none."
     )
     deadline: DeadlineText | None = Field(default=None, description=f"{DEADLINE} Null: unchanged.")
     begin_at_s: float | None = Field(
         default=None,
         ge=0,
         le=SECONDS_MAX,
-        description="When it may enter the queue (seconds since the epoch); or null.",
+        description="Time from which it may enter the queue (seconds since the epoch); or null.",
     )
     time_limit_s: float | None = Field(
-        default=None, gt=0, le=SECONDS_MAX, description="Longest time that it may run; null for none of its own."
+        default=None, gt=0, le=SECONDS_MAX, description="Time limit in seconds; null for the tenant's."
     )
     application: dict[str, Any] | None = Field(
         default=None,
-        description="Its description with other resources, commands or files; components and their numbers stay. "
+        description="The description with other resources, commands or files; components and their counts stay. "
         "For its owner only, since it runs as the owner.",
     )
 
@@ -103,10 +103,10 @@ class ModifyRequest(Numbers):
 
 
 class ScaleRequest(Numbers):
-    """How many instances an execution shall have of some components."""
+    """New instance counts of some components of an execution."""
 
     total_counts: dict[str, Annotated[int, NUMBER, Field(ge=0, le=10_000)]] = Field(
-        min_length=1, max_length=1000, description="Number of instances by component, essential and elastic ones."
+        min_length=1, max_length=1000, description="Number of instances by component, essential and elastic."
     )
 
 
@@ -114,13 +114,13 @@ BATCH_MAX = 100
 
 
 class BatchRequest(Numbers):
-    """Several submissions that are stored together, or not at all."""
+    """Several submissions that are stored all together, or not at all."""
 
     executions: list[SubmitRequest] = Field(min_length=1, max_length=BATCH_MAX)
 
 
 class ReasonView(Wire):
-    """Why something waits."""
+    """Why an execution waits."""
 
     code: str
     sentence: str
@@ -148,17 +148,16 @@ class ServiceView(Wire):
     detail: str = Field(default="", description=DETAIL)
     left_files: str = Field(
         default="",
-        description="Names and sizes of what was in its scratch directory at its end, which is removed; empty if "
-        "nothing was, or if the back-end does not know.",
+        description="Names and sizes of the files in its scratch directory at its end, which is removed; empty if "
+        "there were none, or if the back-end does not know.",
     )
 
 
 class ForecastView(Wire):
-    """When an execution is expected to start and end, computed at `at_s`; times are null while they cannot be
-    estimated.
+    """Forecast of an execution's start and end, computed at `at_s`; times are null while they cannot be estimated.
 
-    p50: half of all forecasts hold that it happens by then; p90: nine of ten do, judged by how `samples` earlier ones
-    turned out (0: a rule of thumb). `extrapolated`: the queue was too long to simulate all of it.
+    p50: half of all forecasts meet it; p90: nine of ten do, calibrated by the outcomes of `samples` earlier forecasts
+    (0: a rule of thumb). `extrapolated`: the queue was too long to simulate all of it.
     """
 
     at_s: float
@@ -173,13 +172,13 @@ class ForecastView(Wire):
 
 
 class CancelledFamily(Wire):
-    """What was cancelled of an execution or array and all that descends from it."""
+    """The cancelled executions and arrays of a family: an execution or array, and its descendants."""
 
     ids: list[str] = Field(description="Executions and arrays that had not ended.")
 
 
 class Eta(Wire):
-    """The present forecast, and how accurate forecasts have been on this installation."""
+    """The present forecast, and the accuracy of forecasts on this installation."""
 
     state: ExecutionState
     forecast: ForecastView | None = Field(
@@ -194,8 +193,8 @@ class Eta(Wire):
     run_time_source: str | None = Field(
         default=None, description="Source of `run_s`: `declared`, `past_runs`, `time_limit` or `unknown`."
     )
-    told: int = Field(default=0, description="Number of forecasts of waits whose outcome is known.")
-    held: int = Field(default=0, description="Number of these whose execution started by the forecast p90.")
+    told: int = Field(default=0, description="Number of wait forecasts with a known outcome.")
+    held: int = Field(default=0, description="Number of these for which the execution started by p90.")
 
 
 class ChangeView(Wire):
@@ -208,11 +207,11 @@ class ChangeView(Wire):
 
 
 class ProgressView(Wire):
-    """How far an execution is, by what its program tells; nobody checks that.
+    """Progress of an execution as its program reports it; Zoe does not check it.
 
-    share: from 0 to 1; null before the first reading. text: what it is of. problem: why the last reading, at `at_s`,
-    was not understood. remaining_s: how long the rest takes at the pace of late; `remaining_low_s` and
-    `remaining_high_s` are quartiles; all are null where that is not known, and in lists.
+    share: from 0 to 1; null before the first reading. text: the unit or subject. problem: why the last reading, at
+    `at_s`, was not understood. remaining_s: estimated rest at the recent pace; `remaining_low_s` and `remaining_high_s`
+    are quartiles; all are null if unknown, and in lists.
     """
 
     share: float | None
@@ -238,16 +237,16 @@ class ExecutionSummary(Wire):
     attempt: int
     priority: int
     deadline_s: float | None
-    deadline: DeadlineView | None = Field(default=None, description="How it stands to its deadline; null without one.")
-    promise: PromiseView | None = Field(default=None, description="By when it ends, if that is promised.")
+    deadline: DeadlineView | None = Field(default=None, description="Status against its deadline; null without one.")
+    promise: PromiseView | None = Field(default=None, description="The promise in force; null without one.")
     offers: OffersView | None = Field(
-        default=None, description="What can be promised instead of what it asked for, until one is accepted."
+        default=None, description="Offers instead of the requested promise, until one is accepted."
     )
     submitted_at_s: float
     marks: dict[Mark, float]
     ran_s: float | None = Field(
         default=None,
-        description="How long its last attempt ran, from its placement to the end of its last service; null before.",
+        description="Run time of the last attempt, from placement to the end of its last service; null before.",
     )
     outcome: Outcome | None
     exit_code: int | None
@@ -262,12 +261,14 @@ class ExecutionSummary(Wire):
     elastic_total: int
     elastic_ready: int
     progress: ProgressView | None = Field(
-        default=None, description="How far it is; null if it does not run, or its description has no `progress`."
+        default=None, description="Progress; null if it does not run, or its description has no `progress`."
     )
 
 
 class InputReadView(Wire):
-    """How an input with a pushdown is read: through a view (its id), or plainly (null); `why` is a sentence."""
+    """The way in which an input with a pushdown is read: through a view (its id), or plainly (null); `why` is a
+    sentence.
+    """
 
     name: str
     uri: str
@@ -275,18 +276,20 @@ class InputReadView(Wire):
     columns: list[str]
     why: str
     decided: bool = Field(
-        description="Whether this is decided: once for each attempt, after it has its nodes and before it "
+        description="Whether the way is decided: once for each attempt, after its placement and before it "
         "starts anything."
     )
     unanswered: bool = Field(
         default=False,
-        description="Whether it is read plainly only because the storage controller gave no answer in time, which may "
+        description="Whether it is read plainly because the storage controller did not answer in time, which may "
         "be slower.",
     )
 
 
 class DependencyView(Wire):
-    """An execution that has to end before another enters the queue; `met`: whether it ended so, null if undecided."""
+    """An execution that must end before another enters the queue; `met`: whether it ended as required, null if
+    undecided.
+    """
 
     kind: DependencyKind
     on: str
@@ -294,10 +297,10 @@ class DependencyView(Wire):
 
 
 class ConditionsView(Wire):
-    """What keeps an execution from the queue, or has kept it."""
+    """Conditions that keep an execution from the queue, or have kept it."""
 
-    any_of: bool = Field(default=False, description="One dependency that is met is enough.")
-    end_by_s: float | None = Field(default=None, description="The time by which it must have ended; else it is ended.")
+    any_of: bool = Field(default=False, description="One met dependency is enough.")
+    end_by_s: float | None = Field(default=None, description="Time at which Zoe ends it, unless it has ended.")
 
     held: Holder | None
     begin_at_s: float | None
@@ -306,21 +309,23 @@ class ConditionsView(Wire):
 
 
 class TransfersView(Wire):
-    """What an execution moved to and from the object store with credentials of its own: bytes of bodies."""
+    """Bytes of bodies that an execution moved to and from the object store with its own credentials."""
 
     read_bytes: int
     written_bytes: int
-    transferring_s: float = Field(description="Seconds in which any request waited for the store or moved bytes.")
-    waiting_s: float = Field(description="The same, added up over requests that wait at the same time.")
-    whole: bool = Field(
-        description="False if a proxy of the store did not tell what it moved, so that it may have been more."
+    transferring_s: float = Field(
+        description="Seconds with at least one request that waited for the store or moved bytes."
     )
-    final: bool = Field(description="Whether it is what the journal has, and nothing more will come.")
-    at_s: float = Field(description="When it was measured, in seconds since the epoch.")
+    waiting_s: float = Field(description="Seconds that requests waited for the store, added up over all requests.")
+    whole: bool = Field(
+        description="False if a proxy of the store did not report its bytes: the true numbers may be higher."
+    )
+    final: bool = Field(description="Whether these are the final numbers, from the journal.")
+    at_s: float = Field(description="Time of the measurement, in seconds since the epoch.")
 
 
 class ParentJobView(Wire):
-    """The job that submitted an execution by its token."""
+    """The job that submitted an execution with its token."""
 
     execution_id: str
     attempt: int
@@ -330,26 +335,25 @@ class ExecutionView(ExecutionSummary):
     """One execution with its services, its notes and its description."""
 
     services: list[ServiceView]
-    inputs: list[InputReadView] = Field(default=[], description="How each input with a pushdown is read.")
-    places: list[InputPlacesView] = Field(
-        default=[], description="How much of its inputs each node held when it was placed."
-    )
+    inputs: list[InputReadView] = Field(default=[], description="The way in which each input with a pushdown is read.")
+    places: list[InputPlacesView] = Field(default=[], description="Share of its inputs on each node at its placement.")
     notes: list[str]
-    conditions: ConditionsView | None = Field(default=None, description="Null if it was submitted without any.")
+    conditions: ConditionsView | None = Field(default=None, description="Null if it was submitted without conditions.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     transfers: TransfersView | None = Field(
-        default=None, description="What it moved to and from the object store, so far; null: not known."
+        default=None, description="Bytes moved to and from the object store so far; null: unknown."
     )
     detail: str = Field(default="", description=DETAIL)
     access: ShareLevel = Field(
         default=ShareLevel.CONTROL,
-        description="What you may do to it: what is shared with you, or `control` for its owner and for operators.",
+        description="Your rights: the level shared with you, or `control` for its owner and for operators.",
     )
     submitted_by: ParentJobView | None = Field(
-        default=None, description="The job that submitted it, for its owner and for operators; null: none did."
+        default=None, description="The job that submitted it, for its owner and for operators; null: no job did."
     )
     submitted: list[str] = Field(
-        default=[], description="Executions and arrays that it submitted as a job, the newest 100, for the same."
+        default=[],
+        description="The newest 100 executions and arrays that it submitted as a job, for its owner and for operators.",
     )
     description: dict[str, Any]
 
@@ -361,8 +365,8 @@ class ExecutionList(Wire):
     next_cursor: str | None = None
     searched_to_s: float | None = Field(
         default=None,
-        description="A search by name stopped here: it has looked through what was submitted since then, and the next "
-        "page goes on. Such a page may be short, or empty.",
+        description="A search by name stopped here: it has searched the submissions since then, and the next "
+        "page continues. Such a page may be short, or empty.",
     )
 
 
@@ -374,10 +378,11 @@ class ExecutionBatch(Wire):
 
 
 class Explanation(Wire):
-    """Why an execution is not running: the reason, how many are ahead, and per node and component what refuses.
+    """Why an execution does not run: the reason, the number of executions ahead, and the refusals by node and
+    component.
 
-    `inputs`: how those with a pushdown are read, whether it runs or not. One that starts and whose required bandwidth
-    the storage controller refuses has a reason, too.
+    `inputs`: how those with a pushdown are read, whether it runs or not. A starting execution also has a reason if the
+    storage controller refuses its required bandwidth.
     """
 
     state: ExecutionState
@@ -386,15 +391,15 @@ class Explanation(Wire):
     ahead_of_tenant: int = Field(default=0, description="Number of these executions that belong to the same tenant.")
     ahead_ids: list[str] = Field(
         default=[],
-        description="Ids of the first of these that you may see, at most 10.",
+        description="Ids of the first executions ahead that you may see, at most 10.",
     )
     nodes: dict[str, dict[str, str]] = Field(default={})
     change: ChangeView | None = Field(default=None, description="The smallest change that would let it start now.")
     inputs: list[InputReadView] = Field(default=[])
     places: list[InputPlacesView] = Field(default=[], description="How much of its inputs each node holds.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
-    missing_secrets: str = Field(default="", description="Which secrets it needs to start and does not find now.")
-    deadline: DeadlineView | None = Field(default=None, description="How it stands to its deadline; null without one.")
+    missing_secrets: str = Field(default="", description="Secrets that it needs to start and that do not exist now.")
+    deadline: DeadlineView | None = Field(default=None, description="Status against its deadline; null without one.")
     detailed: bool = Field(
         description="False if the master does not answer; the response then contains stored data only."
     )

@@ -1,4 +1,4 @@
-"""What happens: events, output, addresses."""
+"""Events, output and addresses of executions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_client.wire.base import Wire
 
 
 class WaitSpan(Wire):
-    """A stretch of waiting under one cause; `sentence` is the reason given at that time."""
+    """A period of waiting with one cause; `sentence` is the reason given at that time."""
 
     cause: WaitCause
     since_s: float
@@ -28,7 +28,7 @@ class WaitShare(Wire):
 
 
 class WhyWaited(Wire):
-    """How the time before the start was spent, from the journal alone; every second of waiting has a cause."""
+    """How an execution spent the time before its start, from the journal alone; every second of waiting has a cause."""
 
     waited_s: float
     causes: list[WaitShare]
@@ -54,9 +54,9 @@ class EventList(Wire):
 
 
 class LogChunkView(Wire):
-    """A piece of a service's output; `data` is base64. Ask again from `next_offset` until `complete`.
+    """A piece of a service's output; `data` is base64. Request the next from `next_offset` until `complete`.
 
-    `dropped_bytes`: how many before `offset` are no longer kept; with `dropped_at_least` it may be more.
+    `dropped_bytes`: bytes before `offset` that are no longer stored; with `dropped_at_least` it may be more.
     """
 
     data: str
@@ -68,17 +68,17 @@ class LogChunkView(Wire):
 
 
 class OpenView(Wire):
-    """URL at which a browser enters an application, once and within a minute. It admits anyone who has it."""
+    """URL at which a browser enters an application, once and within a minute. It admits anyone who has the URL."""
 
     url: str
 
 
 class AddressView(Wire):
-    """Where a port of a service answers. Of a proxied port it is the address in Zoe's proxy, with a `url` for browsers;
-    of others, and of all ports for operators who ask for it (`direct`), the one that the master's machine sees.
+    """Address of a service's port. For a proxied port it is the address in Zoe's proxy, with a `url` for browsers; for
+    other ports, and for operators who request it (`direct`), it is the address that the master's machine sees.
 
-    Every request to the latter must bear the `headers`, if there are any. They are secret: whoever has them may use the
-    port.
+    Every request to the latter must send the `headers`, if there are any. They are secret: anyone who has them can use
+    the port.
     """
 
     host: str

@@ -1,4 +1,4 @@
-"""Promises that an execution ends by a time, and offers of other promises."""
+"""Promises that an execution ends by a time, and offers of alternatives."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from zoe_client.wire.base import Numbers, Wire
 
 
 class FinishTermsView(Wire):
-    """By when an execution ends, how sure that is, and what is guaranteed to it for that."""
+    """Terms of a promise: the end, the confidence, and the guaranteed resources."""
 
-    finish_s: float = Field(description="When it has ended, in seconds since the epoch.")
-    confidence: float = Field(description="The chance that it has, from 0.5 to 0.99.")
+    finish_s: float = Field(description="Promised end, in seconds since the epoch.")
+    confidence: float = Field(description="Probability of an end by then, from 0.5 to 0.99.")
     elastic: int = Field(
-        description="Number of its elastic services that are guaranteed: they start with the essential ones, nobody "
-        "takes them back, and those that fail are replaced."
+        description="Number of guaranteed elastic services: they start with the essential ones, the scheduler never "
+        "takes them back, and failed ones are replaced."
     )
-    read_bytes_per_s: int | None = Field(description="Bandwidth to read that is guaranteed; null: none beyond its own.")
+    read_bytes_per_s: int | None = Field(description="Guaranteed read bandwidth; null: none beyond its own.")
     views: bool | None = Field(
         default=None,
-        description="Whether its inputs with a pushdown are read through views; null: that is decided when it starts.",
+        description="Whether its inputs with a pushdown are read through views; null: decided at its start.",
     )
-    run_s: float = Field(description="Seconds from its placement in which it ends with this confidence.")
-    begin_by_s: float = Field(description="When it is placed at the latest.")
-    price: str | None = Field(description="What it costs if it runs for `run_s`; null: not known.")
+    run_s: float = Field(description="Seconds from its placement within which it ends, with this confidence.")
+    begin_by_s: float = Field(description="Latest time of its placement.")
+    price: str | None = Field(description="Price if it runs for `run_s`; null: unknown.")
     currency: str = Field(description="The currency of the price list; `core-hours` without one.")
-    runs: int = Field(description="Ended runs of its kind behind this; 0: its declared run time.")
-    wide: bool = Field(description="Whether these say little: they are few, or had other numbers of cores.")
+    runs: int = Field(description="Number of similar ended runs behind the estimate; 0: the declared run time.")
+    wide: bool = Field(description="Whether the estimate is uncertain: few runs, or other numbers of cores.")
 
 
 class PromiseNoticeView(Wire):
-    """That a promise is expected to be broken: why, when it is expected to end now, and when this was noted."""
+    """A promise that is expected to be broken: the cause, the expected end, and the time of this notice."""
 
     risk: PromiseRisk
     end_s: float
@@ -39,13 +39,13 @@ class PromiseNoticeView(Wire):
 
 
 class PromiseAdjustmentView(Wire):
-    """That so many of its elastic services are guaranteed to an attempt since then, as its progress needs."""
+    """New guarantees of an attempt, adjusted to its progress, from a time on."""
 
     elastic: int
     attempt: int
     at_s: float
     read_bytes_per_s: int | None = Field(
-        default=None, description="Bytes per second to read that are guaranteed since then; null: as promised."
+        default=None, description="Guaranteed read bandwidth in bytes per second since then; null: as promised."
     )
 
 
@@ -54,8 +54,8 @@ class PromiseView(Wire):
 
     terms: FinishTermsView
     at_s: float = Field(description="When it was made.")
-    offer: int = Field(description="The number of the offer that was accepted; 0: it is as it was asked for.")
-    notice: PromiseNoticeView | None = Field(description="Null while it is expected to be kept.")
+    offer: int = Field(description="Number of the accepted offer; 0: the promise is as requested.")
+    notice: PromiseNoticeView | None = Field(description="Null while the promise is expected to be kept.")
     adjusted: PromiseAdjustmentView | None = Field(
         default=None,
         description="The newest adjustment to its progress: fewer services are guaranteed while it is early, and "
@@ -64,17 +64,15 @@ class PromiseView(Wire):
 
 
 class OfferView(Wire):
-    """Other terms than those that were asked for."""
+    """Alternative terms."""
 
     number: int
-    kind: OfferKind = Field(description="In what they differ.")
+    kind: OfferKind = Field(description="How the terms differ from the request.")
     terms: FinishTermsView
 
 
 class OffersView(Wire):
-    """What can be promised instead of what was asked for, and why that cannot be. Room is kept for each until
-    `ends_s`.
-    """
+    """Offers instead of the requested promise, and why that cannot be given. Room is booked for each until `ends_s`."""
 
     why: str
     ends_s: float
@@ -82,13 +80,13 @@ class OffersView(Wire):
 
 
 class PromiseOutlookView(Wire):
-    """What would be promised: the terms, or offers of others."""
+    """The promise that would be given: its terms, or offers of alternatives."""
 
     terms: FinishTermsView | None
     offers: OffersView | None
 
 
 class AcceptRequest(Numbers):
-    """Which offer is accepted."""
+    """The number of the accepted offer."""
 
     offer: int = Field(default=1, ge=1, le=10)

@@ -13,7 +13,7 @@ _WARNING = (
 
 
 class ShareRequest(Wire):
-    """What to share, and with whom."""
+    """The level to share, and the user to share with."""
 
     user: str | None = Field(
         default=None, min_length=1, max_length=128, description="A user of the tenant; null: all members of the tenant."
@@ -30,7 +30,7 @@ class ShareView(Wire):
     user: str | None
     level: ShareLevel
     at_s: float
-    warning: str = Field(default="", description="What the share gives away beyond the execution itself.")
+    warning: str = Field(default="", description="Rights that the share gives beyond the execution itself.")
 
     @classmethod
     def of(cls, user: str | None, level: ShareLevel, at_s: float) -> ShareView:

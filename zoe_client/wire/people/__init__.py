@@ -1,1 +1,1 @@
-"""People, and what belongs to them."""
+"""People, and their tokens, secrets, credentials, files and notifications."""

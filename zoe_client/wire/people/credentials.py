@@ -1,4 +1,4 @@
-"""How a tenant logs in to services of the object store. Responses never contain keys."""
+"""A tenant's logins to services of the object store. Responses never contain keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PRINTABLE = r"^[^\x00-\x1f\x7f]+$"
 
 
 class CredentialRequest(Wire):
-    """How to log in to a service: the user and key of Swift, or the access key and secret key of S3."""
+    """A login to a service: the user and key of Swift, or the access key and secret key of S3."""
 
     user: str = Field(min_length=1, max_length=TEXT_MAX, pattern=_PRINTABLE, examples=["acme:ann"])
     key: str = Field(min_length=1, max_length=TEXT_MAX, pattern=_PRINTABLE, repr=False)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from zoe_client.wire.base import Wire
 
-_PATH = "A byte that is not UTF-8, a character that does not print, and `%` are written `%XX`."
+_PATH = "Bytes that are not UTF-8, unprintable characters and `%` are written `%XX`."
 
 
 class FileEntry(Wire):
@@ -20,11 +20,11 @@ class FileEntry(Wire):
     )
     size_bytes: int
     modified_at_s: float
-    link: bool = Field(description="A symbolic link leads to it.")
+    link: bool = Field(description="Whether the name is a symbolic link.")
 
 
 class FileList(Wire):
-    """What a path leads to and, for a directory, what is in it, by name."""
+    """The entry at a path and, for a directory, a page of its entries by name."""
 
     entry: FileEntry
     entries: list[FileEntry]
@@ -44,7 +44,7 @@ class ResultList(Wire):
 
     files: list[ResultFile]
     unmatched: list[str] = Field(description="Patterns that no file matches.")
-    complete: bool = Field(description="False if there are more files than are looked at or listed.")
+    complete: bool = Field(description="False if there are more files than are examined or listed.")
 
 
 class DirectoryRequest(Wire):

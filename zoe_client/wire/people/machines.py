@@ -1,4 +1,4 @@
-"""Sign-in of machines, such as laptops with `zoe login`: a browser allows what a terminal asks for."""
+"""Sign-in of machines, such as laptops with `zoe login`: a user allows a terminal's request in a browser."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pydantic import Field, StringConstraints
 from zoe_client.vocabulary import Scope
 from zoe_client.wire.base import Numbers, Wire
 
-# What a page shows must not pretend to be something else: printable characters of ASCII only.
+# A page shows these texts; only printable ASCII, so that they cannot imitate other texts.
 MachineName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,62}$")]
 
 
 class MachineRequest(Numbers):
-    """What a machine asks for: its name, scopes, and for how long."""
+    """A machine's request: its name, its scopes, and the lifetime of the token."""
 
     machine: MachineName
     scopes: list[Scope] = Field(default=[Scope.READ, Scope.SUBMIT], min_length=1, max_length=8)
@@ -22,7 +22,7 @@ class MachineRequest(Numbers):
 
 
 class MachineAsked(Wire):
-    """The machine shows `code` and keeps `secret`, with which it asks every `interval_s` whether it is allowed."""
+    """The machine shows `code` and keeps `secret`, with which it polls every `interval_s` for the decision."""
 
     code: str
     secret: str = Field(repr=False)
@@ -32,7 +32,7 @@ class MachineAsked(Wire):
 
 
 class MachineSecret(Wire):
-    """The secret of a machine that has asked."""
+    """The secret of a machine that has requested a token."""
 
     secret: str = Field(min_length=1, max_length=128, repr=False)
 
@@ -45,7 +45,9 @@ class MachineAnswer(Wire):
 
 
 class MachineView(Wire):
-    """A machine that asks: its name as it says, its address, what it would get, and until when."""
+    """A machine that requests a token: its self-reported name, its address, the scopes and lifetime of the token, and
+    the time limit of the request.
+    """
 
     code: str
     machine: str

@@ -1,4 +1,4 @@
-"""Targets of notifications: webhooks and addresses of mail."""
+"""Targets of notifications: webhooks and mail addresses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ ENDED = (NotificationKind.SUCCEEDED, NotificationKind.FAILED, NotificationKind.C
 
 
 class TargetRequest(Wire):
-    """Where to notify and of what. `url`: `https://...` of a webhook, or `mailto:NAME@DOMAIN`. `on`: what of all your
-    executions (with `of_tenant`: of the tenant's); descriptions add to it by `notify`. `new_secret`: sign with a new
-    secret from now on.
+    """A target, and the events that notify it. `url`: `https://...` of a webhook, or `mailto:NAME@DOMAIN`. `on`: events
+    of all your executions (with `of_tenant`: of the tenant's); descriptions add to it by `notify`. `new_secret`: sign
+    with a new secret from now on.
     """
 
     url: Annotated[str, Field(min_length=1, max_length=2000)]
@@ -24,10 +24,10 @@ class TargetRequest(Wire):
 
 
 class TargetView(Wire):
-    """A target of notifications. `secret`: with which webhooks are signed, returned once, when it is made.
+    """A target of notifications. `secret`: signs webhooks; returned once, when it is made.
 
-    `failures`: tries since the last that succeeded, with `last_error`; `stopped`: it is not tried any more, until it is
-    set or tested again. `told_at_s`: when it was last told something. `test`: a test is under way.
+    `failures`: tries since the last success, with `last_error`; `stopped`: Zoe does not try it any more, until it is
+    set or tested again. `told_at_s`: time of the last successful notification. `test`: a test is in progress.
     """
 
     name: str

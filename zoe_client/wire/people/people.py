@@ -1,4 +1,4 @@
-"""The client, and tokens."""
+"""The client's identity, tokens, users, tenants and the audit log."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=NAME_PATTERN)]
 """Pattern of names of users and tenants, which become parts of directory names and labels."""
 TIME_LIMIT_S_MAX = 10 * 365 * 86_400.0
-"""Maximum of descriptions: an execution without a time limit gets the longest that its tenant may have."""
+"""Maximum of descriptions: an execution without a time limit gets the longest one of its tenant."""
 
 
 class PrincipalView(Wire):
-    """The client."""
+    """The client's user, tenant and scopes."""
 
     user: str
     tenant: str
@@ -34,8 +34,8 @@ class TokenRequest(Numbers):
         default=None,
         gt=0,
         le=SECONDS_MAX,
-        description="Without a lifetime the token never expires; if a session makes it, it "
-        "has the longest lifetime allowed.",
+        description="Without a lifetime the token never expires; a token made in a session "
+        "gets the longest lifetime allowed.",
     )
     note: str = Field(default="", max_length=200)
 
@@ -61,13 +61,13 @@ class TokenList(Wire):
 
 
 class ProviderView(Wire):
-    """A way to sign in: with a password, or at an address to which the browser goes."""
+    """A way to sign in: with a password, or at a provider's address in the browser."""
 
     name: str
     title: str
     kind: Literal["password", "redirect"]
     start: str | None = Field(
-        default=None, description="Address to which the browser goes; `next` is the path to return to."
+        default=None, description="Address to open in the browser; `next` is the path to return to."
     )
 
 
@@ -107,22 +107,21 @@ class SessionView(Wire):
     tenant: str
     role: Role
     scopes: list[Scope]
-    tenants: list[str] = Field(description="All tenants of which the user is a member.")
+    tenants: list[str] = Field(description="All tenants of the user.")
     csrf_token: str = Field(
-        description="Returned at sign-in; later it is the token that the request sent if that is "
-        "valid, and empty otherwise."
+        description="Returned at sign-in; later it is the token of the request if that is valid, and empty otherwise."
     )
 
 
 class NewUser(Wire):
-    """A new user, who is not yet a member of any tenant."""
+    """A new user without membership of a tenant."""
 
     name: Name
     password: str | None = Field(default=None, min_length=10, max_length=1000)
 
 
 class UserChange(Wire):
-    """Changes to a user; null leaves a field as it is."""
+    """Changes to a user; null keeps a field."""
 
     password: str | None = Field(default=None, min_length=10, max_length=1000)
     disabled: bool | None = None
@@ -137,7 +136,7 @@ class EndedAccessView(Wire):
 
 
 class UserView(Wire):
-    """A user; `password` says whether there is one, and `roles` is by tenant."""
+    """A user; `password` tells whether one is set, and `roles` is by tenant."""
 
     name: str
     disabled: bool
@@ -153,13 +152,14 @@ class UserList(Wire):
 
 
 class HandOver(Wire):
-    """The user of the same tenant who gets what belongs to a user who leaves."""
+    """The user of the same tenant who takes over from a leaving user."""
 
     to: Name
 
 
 class HandOverView(Wire):
-    """What a request handed over. Repeat it while `executions_left`, or while `files` is `moving` or `waiting`.
+    """The objects that a request handed over. Repeat it while `executions_left`, or while `files` is `moving` or
+    `waiting`.
 
     `executions` counts those of this request. `files`: `moved` into `directory` of the new owner's workspace; `nothing`
     if there are none to move (any more); `moving`; `waiting` for executions that still use them; `failed`. `message`
@@ -180,9 +180,9 @@ class NewTenant(Wire):
 
 
 class QuotaView(Numbers):
-    """Maximum executions of a tenant, and of each of its users, that wait or run at the same time; null: unlimited.
+    """Maximum of waiting and running executions of a tenant, and of each of its users; null: unlimited.
 
-    `time_limit_s_max` is the longest time limit of an execution, and the default of those that ask for none; null:
+    `time_limit_s_max` is the longest time limit of an execution, and the default of executions without one; null:
     unlimited.
     """
 
@@ -205,7 +205,7 @@ class MemberView(Wire):
 
 
 class TenantDetail(Wire):
-    """A tenant; `executions` counts those that wait or run now."""
+    """A tenant; `executions` counts waiting and running ones."""
 
     name: str
     executions_max: int | None
@@ -222,7 +222,7 @@ class TenantList(Wire):
 
 
 class AuditEntryView(Wire):
-    """Who requested which change; `status` is the status of the answer, or null if the answer was not recorded."""
+    """A requested change and its user; `status` is the status of the answer, or null if the answer was not recorded."""
 
     id: int
     at_s: float

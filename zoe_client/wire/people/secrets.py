@@ -36,7 +36,7 @@ class SecretRequest(Wire):
 
 
 class SecretView(Wire):
-    """A stored secret: its name and size, who set it, and when; the value is never returned. `user` None: it is the
+    """A stored secret: its name and size, its author, and the time; the value is never returned. `user` None: it is the
     tenant's.
     """
 
@@ -48,6 +48,6 @@ class SecretView(Wire):
 
 
 class SecretList(Wire):
-    """Your secrets in the tenant, and those of the tenant. Yours win over the tenant's of the same name."""
+    """Your secrets in the tenant, and those of the tenant. Yours take precedence over the tenant's of the same name."""
 
     secrets: list[SecretView]

@@ -12,7 +12,7 @@ _LINES_MAX = 10_000
 
 
 class TerminalOpening(Numbers):
-    """What runs in a terminal, and in which window."""
+    """The command of a terminal, and its window."""
 
     command: Annotated[list[str], Field(min_length=1, max_length=512, description="Program and arguments.")]
     tty: bool = Field(default=False, description="Whether it runs in a pseudo-terminal.")
@@ -24,5 +24,5 @@ class TerminalOpening(Numbers):
     @classmethod
     def _can_run(cls, command: list[str]) -> list[str]:
         if not command[0] or any("\0" in word for word in command):
-            raise ValueError("a command begins with a program, and contains no NUL character")
+            raise ValueError("a command begins with a program and contains no NUL character")
         return command

@@ -1,4 +1,4 @@
-"""Bandwidth of the object store: capacity, what is granted, what tenants get, and who waits."""
+"""Bandwidth of the object store: capacity, grants, achieved bandwidth, and waiting executions."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from zoe_client.wire.base import Wire
 
 
 class BandwidthView(Wire):
-    """Bytes per second, each way."""
+    """Bytes per second, in each direction."""
 
     read_bytes_per_s: int
     write_bytes_per_s: int
 
 
 class TenantBandwidthView(Wire):
-    """What the executions of a tenant are granted in total, what it moved lately, and how much of the grant it misses
-    now.
-    """
+    """Total grants of a tenant's executions, its recent traffic, and the part of the grants that it misses now."""
 
     tenant: str
     granted: BandwidthView
@@ -26,16 +24,16 @@ class TenantBandwidthView(Wire):
 
 
 class BandwidthPointView(TenantBandwidthView):
-    """Average bandwidth of a tenant over a stretch of time that begins at `at_s`."""
+    """Average bandwidth of a tenant in the interval that begins at `at_s`."""
 
     at_s: float
 
 
 class BandwidthOverTimeView(Wire):
-    """Bandwidth by time and tenant in stretches of `stretch_s`; a stretch without data is missing.
+    """Bandwidth by time and tenant, in intervals of `stretch_s`; intervals without data are missing.
 
-    The first stretch may begin before `from_s` and the last may end after `to_s`; the averages count only what is
-    within.
+    The first interval may begin before `from_s` and the last may end after `to_s`; the averages count only the
+    requested period.
     """
 
     from_s: float
@@ -54,14 +52,14 @@ class StorageWaitView(Wire):
 
 
 class StorageCaveatView(Wire):
-    """Which of a tenant's grants the proxies of the object store cannot always move."""
+    """A tenant's grants that the proxies of the object store cannot always deliver."""
 
     tenant: str
     sentence: str
 
 
 class ExecutionBandwidthView(Wire):
-    """What an execution with a credential of its own is granted, and what it moved lately."""
+    """Grants of an execution with its own credential, and its recent traffic."""
 
     execution_id: str
     tenant: str
@@ -74,7 +72,9 @@ class StorageView(Wire):
     """Bandwidth as of the master's last poll of the storage controller."""
 
     configured: bool = Field(description="Whether a storage controller is configured.")
-    problem: str = Field(default="", description="Why nothing is known; empty while the storage controller answers.")
+    problem: str = Field(
+        default="", description="Why the values are unknown; empty while the storage controller answers."
+    )
     resting: bool = Field(
         default=False, description="True while the master pauses its polls for some seconds after failures."
     )
@@ -87,10 +87,10 @@ class StorageView(Wire):
     )
     tenants: list[TenantBandwidthView] = Field(default=[], description="Your tenant, or all tenants for operators.")
     executions: list[ExecutionBandwidthView] = Field(
-        default=[], description="Those that you see of the executions with credentials of their own."
+        default=[], description="Visible executions with their own credentials."
     )
     warnings: list[str] = Field(
-        default=[], description="Why no guarantee is kept at present; empty while the controller keeps them."
+        default=[], description="Why guarantees are not kept at present; empty while the controller keeps them."
     )
     caveats: list[StorageCaveatView] = Field(default=[], description="Of your tenant, or of all tenants for operators.")
     waiting: list[StorageWaitView] = Field(default=[], description="Of your tenant, or of all tenants for operators.")

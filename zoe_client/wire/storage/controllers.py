@@ -1,4 +1,4 @@
-"""Controllers of the object store, and the metrics that were added for its rules."""
+"""Controllers of the object store, and the metrics added for its rules."""
 
 from __future__ import annotations
 
@@ -24,21 +24,19 @@ class StorageMetricValue(Wire):
 
 
 class StorageMetricView(Wire):
-    """A metric that was added for rules, and its present values."""
+    """A metric added for rules, and its present values."""
 
-    name: str = Field(description="In capitals; rules may write it in any case.")
-    source: Literal["prometheus", "python", "none"] = Field(
-        description="`none`: a word that was registered, and nothing measures it."
-    )
+    name: str = Field(description="Name in capitals; rules may write it in any case.")
+    source: Literal["prometheus", "python", "none"] = Field(description="`none`: registered, but not measured.")
     text: str = Field(description="The expression, or the program.")
-    mode: ControllerMode = Field(description="`dry`: it is measured, and rules do not see it; `off`: neither.")
+    mode: ControllerMode = Field(description="`dry`: measured, but not used by rules; `off`: not measured.")
     author: str | None = None
     created_s: float
-    tenant_label: str | None = Field(default=None, description="Of an expression.")
+    tenant_label: str | None = Field(default=None, description="For an expression.")
     container_label: str | None = None
-    age_s: float | None = Field(default=None, description="Of the values; null if none are known.")
-    took_s: float | None = Field(default=None, description="The last evaluation.")
-    values: list[StorageMetricValue] = Field(default=[], description="By tenant and container, 100 at most.")
+    age_s: float | None = Field(default=None, description="Age of the values in seconds; null if none are known.")
+    took_s: float | None = Field(default=None, description="Duration of the last evaluation in seconds.")
+    values: list[StorageMetricValue] = Field(default=[], description="Values by tenant and container, 100 at most.")
     values_count: int = 0
     problem: str = Field(default="", description="Why the last evaluation gave no values; empty if it did.")
     rules: list[int] = Field(default=[], description="Numbers of the rules that use it.")
@@ -57,51 +55,53 @@ class StorageMetricRequest(Wire):
         default=None,
         min_length=1,
         max_length=EXPRESSION_MAX,
-        description="Of PromQL, one value a series.",
+        description="PromQL expression; one value for each series.",
         examples=["sum by (tenant) (rate(zoe_object_store_bytes_total[1m]))"],
     )
     program: str | None = Field(
-        default=None, min_length=1, max_length=PROGRAM_MAX, description="In Python, with a class `Metric`."
+        default=None, min_length=1, max_length=PROGRAM_MAX, description="Program in Python, with a class `Metric`."
     )
-    tenant_label: LabelName = Field(default="tenant", description="Label of an expression's series with their tenant.")
-    container_label: LabelName = Field(default="container", description="Label with their container.")
+    tenant_label: LabelName = Field(default="tenant", description="Label of the series that holds the tenant.")
+    container_label: LabelName = Field(default="container", description="Label of the series that holds the container.")
 
 
 class StorageMetricNew(StorageMetricRequest):
-    """A metric to add, as the storage controller takes it."""
+    """A metric to add, in the form of the storage controller."""
 
     name: MetricName
 
 
 class StorageSwitchView(Wire):
-    """When the condition of a rule with metrics began, or ended, to hold for some object."""
+    """The time at which the condition of a rule with metrics began, or ceased, to hold for some object."""
 
     at_s: float
     active: bool
-    dry: bool = Field(description="Whether no proxy had the rule.")
-    metrics: dict[str, float] = Field(description="The values then, as far as they were known.")
+    dry: bool = Field(description="Whether the rule was only evaluated, and no proxy had it.")
+    metrics: dict[str, float] = Field(description="Values at that time, as far as known.")
 
 
 class StorageControllerView(Wire):
-    """A controller: a loop from metrics to the store."""
+    """A controller: a loop that reads metrics and acts on the store."""
 
     name: str = Field(description="`bandwidth`, `health`, `replication`, `rule-<number>` or `metric-<name>`.")
     kind: Literal["bandwidth", "health", "replication", "rule", "metric"]
-    what: str = Field(description="What it does, or the text of the rule.")
-    mode: ControllerMode = Field(description="`dry`: it decides, and nothing is pushed to proxies.")
-    active: bool | None = Field(default=None, description="Of a rule: whether its condition holds for some object.")
-    last: str = Field(description="What it did last; in a dry run, what it would have done. Empty: nothing yet.")
+    what: str = Field(description="Purpose, or the text of the rule.")
+    mode: ControllerMode = Field(description="`dry`: it decides, and changes no proxy.")
+    active: bool | None = Field(default=None, description="For a rule: whether its condition holds for some object.")
+    last: str = Field(
+        description="Its last action, or in a dry run the action that it would have taken. Empty: none yet."
+    )
     last_s: float | None = None
-    runs: int = Field(description="That went well, since the storage controller began.")
+    runs: int = Field(description="Successful runs since the storage controller started.")
     failures: int
-    problem: str = Field(description="Why the last run failed; empty if it went well.")
-    warning: str = Field(default="", description="What does not hold while it has this mode; empty: nothing to say.")
-    waits_s: float = Field(description="Until it is begun again after a failure; 0 while it runs.")
-    switches: list[StorageSwitchView] = Field(default=[], description="Of a rule, the newest first; 100 at most.")
+    problem: str = Field(description="Why the last run failed; empty if it succeeded.")
+    warning: str = Field(default="", description="Consequence of the present mode; empty: none.")
+    waits_s: float = Field(description="Seconds until it restarts after a failure; 0 while it runs.")
+    switches: list[StorageSwitchView] = Field(default=[], description="For a rule, the newest first; 100 at most.")
 
 
 class StorageHostingView(Wire):
-    """The filters of a proxy, as the storage controller lists them by its name."""
+    """The filters of a proxy, as the storage controller lists them under its name."""
 
     silent_s: float | None
     filters: list[str]
@@ -111,12 +111,12 @@ class StorageProxyView(Wire):
     """A proxy of the object store, or a gateway."""
 
     name: str
-    silent_s: float | None = Field(description="For how long it has not reported; null: it never did.")
-    filters: list[str] = Field(description="That it has; empty before its first report.")
+    silent_s: float | None = Field(description="Seconds since its last report; null: it has never reported.")
+    filters: list[str] = Field(description="Its installed filters; empty before its first report.")
 
 
 class StorageControllerList(Wire):
-    """Controllers, without their switches, and the proxies that carry out what they decide."""
+    """Controllers, without their switches, and the proxies that carry out their decisions."""
 
     controllers: list[StorageControllerView]
     proxies: list[StorageProxyView] = Field(default=[], description="Empty for an older storage controller.")

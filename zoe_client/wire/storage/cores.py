@@ -10,23 +10,23 @@ _LEAST, _MOST = 0.01, 1024.0
 
 
 class StorageCoresRequest(Numbers):
-    """What a tenant may take: CPU seconds per second, over all of its requests at a proxy; 1024: no bound."""
+    """A tenant's limit: CPU seconds per second, over all of its requests at a proxy; 1024: no limit."""
 
     cores: float = Field(ge=_LEAST, le=_MOST, allow_inf_nan=False)
 
 
 class StorageCoresView(Wire):
-    """A bound that holds. What an admin set holds instead of a setting."""
+    """A limit in force. An admin's limit replaces a setting."""
 
-    tenant: str = Field(description="`*`: all that are not named.")
+    tenant: str = Field(description="Tenant; `*`: all other tenants.")
     cores: float
-    standing: bool = Field(description="Set by an admin; others are settings of the storage controller.")
-    author: str | None = Field(description="Who set it.")
-    at_s: float | None = Field(description="When it was set.")
-    notes: list[str] = Field(default=[], description="What to know of it; told when it is set.")
+    standing: bool = Field(description="Whether an admin set it; others are settings of the storage controller.")
+    author: str | None = Field(description="User who set it.")
+    at_s: float | None = Field(description="Time at which it was set.")
+    notes: list[str] = Field(default=[], description="Notes; returned when it is set.")
 
 
 class StorageCoresList(Wire):
-    """All bounds, by tenant. Tenants that none concerns take as much as there is."""
+    """All limits, by tenant. Tenants without one are unlimited."""
 
     cores: list[StorageCoresView]

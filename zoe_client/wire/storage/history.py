@@ -1,4 +1,4 @@
-"""The object store's side of executions: requests, rules that they met, and bytes over time."""
+"""The object store's records of executions: requests, applied rules, and bytes over time."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ class StorageRequestsView(Wire):
     """Requests of an execution, by method and container."""
 
     method: str
-    container: str = Field(description="Empty: of the account itself; `*`: its name is too long to be counted.")
-    done: int = Field(description="Served to the end.")
-    refused: int = Field(description="Refused, failed, or ended early.")
+    container: str = Field(description="Empty: the account itself; `*`: containers with too long a name to be counted.")
+    done: int = Field(description="Requests served completely.")
+    refused: int = Field(description="Requests refused, failed, or ended early.")
     read_bytes: int
     written_bytes: int
-    cpu_s: float = Field(default=0.0, description="CPU seconds that filters and views took for them.")
+    cpu_s: float = Field(default=0.0, description="CPU seconds of filters and views for these requests.")
 
 
 class StorageRuleMetView(Wire):
-    """A rule that requests of an execution met."""
+    """A rule that applied to requests of an execution."""
 
-    rule: int | None = Field(description="Its number; null: a limit of bandwidth, which rules and guarantees set.")
+    rule: int | None = Field(description="Number of the rule; null: a bandwidth limit, which rules and guarantees set.")
     filter: str
     way: Literal["read", "write"]
     requests: int
 
 
 class StoragePointView(Wire):
-    """The bytes of a stretch of time."""
+    """Bytes in an interval."""
 
     at_s: float = Field(description="Its beginning.")
     read_bytes: int
@@ -39,7 +39,7 @@ class StoragePointView(Wire):
 
 
 class ExecutionStorageView(Wire):
-    """What an execution moved to and from the object store with credentials of its own, and how."""
+    """Bytes that an execution moved to and from the object store with its own credentials, with requests and rules."""
 
     execution_id: str
     name: str
@@ -49,13 +49,13 @@ class ExecutionStorageView(Wire):
     placed_s: float | None
     ended_s: float | None
     stretch_s: float
-    requests: list[StorageRequestsView] = Field(description="Those that moved most bytes first, 500 at most.")
+    requests: list[StorageRequestsView] = Field(description="Requests, most bytes first; 500 at most.")
     rules: list[StorageRuleMetView]
-    points: list[StoragePointView] = Field(description="Stretches without bytes are missing.")
+    points: list[StoragePointView] = Field(description="Bytes over time; intervals without bytes are missing.")
 
 
 class StorageHistoryView(Wire):
-    """The executions of a tenant that moved bytes within a time: the 50 with most of them."""
+    """The executions of a tenant that moved bytes in a period: the 50 with the most bytes."""
 
     from_s: float
     to_s: float
@@ -64,7 +64,7 @@ class StorageHistoryView(Wire):
 
 
 class StorageUseView(Wire):
-    """What an execution asked for, as the storage controller counts it.
+    """An execution's use of one subject, as the storage controller counts it.
 
     subject: `request/METHOD/CONTAINER`, `cpu/METHOD/CONTAINER` (`done` in microseconds), `rule/NUMBER/FILTER/WAY` or
     `limit/WAY`; WAY is `get` or `put`.
@@ -85,7 +85,7 @@ class ExecutionUsesView(Wire):
 
 
 class StorageUsesView(Wire):
-    """Executions by id, as the storage controller answers."""
+    """Executions by id, in the form of the storage controller."""
 
     stretch_s: float
     executions: dict[str, ExecutionUsesView]

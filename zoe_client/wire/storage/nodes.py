@@ -1,4 +1,4 @@
-"""Nodes of the object store: how each is, and restarts."""
+"""Nodes of the object store: states and restarts."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ class StorageRestartView(Wire):
     began_s: float
     ended_s: float | None = Field(description="Null while it runs.")
     code: int | None = Field(
-        description="Exit code of its program; null while it runs, and if it was killed or did not start."
+        description="Exit code of the restart program; null while it runs, and if it was killed or did not start."
     )
-    output: str = Field(description="The end of what its program said.")
+    output: str = Field(description="End of the restart program's output.")
 
 
 class StorageNodeView(Wire):
-    """A server of the object store, as the storage controller found it when it last asked."""
+    """A server of the object store, as of the storage controller's last poll."""
 
     name: str
     kind: Literal["proxy", "account", "container", "object"]
     state: Literal["up", "slow", "failing", "away", "unknown"] = Field(
-        description="`failing`: it answers and something is wrong; `away`: it does not answer; `unknown`: not asked."
+        description="`failing`: it answers with a problem; `away`: it does not answer; `unknown`: not polled."
     )
     reason: str = Field(description="Why it is not up; empty if it is.")
-    since_s: float | None = Field(description="Since when it is in this state, as far as the controller saw.")
-    at_s: float | None = Field(description="When it was asked last.")
-    latency_s: float | None = Field(description="Time to its answer then; null if there was none.")
-    recon: bool = Field(description="Whether it tells of its disks: `recon` is in its pipeline.")
-    disks: list[StorageDiskView] = Field(default=[], description="As far as it told.")
-    quarantined: int = Field(default=0, description="Objects, or databases of its kind, that were set aside.")
-    pending: int | None = Field(default=None, description="Updates of listings that wait at an object server.")
-    replicated_s: float | None = Field(default=None, description="When its last replication pass ended, if it told.")
-    restartable: bool = Field(description="Whether the controller knows how to restart it.")
-    restart: StorageRestartView | None = Field(default=None, description="The last one, since the controller began.")
+    since_s: float | None = Field(description="Start of this state, as observed by the controller.")
+    at_s: float | None = Field(description="Time of the last poll.")
+    latency_s: float | None = Field(description="Latency of its last answer in seconds; null without an answer.")
+    recon: bool = Field(description="Whether it reports its disks: `recon` is in its pipeline.")
+    disks: list[StorageDiskView] = Field(default=[], description="Its reported disks.")
+    quarantined: int = Field(default=0, description="Number of quarantined objects or databases.")
+    pending: int | None = Field(default=None, description="Pending updates of listings at an object server.")
+    replicated_s: float | None = Field(default=None, description="End of its last replication pass, if reported.")
+    restartable: bool = Field(description="Whether the controller can restart it.")
+    restart: StorageRestartView | None = Field(default=None, description="Last restart since the controller started.")
 
 
 class StorageNodeList(Wire):

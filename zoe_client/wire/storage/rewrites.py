@@ -1,4 +1,4 @@
-"""Objects that are stored again by today's rules, or as they were put."""
+"""Jobs that store objects again by the present rules, or in their original form."""
 
 from __future__ import annotations
 
@@ -14,44 +14,48 @@ RATE_MIN, _RATE_MAX = 100_000, 10**11
 
 
 class StorageRewriteRequest(Numbers):
-    """Which objects are to be stored again, how, and how fast."""
+    """The objects to store again, the way, and the speed."""
 
     tenant: Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=TENANT_AT_THE_STORE)]
     container: Annotated[str, StringConstraints(max_length=256, pattern=r"^[^\x00/]*$")] = Field(
-        default="", description="Empty: all of the tenant's."
+        default="", description="Container; empty: all of the tenant's."
     )
-    plain: bool = Field(default=False, description="As they were put, without filters, whatever the rules say.")
-    dry_run: bool = Field(default=False, description="Count what would change, and change nothing.")
+    plain: bool = Field(
+        default=False, description="Store them in their original form, without filters, regardless of the rules."
+    )
+    dry_run: bool = Field(default=False, description="Count the objects that would change, and change none.")
     bytes_per_s: int | None = Field(
         default=None,
         ge=RATE_MIN,
         le=_RATE_MAX,
-        description="Of what was put; a look at an object counts as 64 KiB. Default: the controller's setting.",
+        description="Speed, in original bytes; examining an object counts as 64 KiB (default: setting).",
     )
 
 
 class StorageRewriteView(Wire):
-    """A job that stores objects again, and how far it is. Sizes are those of what was put."""
+    """A job that stores objects again, and its progress. Sizes are those of the original objects."""
 
     id: int
     state: RewriteState = Field(description="`gave_up`: the store was away for too long; the job can be resumed.")
     tenant: str
-    container: str = Field(description="Empty: all of the tenant's.")
+    container: str = Field(description="Container; empty: all of the tenant's.")
     plain: bool
     dry_run: bool
     bytes_per_s: int
     author: str | None
     created_s: float
     ended_s: float | None
-    waits: str = Field(description="What it waits for, or waited for when it gave up; empty while it goes on.")
-    sentence: str = Field(description="The last object that could not be stored again, and why.")
-    at_container: str = Field(description="All objects up to this one have been looked at.")
+    waits: str = Field(description="Why it waits, or waited when it gave up; empty while it makes progress.")
+    sentence: str = Field(description="Last object that could not be stored again, and why.")
+    at_container: str = Field(description="All objects up to this one have been examined.")
     at_object: str
-    expected: int = Field(description="Objects that were there when it began.")
-    looked: int = Field(description="Objects that have been looked at.")
-    changed: int = Field(description="Of these: stored again, or with `dry_run` to be stored again.")
-    kept: int = Field(description="Stored as they should be, without bytes of their own, or gone.")
-    failed: int = Field(description="Could not be stored again, so that they stay as they are.")
+    expected: int = Field(description="Number of objects at its start.")
+    looked: int = Field(description="Number of examined objects.")
+    changed: int = Field(description="Examined objects that were stored again, or with `dry_run` would be.")
+    kept: int = Field(
+        description="Examined objects that are up to date, have no bytes of their own, or no longer exist."
+    )
+    failed: int = Field(description="Examined objects that could not be stored again, and stay unchanged.")
     bytes: int
     changed_bytes: int
 

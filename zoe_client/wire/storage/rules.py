@@ -18,54 +18,57 @@ class StorageRuleModuleView(Wire):
     """The version of an uploaded filter that a rule runs."""
 
     name: str
-    tenant: str | None = Field(description="Whose filter it is; null if all tenants share it.")
-    sha256: str = Field(description="Of the version: the newest one when the rule was added, until an admin moves it.")
-    newest: bool = Field(description="Whether no newer version was uploaded.")
+    tenant: str | None = Field(description="Owner of the filter; null if all tenants share it.")
+    sha256: str = Field(
+        description="Digest of the version: the newest one when the rule was added, until an admin moves it."
+    )
+    newest: bool = Field(description="Whether it is the newest version.")
     only_here: bool = Field(
         default=False, description="Whether the version is removed when this rule is removed or moved."
     )
 
 
 class StorageRuleView(Wire):
-    """A rule of the object store, who wrote it, and when."""
+    """A rule of the object store, its author, and its time."""
 
     id: int
     target: str
-    rule: str = Field(description="Its text, as `zoe storage policy add` takes it.")
+    rule: str = Field(description="Text of the rule, as `zoe storage policy add` takes it.")
     enforced: bool = Field(description="Whether proxies have all of its filters.")
-    author: str | None = Field(default=None, description="Null for a client that did not say.")
+    author: str | None = Field(default=None, description="Author; null if the client did not name one.")
     created_s: float | None = None
     removed_by: str | None = None
     removed_s: float | None = None
     mode: Literal["on", "dry", "off"] = Field(
-        default="on", description="Of a rule with metrics: `dry`: it is judged, and no proxy has it; `off`: neither."
+        default="on", description="For a rule with metrics: `dry`: evaluated, but on no proxy; `off`: not evaluated."
     )
     metrics: dict[str, float] = Field(
-        default={}, description="What proxies know of the metrics of its WHEN; empty: it has none, or nothing is known."
+        default={},
+        description="Values of the metrics of its WHEN at the proxies; empty: it has none, or none are known.",
     )
     modules: list[StorageRuleModuleView] = Field(
-        default=[], description="The versions of uploaded filters that it runs, whatever is uploaded since."
+        default=[], description="Versions of uploaded filters that it runs, regardless of later uploads."
     )
 
 
 class StorageRuleMoved(StorageRuleView):
-    """A rule that was moved, as the storage controller answers."""
+    """A rule moved to another version, in the form of the storage controller."""
 
-    was: list[str] = Field(description="SHA-256 of the versions that it ran.")
+    was: list[str] = Field(description="SHA-256 of its earlier versions.")
 
 
 class StorageRuleMove(Wire):
-    """The version of a filter that a rule runs from now on."""
+    """A request to move a rule to another version of a filter."""
 
     sha256: str | None = Field(
         default=None,
         pattern=r"^[0-9a-f]{6,64}$",
-        description="The beginning of its SHA-256; default: the newest version.",
+        description="First digits of the version's SHA-256 (default: the newest version).",
     )
 
 
 class StorageRuleList(Wire):
-    """Rules in the order in which they were made; removed ones begin with the last."""
+    """Rules in the order of their numbers; removed ones, the last removed first."""
 
     rules: list[StorageRuleView]
 
@@ -84,16 +87,17 @@ class StorageRuleRequest(Wire):
         description="Tenant of targets that name none; default: yours.",
     )
     dry_run: bool = Field(
-        default=False, description="Judge rules with metrics, and tell when each would be switched; proxies get none."
+        default=False,
+        description="Evaluate rules with metrics, and report when each would be switched; proxies get none.",
     )
 
 
 class StorageRuleTry(Numbers):
-    """An object, and rules to try beside those that hold; without any, what holds now."""
+    """An object, and rules to try in addition to the present ones; without any, the present rules alone."""
 
     container: ObjectPart
     object: ObjectPart
-    size: int | None = Field(default=None, ge=0, description="Bytes; null if it is not known before.")
+    size: int | None = Field(default=None, ge=0, description="Size in bytes; null if unknown.")
     tags: list[str] = Field(default=[], max_length=100, description="Of X-Object-Meta-Tag.")
     text: str = Field(default="", max_length=_RULES_MAX)
     tenant: str | None = Field(
@@ -101,14 +105,14 @@ class StorageRuleTry(Numbers):
         min_length=1,
         max_length=256,
         pattern=TENANT_AT_THE_STORE,
-        description="Of the object; default: yours.",
+        description="Tenant of the object (default: yours).",
     )
 
 
 class StorageVerdictView(Wire):
-    """What becomes of an action of a rule whose target matches an object."""
+    """The effect of a rule's action, for a rule whose target matches an object."""
 
-    rule: int = Field(description="0 for a rule that is only tried.")
+    rule: int = Field(description="Number of the rule; 0 for a tried rule.")
     text: str
     filter: str
     outcome: str = Field(
@@ -118,25 +122,29 @@ class StorageVerdictView(Wire):
 
 
 class StorageChainView(Wire):
-    """Which filters an object gets, in their order when it is stored, and why."""
+    """The filters that an object gets, in the order in which they run when it is stored, and why."""
 
     filters: list[str]
     verdicts: list[StorageVerdictView]
 
 
 class StorageHourView(Wire):
-    """Answered requests of the last hour for objects of the tenant that tried rules are for: of whole containers."""
+    """Requests answered in the last hour for objects of the tenant that match the tried rules' targets, by whole
+    containers.
+    """
 
-    seconds: float = Field(description="Of the hour, for so long the proxies were heard.")
+    seconds: float = Field(description="Seconds of the hour for which proxies reported.")
     puts: int
     put_bytes: int
     gets: int
     get_bytes: int
-    narrowed: bool = Field(description="Fewer: the rules say WHEN or TO, or are for single objects.")
+    narrowed: bool = Field(
+        description="Whether fewer requests are affected: the rules have WHEN or TO, or are for single objects."
+    )
 
 
 class StorageRuleTryView(Wire):
-    """What holds now, and what would hold with the tried rules."""
+    """The present filters of an object, and those with the tried rules."""
 
     now: StorageChainView
     then: StorageChainView
@@ -144,20 +152,20 @@ class StorageRuleTryView(Wire):
 
 
 class StorageDoneView(Wire):
-    """A filter that a stored object went through, and the rule that set it."""
+    """A filter that processed a stored object, and the rule that set it."""
 
     filter: str
     rule: int
     type: str | None = Field(default=None, description="Of compression.")
     key: str | None = Field(default=None, description="Name of the key of encryption.")
-    name: str | None = Field(default=None, description="Of an uploaded filter.")
-    module: str | None = Field(default=None, description="SHA-256 of its version.")
-    at: str | None = Field(default=None, description="Where it ran: proxy, or object server.")
+    name: str | None = Field(default=None, description="Name of an uploaded filter.")
+    module: str | None = Field(default=None, description="SHA-256 of the filter's version.")
+    at: str | None = Field(default=None, description="Where it ran: proxy or object server.")
     moved: str | None = Field(default=None, description="Why it ran at the proxy, though its rule says ON OBJECT.")
 
 
 class StorageWhyView(Wire):
-    """What was done with an object, in order, and what would be done if it were stored now."""
+    """The filters that processed an object, in order, and the filters that it would get if it were stored now."""
 
     done: list[StorageDoneView]
     now: StorageChainView

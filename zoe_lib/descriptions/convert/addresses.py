@@ -29,9 +29,10 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(slots=True)
 class Addresses:
-    """Translates texts of one old description. `names` leads from old service names to component names.
+    """Translate texts of one old description. `names` maps old service names to component names.
 
-    `referenced` collects the components to which a text refers, since these need an essential instance."""
+    `referenced` collects the components that a text refers to, since these need an essential instance.
+    """
 
     names: Mapping[str, str]
     notes: Notes
@@ -47,12 +48,14 @@ class Addresses:
         self._pattern = re.compile(f"{host}|{_BRACES}" if names else _BRACES)
 
     def translate(self, text: str, place: str, own: str) -> str:
-        """Return a text with placeholders (environment; in formats 0 to 2 also the command) as one with templates."""
+        """Return a text with old placeholders (environment; in formats 0 to 2 also the command) as a text with
+        templates.
+        """
         translated = self._pattern.sub(lambda found: self._replace(found, place, own), text)
         return _WORKSPACE.sub("{workspace}", translated)
 
     def literal(self, text: str) -> str:
-        """Return a text that the original used literally."""
+        """Return a text that the original took literally."""
         return _WORKSPACE.sub("{workspace}", escape(text))
 
     def _replace(self, found: re.Match[str], place: str, own: str) -> str:
@@ -74,7 +77,7 @@ class Addresses:
         return replacement
 
     def _named(self, name: str, whole: str, place: str, own: str) -> str:
-        """Return a service by name, or by name with the number of the instance."""
+        """Return the template for a service, given by name, or by name with the number of the instance."""
         if name in self.names:
             return self._host(name, "0", place, own)
         number = re.search(r"[0-9]+$", name)

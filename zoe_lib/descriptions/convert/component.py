@@ -21,7 +21,7 @@ _WORKSPACE = "/mnt/workspace"
 def convert_component(
     service: OldService, name: str, version: int, addresses: Addresses, defaults: ConversionDefaults
 ) -> dict[str, Any]:
-    """Return the component with this name; note what cannot be converted."""
+    """Return the component with this name, and add notes on parts that cannot be converted."""
     notes = addresses.notes
     image = legal_image(service.image)
     if image != service.image:
@@ -42,7 +42,9 @@ def convert_component(
 
 
 def _command(service: OldService, name: str, version: int, addresses: Addresses) -> list[str]:
-    """Split first, and convert then: a placeholder is one argument, whatever its value."""
+    """Return the arguments of a command. It is split before placeholders are converted: a placeholder is one argument,
+    whatever its value.
+    """
     place = f"{service.place}/command"
     arguments = split_command(service.command, service.place, addresses.notes)
     if version >= 3:  # the first format without placeholders in commands

@@ -32,10 +32,11 @@ class Conversion:
 
 
 def convert(document: object, defaults: ConversionDefaults | None = None) -> Conversion:
-    """Return the version-4 form of a description of any format; version 4 itself stays as it is.
+    """Return the version-4 form of a description of any format; version 4 itself is returned unchanged.
 
     A description that is valid in its own format gives a document that `parse` accepts; DescriptionError if it is not a
-    description."""
+    description.
+    """
     wrong = check_shape(document)
     if wrong or not isinstance(document, dict):
         raise DescriptionError(wrong or [Diagnostic("", Code.WRONG_TYPE, "a description is a JSON object")])
@@ -101,7 +102,7 @@ def _title(document: Mapping[str, Any], notes: Notes) -> str:
 
 
 def _set_end(services: list[OldService], components: list[dict[str, Any]], notes: Notes) -> None:
-    """Let the first monitored service with one instance end the application."""
+    """Make the first monitored service with one instance end the application."""
     monitored = [(s, c) for s, c in zip(services, components, strict=True) if s.monitor]
     single = [(s, c) for s, c in monitored if c["total_count"] == 1]
     if single:
@@ -113,7 +114,9 @@ def _set_end(services: list[OldService], components: list[dict[str, Any]], notes
 
 
 def _set_core(services: list[OldService], components: list[dict[str, Any]], referenced: set[str], notes: Notes) -> None:
-    """Make a component essential if its address is needed, and make the application need at least one instance."""
+    """Make a component essential if its address is needed, and make at least one instance of the application
+    essential.
+    """
     for service, component in zip(services, components, strict=True):
         lonely = component is components[0] and all(c["essential_count"] == 0 for c in components)
         if component["essential_count"] == 0 and (lonely or component["name"] in referenced):
@@ -122,7 +125,7 @@ def _set_core(services: list[OldService], components: list[dict[str, Any]], refe
 
 
 def _bound_services(components: list[dict[str, Any]], notes: Notes) -> None:
-    """Limit the number of services, which old formats did not; the largest components shrink, and none disappears."""
+    """Limit the number of services, which old formats did not: shrink the largest components, and remove none."""
     for component in sorted(components, key=lambda c: -int(c["total_count"])):
         excess = sum(c["total_count"] for c in components) - SERVICES_MAX
         if excess <= 0:

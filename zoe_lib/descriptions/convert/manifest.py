@@ -18,15 +18,16 @@ _TYPES: Mapping[str, FieldType] = {"int": "integer", "number": "number", "float"
 
 @dataclass(frozen=True, slots=True)
 class ManifestConversion:
-    """Entries for the descriptions in a manifest, and notes on their conversion."""
+    """Entries for the descriptions in a manifest, and notes on the conversion."""
 
     entries: tuple[CatalogueEntry, ...]
     notes: tuple[Note, ...] = ()
 
 
 def convert_manifest(manifest: object) -> ManifestConversion:
-    """Return the entries of a manifest (version 1); `file` is the name it gives, of a description yet to
-    be converted."""
+    """Return the entries of a manifest (version 1); `file` is the name in the manifest, of a description not yet
+    converted.
+    """
     wrong = check_shape(manifest)
     if not wrong and (not isinstance(manifest, dict) or not isinstance(manifest.get("zapps"), list)):
         wrong = [Diagnostic("/zapps", Code.MISSING, "a manifest needs a list of zapps")]

@@ -1,4 +1,4 @@
-"""Notes of a conversion: what could not be converted, and which defaults were used."""
+"""Notes of a conversion: parts that were left out, and defaults that were used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read formats 0 to 3 into one form, as leniently as the original did: it accepted "3" and 3.0 for 3."""
+"""Read formats 0 to 3 into one form, as leniently as the original, which accepted "3" and 3.0 for 3."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class OldService:
 
 
 def read_services(document: Mapping[str, Any], version: int, notes: Notes) -> list[OldService]:
-    """Return the services of an old description; DescriptionError when there are none or one is no service."""
+    """Return the services of an old description; DescriptionError if there are none, or if one is invalid."""
     key = "processes" if "processes" in document else "services"
     raw = document.get(key)
     if not isinstance(raw, list) or not raw:
@@ -58,7 +58,7 @@ def whole(value: object) -> int | None:
 
 
 def amount_of(value: object) -> float | None:
-    """Return a number, also one written as text, or None."""
+    """Return a number, also if it is written as text, or None."""
     if not isinstance(value, int | float | str):
         return None
     try:
@@ -109,7 +109,7 @@ def _service(place: str, raw: object, version: int, index: int, notes: Notes) ->
 
 
 def _resources(raw: Mapping[str, Any]) -> dict[str, tuple[object, object]]:
-    """(least, most) of each resource; formats 0 to 2 know one number, format 3 an object of min and max."""
+    """Return (least, most) of each resource; formats 0 to 2 have one number, format 3 an object of min and max."""
     given = raw.get("resources", raw.get("required_resources"))
     given = given if isinstance(given, dict) else {}
     found: dict[str, tuple[object, object]] = {}

@@ -21,7 +21,7 @@ _URL = re.compile(r"([a-z]+)://(?:\{ip_port\}|HOST:PORT)?(?:\{proxy_path\})?(.*)
 
 
 def convert_ports(raw: list[object], place: str, notes: Notes) -> list[dict[str, Any]]:
-    """Named ports, the main one first; titles become labels."""
+    """Return named ports, the main one first; titles become labels."""
     ports: list[dict[str, Any]] = []
     taken: set[str] = set()
     for index, raw_port in enumerate(sorted(raw, key=_is_not_main)):
@@ -46,7 +46,9 @@ def _is_not_main(port: object) -> bool:
 
 
 def _port(raw: object, place: str, notes: Notes) -> dict[str, Any] | None:
-    """Format 0 knows [number, name, is main], formats 1 and 2 protocol and path, format 3 a template of the URL."""
+    """Return one port. Format 0 has [number, name, is main], formats 1 and 2 protocol and path, format 3 a template of
+    the URL.
+    """
     if isinstance(raw, list) and len(raw) > 1:
         raw = {"port_number": raw[0], "name": raw[1], "protocol": "http"}
     if not isinstance(raw, dict):
@@ -76,7 +78,9 @@ def _path(path: object) -> str:
 
 
 def convert_volumes(raw: list[object], place: str, notes: Notes) -> list[dict[str, Any]]:
-    """Host paths: formats 0 to 2 know [path, target, read only], format 3 a name that is mounted below /mnt."""
+    """Return volumes of host paths: formats 0 to 2 have [path, target, read only], format 3 a name that is mounted
+    below /mnt.
+    """
     found: list[dict[str, Any]] = []
     for index, one in enumerate(raw):
         where = f"{place}/volumes/{index}"
@@ -102,7 +106,9 @@ def _volume(raw: object) -> dict[str, Any]:
 
 
 def convert_labels(labels: list[object], constraints: list[object], place: str, notes: Notes) -> dict[str, str]:
-    """Node labels: a plain label becomes `label=true`, a constraint of the old Swarm `key=value` where it is one."""
+    """Return node labels: a plain label becomes `label=true`, a constraint of the old Swarm `key=value` if it has that
+    form.
+    """
     converted: dict[str, str] = {}
     for label in labels:
         key = (

@@ -1,4 +1,4 @@
-"""The storage plug-in of the IOStack branch: a policy named after a metal becomes a preferred bandwidth."""
+"""Convert the storage plug-in of the IOStack branch: a policy named after a metal becomes a preferred bandwidth."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 from zoe_lib.descriptions.convert.notes import Notes
 
 _RATES: Mapping[str, str] = {"platinum": "90MB/s", "gold": "80MB/s", "silver": "40MB/s", "bronze": "20MB/s"}
-"""The bandwidth that its controller gave the policies on a disk of 100 MB/s."""
+"""Bandwidth that the plug-in's controller gave each policy on a disk of 100 MB/s."""
 
 
 def convert_plugins(plugins: object, notes: Notes) -> dict[str, Any] | None:
-    """Return the storage section for `plugins.storage`, or None. The plug-in never waited for an answer: preferred."""
+    """Return the storage section for `plugins.storage`, or None. The bandwidth is preferred, since the plug-in never
+    waited for an answer.
+    """
     if not isinstance(plugins, dict):
         return None
     for name in sorted(plugins.keys() - {"storage"}):

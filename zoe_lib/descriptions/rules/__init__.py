@@ -1,1 +1,1 @@
-"""What a description has to fulfil beyond the types of its fields."""
+"""Rules of descriptions beyond the types of fields."""

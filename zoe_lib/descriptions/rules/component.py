@@ -15,7 +15,7 @@ from zoe_lib.domain.applications.paths import plain_path
 from zoe_lib.domain.applications.requirements import package_of
 from zoe_lib.domain.applications.sources import default_directory, git_url, is_ssh
 
-# Headers that carry the request itself, or that only the proxy sets.
+# Headers of the request itself, and those that only the proxy sets.
 RESERVED_HEADERS = frozenset(
     {
         "connection", "content-encoding", "content-length", "content-type", "cookie", "date", "expect", "forwarded",
@@ -23,13 +23,13 @@ RESERVED_HEADERS = frozenset(
     }
 )  # fmt: skip
 RESERVED_PREFIXES = ("proxy-", "sec-", "x-forwarded-", "x-zoe-")
-# Variables by which programs are found or loaded, and those that Zoe sets.
+# Variables that find or load programs, and variables that Zoe sets.
 RESERVED_VARIABLES = frozenset({"PATH", "HOME", "TMPDIR"})
 RESERVED_VARIABLE_PREFIXES = ("LD_", "ZOE_")
 
 
 def check_component(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
-    """Findings of one component, whose own place in the document is `place`."""
+    """Yield the findings of one component; `place` is its place in the document."""
     yield from _check_counts(place, component)
     yield from _check_command(place, component)
     yield from _check_ports(place, component)

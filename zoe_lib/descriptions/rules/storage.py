@@ -15,7 +15,7 @@ _WHERE = "for example: city = 'Nice' and kwh > 90; see docs/storage.md"
 
 
 def check_storage(storage: object) -> Iterator[Diagnostic]:
-    """Findings of the storage section, which may be absent."""
+    """Yield the findings of the storage section, which may be absent."""
     if not isinstance(storage, dict):
         return
     named = [
@@ -36,7 +36,7 @@ def check_storage(storage: object) -> Iterator[Diagnostic]:
 
 
 def _check_pushdown(pushdown: dict[str, Any], index: int) -> Iterator[Diagnostic]:
-    """Check what is known without the data; its columns are checked before the application starts."""
+    """Check a pushdown as far as possible without the data; its columns are checked before the application starts."""
     columns, where = pushdown.get("columns"), text(pushdown, "where")
     if not columns and pushdown.get("where") is None:
         place = pointer("storage", "inputs", index, "pushdown")
@@ -85,7 +85,7 @@ _SIGNS = {"delimiter": ",", "quote": '"', "escape": "\\"}
 
 
 def _name(column: object) -> str | None:
-    """Return the name of a column that is written as a name or as an object with a name."""
+    """Return the name of a column, given as a name or as an object with a name."""
     found = column.get("name") if isinstance(column, dict) else column
     return found if isinstance(found, str) else None
 

@@ -1,4 +1,4 @@
-"""Rules of address templates: each is known, and refers to a component and a port that exist."""
+"""Rules for address templates: each must be known, and refer to an existing component and port."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SYNTAX_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class _Peer:
-    """What templates may use of a component."""
+    """The parts of a component that templates may use."""
 
     ports: tuple[str, ...]
     has_core: bool
@@ -38,7 +38,7 @@ class _Peer:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What templates may refer to: components, and the inputs and outputs of the storage section."""
+    """The targets of templates: components, and the inputs and outputs of the storage section."""
 
     peers: Mapping[str, _Peer]
     inputs: tuple[str, ...]
@@ -49,7 +49,9 @@ class _Around:
 def check_templates(
     components: list[tuple[int, dict[str, Any]]], storage: object, each: str | None = None
 ) -> Iterator[Diagnostic]:
-    """Findings of all templates in commands, environments and work directories. `each`: the name of an entry."""
+    """Yield the findings of all templates in commands, environments and work directories. `each`: the name of an
+    entry.
+    """
     peers = {name: _peer(c) for _, c in components if (name := text(c, "name"))}
     around = _Around(peers, _names(storage, "inputs"), _names(storage, "outputs"), each)
     for index, component in components:
@@ -100,7 +102,7 @@ def _check_text(place: str, value: str, own: _Peer, around: _Around) -> Iterator
             yield from _check_data(place, template, around)
         elif template.kind is TemplateKind.EACH:
             if template.data != around.each:
-                message = f"{template} stands for nothing here: only a step of a workflow with `for_each` has entries"
+                message = f"{template} has no value here: only a step of a workflow with `for_each` has entries"
                 yield Diagnostic(place, Code.BAD_TEMPLATE, message)
         else:
             yield from _check_template(place, template, own, around.peers)
@@ -131,5 +133,5 @@ def _check_template(place: str, template: Template, own: _Peer, peers: Mapping[s
     if template.kind is TemplateKind.FILES and not own.has_files:
         yield Diagnostic(place, Code.CONFLICT, "this component has no `files`", "add `files`")
     if template.kind is TemplateKind.SECRETS and not own.has_secrets:
-        message = "this component asks for no secrets, so it has no such directory"
+        message = "this component requests no secrets, so it has no such directory"
         yield Diagnostic(place, Code.CONFLICT, message, "name them in `secrets`")

@@ -1,7 +1,8 @@
-"""Rules beyond structure: duplicates, contradictions and references between parts of an expanded document.
+"""Rules for the whole document: duplicates, contradictions and references between parts of an expanded document.
 
-They read the plain document and skip values of the wrong type, so that their findings come together with the structural
-ones."""
+They read the plain document and skip values of the wrong type, so that their findings appear together with the
+structural ones.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ _PLACE = pointer("components")
 
 
 def check_rules(document: dict[str, Any], complete: bool, each: str | None = None) -> Iterator[Diagnostic]:
-    """Yield all findings; not `complete` (a framework is missing) leaves out what only follows from that. `each`: the
-    name by which templates refer to an entry of a list.
+    """Yield all findings; if not `complete` (a framework is missing), leave out consequences of that. `each`: the
+    template name of a list's entry.
     """
     components = objects(document, "components")
     yield from duplicates(((pointer("components", i, "name"), text(c, "name")) for i, c in components), "component")
@@ -30,7 +31,7 @@ def check_rules(document: dict[str, Any], complete: bool, each: str | None = Non
     yield from _check_end(components)
     telling = [pointer("components", i, "progress") for i, c in components if c.get("progress") is not None]
     for place in telling[1:]:
-        yield Diagnostic(place, Code.CONFLICT, "another component already tells the progress")
+        yield Diagnostic(place, Code.CONFLICT, "another component already reports the progress")
     for index, component in components:
         yield from check_component(pointer("components", index), component)
     yield from check_storage(document.get("storage"))

@@ -1,1 +1,1 @@
-"""What is submitted: components, images, paths, templates, and how components fit onto nodes."""
+"""Applications: components, images, paths, templates, and packing of components onto nodes."""

@@ -1,4 +1,4 @@
-"""What a user describes: an Application made of Components. Immutable; see docs/glossary.md for the words."""
+"""Application and Component: a description as immutable domain values; see docs/glossary.md for the words."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ class PortProtocol(StrEnum):
 
 @value(frozen=True, slots=True)
 class PortSignIn:
-    """How Zoe's proxy signs in at a port: with a header that has `scheme`, if any, and the secret of the attempt.
+    """Sign-in of Zoe's proxy at a port: a header with `scheme`, if any, and the secret of the attempt.
 
-    The service finds the secret in a file, see `{secret_file}`; no browser sees it."""
+    The service finds the secret in a file, see `{secret_file}`; no browser sees it.
+    """
 
     header: str = "Authorization"
     scheme: str = "Bearer"
@@ -55,7 +56,7 @@ class Port:
 
 
 class ProbeKind(StrEnum):
-    """How readiness is probed: by a connection, or by an HTTP answer with a status below 500."""
+    """Kinds of readiness probes: a connection, or an HTTP answer with a status below 500."""
 
     TCP = "tcp"
     HTTP = "http"
@@ -63,7 +64,9 @@ class ProbeKind(StrEnum):
 
 @value(frozen=True, slots=True)
 class Probe:
-    """Readiness: `port` (by name) must answer within `timeout_s` of the start; it is probed every `interval_s`."""
+    """Readiness probe: `port` (by name) must answer within `timeout_s` of the start; it is probed every
+    `interval_s`.
+    """
 
     kind: ProbeKind
     port: str
@@ -84,7 +87,7 @@ class Volume:
 
 @value(frozen=True, slots=True)
 class ComponentSecret:
-    """A secret of the user or the tenant that each instance gets: as a file of this name, or as a variable."""
+    """A secret of the user or the tenant for each instance: a file of this name, or a variable."""
 
     name: str
     file: str = ""
@@ -93,10 +96,10 @@ class ComponentSecret:
 
 @value(frozen=True)
 class ComponentSource:
-    """A git repository that is in the workspace before a service starts.
-
-    ref: branch, tag or commit; empty: what the repository's HEAD names. into: directory below the workspace. secret:
-    name of the secret that opens it, a token or a private key; empty: none."""
+    """A git repository that Zoe clones into the workspace before a service starts.
+    ref: branch, tag or commit; empty: the target of the repository's HEAD. into: directory below the workspace. secret:
+    name of the secret for access, a token or a private key; empty: none.
+    """
 
     url: str
     ref: str = ""
@@ -108,15 +111,15 @@ class ComponentSource:
 class Component:
     """One container template. The first `essential_count` instances are essential, the rest elastic.
 
-    `reservation` is taken off the node; the limits bound what the instance may use. Without one, memory is bound to the
-    reservation, and cores are not bound: unreserved cores may be used. Texts in `command`, `environment` and `work_dir`
-    may hold address templates such as `{host:master}`. `labels` are node labels that an instance requires. `files`:
-    name and text of each file that its services find below `{files}`. `requirements`: Python packages in normal form,
-    sorted, that its services find installed; `build_requirements`: those without a wheel may be built. `sources`:
-    repositories that Zoe clones into the workspace before a service starts. `scaling`: by what the number of instances
-    changes while it runs; only elastic ones come and go.
-    `progress`: where its first instance tells how far the execution is. `api`: what its instances may do at the API,
-    by a token of the attempt: `jobs`, or nothing."""
+    `reservation` is taken off the node; the limits bound the use of an instance. Without limits, memory is limited to
+    the reservation, and cores are not: an instance may use unreserved cores. Texts in `command`, `environment` and
+    `work_dir` may hold address templates such as `{host:master}`. `labels` are node labels that an instance requires.
+    `files`: name and text of each file that its services find below `{files}`. `requirements`: Python packages in
+    normal form, sorted, installed for its services; `build_requirements`: Zoe may build those without a wheel.
+    `sources`: repositories that Zoe clones into the workspace before a service starts. `scaling`: rule for the number
+    of instances while it runs; only elastic ones start or stop. `progress`: where its first instance reports the
+    progress of the execution. `api`: rights of its instances at the API, with a token of the attempt: `jobs`, or none.
+    """
 
     name: str
     image: str
@@ -148,34 +151,33 @@ class Component:
 
     @property
     def elastic_count(self) -> int:
-        """Return the number of instances that only make it faster."""
+        """Return the number of elastic instances."""
         return self.total_count - self.essential_count
 
     @property
     def secret_names(self) -> frozenset[str]:
-        """Return the names of all stored secrets that it needs."""
+        """Return the names of all stored secrets that the component needs."""
         asked = {use.name for use in self.secrets} | {one.secret for one in self.sources if one.secret}
         return frozenset(asked)
 
     @property
     def has_secret(self) -> bool:
-        """Return whether its services get the secret with which the proxy signs in."""
+        """Return whether its services get the secret of the proxy's sign-in."""
         return any(port.sign_in is not None for port in self.ports)
 
     @once
     def demand(self) -> Hashable:
-        """Return what an instance asks of a node. Components with the same demand find the same nodes."""
+        """Return the demand of an instance on a node. Components with the same demand fit the same nodes."""
         wanted = self.reservation
         return wanted.cores_milli, wanted.memory_bytes, tuple(sorted(wanted.devices.items())), self.labels
 
 
 @value(frozen=True, slots=True)
 class RetryRule:
-    """When a failed attempt is followed by another, and how that differs.
-
-    pause_s: before the first retry, doubled each time up to pause_max_s; None: as the policy says. exit_codes: only
-    after these; empty: after any. memory_factor: what the reservation of a component that ran out of memory grows by;
-    None: no retry after that, which would end in the same way.
+    """Conditions for a retry after a failed attempt, and differences of the next one.
+    pause_s: before the first retry, doubled each time up to pause_max_s; None: the policy's. exit_codes: retry only
+    after these; empty: after any. memory_factor: growth of the reservation of a component that ran out of memory; None:
+    no retry in that case, which would end in the same way.
     """
 
     pause_s: float | None = None
@@ -189,13 +191,13 @@ DEFAULT_RETRY = RetryRule()
 
 @value(frozen=True)
 class Application:
-    """An application after frameworks were expanded and everything was checked.
+    """An application, with its frameworks expanded and all checks done.
 
-    `expected_run_s` is the size hint of size-based policies: the run time expected with all services.
-    `results`: paths of files that it leaves in the workspace; `*`, `?` and `[...]` stand for parts of a name.
-    Priority and deadline are only defaults; they belong to the Execution. `default_deadline`: the deadline as a time
-    that is read at each submission, instead of `default_deadline_s`. `promise`: asks for a promise that it ends by its
-    deadline."""
+    `expected_run_s` is the hint for size-based policies: the expected run time with all services. `results`: paths of
+    its result files in the workspace; `*`, `?` and `[...]` match parts of a name. Priority and deadline are only
+    defaults; they belong to the Execution. `default_deadline`: the deadline as a time, parsed at each submission,
+    instead of `default_deadline_s`. `promise`: requests a promise that it ends by its deadline.
+    """
 
     name: str
     components: tuple[Component, ...]
@@ -223,37 +225,37 @@ class Application:
 
     @once
     def ending_component(self) -> Component | None:
-        """Return the component whose end is the application's end, when one is named."""
+        """Return the component that ends the application with its own end, if there is one."""
         return next((c for c in self.components if c.ends_application), None)
 
     @once
     def progress_component(self) -> Component | None:
-        """Return the component that tells the progress, when one does."""
+        """Return the component that reports the progress, if there is one."""
         return next((c for c in self.components if c.progress is not None), None)
 
     def instances(self) -> Iterator[tuple[Component, int]]:
-        """Yield every (component, index) in start-up order; an index below essential_count is core."""
+        """Yield every (component, index) in start-up order; an index below essential_count is essential."""
         for component in sorted(self.components, key=lambda c: c.startup_order):
             for index in range(component.total_count):
                 yield component, index
 
     @once
     def instance_count(self) -> int:
-        """Return how many instances it has, core and elastic."""
+        """Return the number of instances, essential and elastic."""
         return sum(component.total_count for component in self.components)
 
     @once
     def core_groups(self) -> tuple[tuple[Component, int], ...]:
-        """Components with essential instances and how many they have, in start-up order."""
+        """Return the components with essential instances and their numbers, in start-up order."""
         ordered = sorted(self.components, key=lambda c: c.startup_order)
         return tuple((c, c.essential_count) for c in ordered if c.essential_count)
 
     def core_resources(self) -> Resources:
-        """Return what all essential services together reserve."""
+        """Return the sum of all essential services' reservations."""
         return self._core_resources
 
     def total_resources(self) -> Resources:
-        """Return what all services together reserve."""
+        """Return the sum of all services' reservations."""
         return self._total_resources
 
     @once
@@ -276,7 +278,7 @@ class Application:
 
 
 def same_instances(one: Application, other: Application) -> bool:
-    """Return whether both have the same components, as many instances of each, and the same start-up order."""
+    """Return whether both have the same components, the same numbers of instances, and the same start-up order."""
     return _instances(one) == _instances(other)
 
 
@@ -309,6 +311,6 @@ def _with_memory(component: Component, memory_bytes: Mapping[str, int]) -> Compo
     before, limit = component.reservation.memory_bytes, component.memory_limit_bytes
     if limit is not None and before:
         limit = min(round(limit * (more / before)), MEMORY_BYTES_MAX)
-    # A description with more could not be read back: a single one would keep a master from starting.
+    # More could not be read back: a single such description would keep a master from starting.
     reservation = changed(component.reservation, memory_bytes=min(more, MEMORY_BYTES_MAX))
     return changed(component, reservation=reservation, memory_limit_bytes=limit)

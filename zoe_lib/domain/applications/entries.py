@@ -1,4 +1,4 @@
-"""Entries of a list that a step of a workflow has made: an array runs once for each of them."""
+"""Entries of a list that a workflow step has made: an array runs once for each of them."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ from zoe_lib.domain.values.frozen import value
 
 Scalar = str | int | float | bool
 Entry = Scalar | Mapping[str, Scalar]
-"""A value, or an object whose fields are values."""
+"""A value, or an object with values as fields."""
 
 ENTRIES_MAX = 10_000
-"""Entries of a list. Who writes the list fills it; more would make one step outweigh the queue of a tenant."""
+"""Maximum entries of a list. A user's program writes the list; a longer one would give one step more weight than a
+tenant's queue.
+"""
 LIST_BYTES_MAX = 2 * 2**20
-"""Bytes of a list. Who writes the list fills it; the master parses it in memory, at forty times its size."""
+"""Maximum bytes of a list. A user's program writes the list; the master parses it in memory, at forty times its
+size.
+"""
 ENTRY_LENGTH_MAX = 4096
-"""Characters of a text in an entry, as of values of a matrix."""
+"""Maximum characters of a text in an entry, as of values of a matrix."""
 FIELDS_MAX = 64
-"""Fields of an entry."""
+"""Maximum fields of an entry."""
 FILLED_BYTES_MAX = 131_071
-"""Bytes of all texts of one execution that entries fill: what Linux takes as one argument. It also bounds by how much
-an entry that is repeated in a command makes an execution larger than its description.
+"""Maximum bytes of all texts of an execution with entries filled in: the length of one argument on Linux. It also
+limits how far repeated entries in a command enlarge an execution beyond its description.
 """
 
 
 @value(frozen=True, slots=True)
 class EntryList:
-    """The list that an array runs for: a result of another step.
-
-    name: by which templates refer to an entry. path: below the workspace of the array's owner. count: None while the
-    list has not been read. problem: why it cannot be used, with a hint; None if it can, or has not been read.
+    """The list of an array: a result of another step.
+    name: template name of an entry. path: below the workspace of the array's owner. count: None while the list has not
+    been read. problem: why it cannot be used, with a hint; None if it can, or has not been read.
     """
 
     name: str
@@ -45,10 +48,9 @@ class EntryList:
 
 @value(frozen=True, slots=True)
 class EntryUse:
-    """How texts of a description use an entry.
-
-    counts: how often each field stands in them, the whole entry by an empty name. fixed_bytes: the size of these texts
-    without what is filled in.
+    """Use of an entry in the texts of a description.
+    counts: how often each field occurs in them; an empty name is the whole entry. fixed_bytes: the size of these texts
+    without the filled-in parts.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -56,12 +58,12 @@ class EntryUse:
 
     @property
     def fields(self) -> frozenset[str]:
-        """Return the fields that an entry has to have."""
+        """Return the fields that an entry must have."""
         return frozenset(self.counts) - {""}
 
 
 def use_of(texts: Iterable[str]) -> EntryUse:
-    """Return how valid texts of a description use an entry."""
+    """Return the use of an entry in valid texts of a description."""
     counts: Counter[str] = Counter()
     fixed = 0
     for text in texts:
@@ -73,5 +75,5 @@ def use_of(texts: Iterable[str]) -> EntryUse:
 
 
 def text_of(scalar: Scalar) -> str:
-    """Return a value as it stands in a text."""
+    """Return a value as text, as it is filled in."""
     return str(scalar).lower() if isinstance(scalar, bool) else str(scalar)

@@ -1,6 +1,6 @@
-"""Read the list that a step has made: a JSON list of values, or of objects whose fields are values.
+"""Read the list that a step has made: a JSON list of values, or of objects with values as fields.
 
-The list is read as a whole or not at all: the first entry that cannot be used is named, and nothing is made.
+The list is read completely or not at all: the error names the first invalid entry, and no execution is made.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SHOWN_MAX = 40
 
 
 class ListRefused(ValueError):  # noqa: N818 - the name is the fact
-    """A list cannot be used; the message is a sentence for its user, and `hint` says how to go on."""
+    """A list cannot be used; the message is a sentence for its user, and `hint` a way to correct it."""
 
     def __init__(self, problem: ListProblem, sentence: str, hint: str = "") -> None:
         super().__init__(sentence)
@@ -44,13 +44,13 @@ class ListRefused(ValueError):  # noqa: N818 - the name is the fact
 
 @dataclass(frozen=True, slots=True)
 class _Wrong:
-    """A place in the list with what JSON does not have, or has only once; `why` ends a sentence."""
+    """Marks a place in the list with an extension of JSON, or a repeated key; `why` ends a sentence."""
 
     why: str
 
 
 def read_entries(content: bytes, use: EntryUse, count_max: int = ENTRIES_MAX) -> tuple[Entry, ...]:
-    """Return the entries of a list; ListRefused with the first one that cannot be used."""
+    """Return the entries of a list; ListRefused for the first invalid one."""
     if len(content) > LIST_BYTES_MAX:
         sentence = f"the list has more than {LIST_BYTES_MAX} bytes"
         raise ListRefused(ListProblem.TOO_LARGE, sentence, "write names or numbers of the parts, not the parts")
@@ -68,7 +68,7 @@ def _parsed(content: bytes) -> Any:
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
-        sentence = f"the list is not UTF-8: byte {error.start} is no part of a character"
+        sentence = f"the list is not UTF-8: byte {error.start} is not part of a character"
         raise ListRefused(ListProblem.NOT_UTF8, sentence, "write it as UTF-8") from None
     try:
         return json.loads(
@@ -141,7 +141,7 @@ def _scalar(number: int, found: Any, field: str) -> Scalar:
 
 
 def _check_use(number: int, entry: Entry, use: EntryUse) -> None:
-    """Refuse an entry that the texts of the step cannot use, or that makes them too long."""
+    """Refuse an entry that does not fit the texts of the step, or makes them too long."""
     if isinstance(entry, Mapping):
         if "" in use.counts:
             raise _bad(number, "is an object, and the step uses it as a value", "name a field: {each:NAME.FIELD}")
@@ -165,7 +165,7 @@ def _bad(number: int, why: str, hint: str = "") -> ListRefused:
 def _encodable(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can write
+    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can contain
         return False
     return True
 

@@ -1,7 +1,7 @@
-"""Exact packing by a bounded search: the proof that a core fits, or that it does not.
+"""Exact packing by a bounded search: proves that a set of essential services fits, or that it does not.
 
 Depth-first over how many services of each group go to each node, the groups with the fewest allowed nodes first. Equal
-groups are one, and of equal nodes the first takes the most, so that permutations are tried once. The bound counts
+groups are merged, and of equal nodes the first takes the most, so that permutations are tried once. The limit counts
 steps, not time: the same question always has the same answer.
 """
 
@@ -16,25 +16,25 @@ from zoe_lib.domain.values.resources import Resources
 Allowed = Callable[[Component, str], bool]
 Group = tuple[Component, int]
 
-# About 6 ms. None of 10,000 random cores of up to 12 services on 4 nodes needs more.
+# About 6 ms. None of 10,000 random applications of up to 12 essential services on 4 nodes needs more.
 STEPS_OF_A_SEARCH = 5_000
 
 
 class PlacementShortage(StrEnum):
-    """Why no packing was found: there is none, or the search was cut short."""
+    """Why no packing was found: none exists, or the search was cut short."""
 
     PROVEN = "proven"
     NOT_SHOWN = "not_shown"
 
 
 class StepBudget:
-    """Steps that several searches may still take in total."""
+    """Remaining steps that several searches share."""
 
     def __init__(self, left: int = STEPS_OF_A_SEARCH) -> None:
         self.left = left
 
     def grant(self) -> int:
-        """Return what one search may take of it."""
+        """Return the steps for one search."""
         return max(min(self.left, STEPS_OF_A_SEARCH), 0)
 
 
@@ -43,7 +43,7 @@ def pack_exactly(
 ) -> list[list[str]] | PlacementShortage:
     """Return node names per group, one for each of its services; or why there are none."""
     if len(groups) * len(free) > steps.grant():
-        return PlacementShortage.NOT_SHOWN  # the bound does not even allow a first look at each pair
+        return PlacementShortage.NOT_SHOWN  # the limit does not allow even one look at each pair
     search = _Search(groups, free, allowed, steps.grant())
     shortage = search.run()
     steps.left -= search.steps
@@ -72,9 +72,9 @@ class _Search:
         self._found = False
 
     def run(self) -> PlacementShortage | None:
-        """Search until something is found, nothing is left, or the steps are used up. None: found.
+        """Search until a packing is found, all have been tried, or the steps are used up. None: found.
 
-        The levels are generators on a stack of our own, since there may be more of them than Python's holds.
+        The levels are generators on an explicit stack, since there may be more of them than Python's stack holds.
         """
         stack = [self._begin(0)]
         while stack and not self._found:
@@ -97,7 +97,7 @@ class _Search:
         return result
 
     def _begin(self, position: int) -> Iterator[_Level]:
-        """Place the kinds from this one on."""
+        """Place the kinds from this position on."""
         if position == len(self._kinds):
             self._found = True
             return
@@ -114,7 +114,7 @@ class _Search:
         yield self._spread(position, _Row(nodes, room, beyond, same), 0, kind.count, kind.count)
 
     def _spread(self, position: int, row: _Row, i: int, count: int, previous: int) -> Iterator[_Level]:
-        """Place `count` services of a kind on the nodes of its row from the i-th on."""
+        """Place `count` services of a kind on the nodes of its row, from the i-th on."""
         self.steps += 1
         if count == 0:
             yield self._begin(position + 1)
@@ -132,7 +132,7 @@ class _Search:
             del self._placed[position][node]
 
     def _may_fit(self, position: int) -> bool:
-        """Return whether each kind left has room by itself, and all of them in sum."""
+        """Return whether each remaining kind has room by itself, and all of them have room in sum."""
         cores = memory = 0
         used: set[int] = set()
         for kind in self._kinds[position:]:
@@ -155,15 +155,16 @@ _Level = Iterator["_Level"]
 
 
 class _Row:
-    """The nodes of one kind in the order tried: room on each, room from each on, and whether it equals
-    the one before."""
+    """The nodes of one kind in search order: room on each, total room from each on, and whether it equals its
+    predecessor.
+    """
 
     def __init__(self, nodes: list[int], room: list[int], beyond: list[int], same: list[bool]) -> None:
         self.nodes, self.room, self.beyond, self.same = nodes, room, beyond, same
 
 
 class _Kind:
-    """Equal services of one or several groups: equal in resources and in allowed nodes."""
+    """Equal services of one or several groups: same resources and same allowed nodes."""
 
     def __init__(self, wanted: Resources, nodes: tuple[int, ...]) -> None:
         self.wanted = wanted
@@ -175,7 +176,7 @@ class _Kind:
         return sum(self.wanted.devices.values()), self.wanted.memory_bytes, self.wanted.cores_milli
 
     def in_node(self, free: Resources) -> int:
-        """Return how many of it have room there, at most as many as there are."""
+        """Return how many services of this kind have room there, at most all of them."""
         if not self.wanted.fits_in(free):
             return 0
         counts = [self.count]

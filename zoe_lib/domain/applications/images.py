@@ -1,4 +1,4 @@
-"""Names of container images, and the patterns by which an admin allows them."""
+"""Names of container images, and patterns with which an admin allows them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 ANY_DEPTH = "**"
-"""A part of a pattern that stands for one part of a name or more."""
+"""Part of a pattern that matches one or more parts of a name."""
 _NAME_LENGTH_MAX = 255
 _PART = r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*"
 _HOST_PART = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -22,7 +22,7 @@ _HUB = "docker.io/library/"
 
 
 def is_reference(image: str) -> bool:
-    """Return whether it is a name of an image by Docker's grammar: [host/]path[:tag][@digest]."""
+    """Return whether a text is an image name in Docker's grammar: [host/]path[:tag][@digest]."""
     found = _REFERENCE.fullmatch(image)
     if found is None or _IDENTIFIER.fullmatch(image):
         return False
@@ -43,7 +43,7 @@ def full_name(image: str) -> str:
 
 
 def spellings(image: str) -> tuple[str, str]:
-    """Return the name without its digest, and that without its tag: what an admin may have written for it."""
+    """Return the name without its digest, and also without its tag: the forms that an admin may have written."""
     name = image.partition("@")[0]
     head, colon, tag = name.rpartition(":")
     return name, head if colon and "/" not in tag else name
@@ -51,10 +51,10 @@ def spellings(image: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def image_matches(image: str, patterns: tuple[str, ...]) -> bool:
-    """Return whether a pattern stands for the image.
+    """Return whether one of the patterns matches the image.
 
-    `*`, `?` and `[...]` stay within one part of a name, as in paths, so that `*/tool` allows no registry of strangers;
-    `**` as a whole part goes over any number of them. A pattern without a tag stands for all tags.
+    `*`, `?` and `[...]` match within one part of a name, as in paths, so that `*/tool` allows no foreign registry; `**`
+    as a whole part matches any number of parts. A pattern without a tag matches all tags.
     """
     split = [pattern.split("/") for pattern in patterns]
     return any(_parts_match(name.split("/"), pattern) for name in set(spellings(image)) for pattern in split)

@@ -1,8 +1,8 @@
-"""Packing groups of services onto nodes: the last resort of admission, and the test of "never".
+"""Pack groups of services onto nodes: the last resort of admission, and the test for "can never fit".
 
 Two heuristics of bin packing (Johnson, 1973): best fit decreasing leaves the largest holes, worst fit decreasing the
 evenest. Groups with the fewest allowed nodes come first, then the largest. Where both fail, a bounded exact search
-decides. Submission and admission ask the same function.
+decides. Submission and admission call the same function.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def pack(
 ) -> list[list[str]] | None:
     """Return node names per group, one for each of its services; None if a service finds no room.
 
-    Nodes are kept in order, so that a group costs its services and the nodes before them without room, not all nodes.
+    Nodes are kept in order, so that the cost of a group grows with its services and the full nodes before them, not
+    with all nodes.
     """
     free_of = dict(free)
     order = sorted(_key(fit, free_of[name], name) for name in free_of)
@@ -97,7 +98,7 @@ def _pack_group(
 def _with_room(
     component: Component, order: list[Key], left: Mapping[str, Resources], allowed: Allowed, fit: NodeFit
 ) -> Iterator[int]:
-    """Places in `order` of the nodes that may take one and have room, in order."""
+    """Yield the positions in `order` of allowed nodes with room for one service."""
     wanted = component.reservation
     enough = (fit * wanted.memory_bytes,)
     best = fit is NodeFit.BEST

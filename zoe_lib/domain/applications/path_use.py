@@ -1,4 +1,4 @@
-"""How much of its path to the object store a node uses."""
+"""Use of a node's network path to the object store."""
 
 from __future__ import annotations
 

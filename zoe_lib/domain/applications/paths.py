@@ -1,4 +1,4 @@
-"""Paths of a file system as text: nothing is looked up."""
+"""Compare paths of a file system as text, without reading the file system."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 
 def plain_path(path: str) -> str:
-    """Return the path without `.`, `..`, double slashes and a slash at its end."""
+    """Return the path without `.`, `..`, double slashes and a trailing slash."""
     plain = posixpath.normpath(path)
-    return plain[1:] if plain.startswith("//") else plain  # POSIX lets two slashes at the beginning be, Linux does not
+    return plain[1:] if plain.startswith("//") else plain  # POSIX gives two leading slashes a meaning, Linux does not
 
 
 def is_below(path: str, bases: Iterable[str]) -> bool:

@@ -1,6 +1,6 @@
-"""Python packages that a component asks for: lines such as `pandas[excel]>=2,<3`, and their one normal form.
+"""Python packages of a component: lines such as `pandas[excel]>=2,<3`, and their normal form.
 
-Lines are read by the grammar of PEP 508, with versions of PEP 440, as pip reads them.
+Lines follow the grammar of PEP 508, with versions of PEP 440, as in pip.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _REASONS = (
 
 
 def requirement(line: str) -> str:
-    """Return the normal form, so that equal requirements are equal texts; ValueError says what is wrong."""
+    """Return the normal form, so that equal requirements are equal texts; ValueError with the fault."""
     for pattern, reason in _REASONS:
         search = pattern.search if pattern is _REASONS[0][0] else pattern.match
         if search(line):
@@ -36,5 +36,5 @@ def requirement(line: str) -> str:
 
 
 def package_of(line: str) -> str:
-    """Return the name of the package in a requirement."""
+    """Return the package name of a requirement."""
     return re.split(r"[^a-z0-9-]", requirement(line), maxsplit=1)[0]

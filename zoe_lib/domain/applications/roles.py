@@ -1,4 +1,4 @@
-"""What people may do: a role in a tenant gives scopes, and a token or a session never has more than the role."""
+"""Rights of users: a role in a tenant gives scopes, and a token or a session never has more than the role."""
 
 from __future__ import annotations
 

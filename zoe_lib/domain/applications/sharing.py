@@ -1,4 +1,4 @@
-"""Whose executions a user sees: the user's own, and those that their owners share."""
+"""Visibility of executions: a user sees their own executions, and those shared with them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["ALL", "ExecutionShares", "ShareLevel", "Visibility"]
 
 @value(frozen=True, slots=True)
 class ExecutionShares:
-    """Who sees an execution besides operators: its owner, and those with whom it is shared.
+    """The users who see an execution besides operators: its owner, and users with a share.
 
-    `levels` is by user; None stands for all members of the tenant.
+    `levels` is by user; None means all members of the tenant.
     """
 
     tenant: str
@@ -22,7 +22,7 @@ class ExecutionShares:
     levels: Mapping[str | None, ShareLevel]
 
     def level_of(self, tenant: str, user: str) -> ShareLevel | None:
-        """Return the highest level that is shared with this user of this tenant; None if none is."""
+        """Return the highest level shared with this user of this tenant; None without a share."""
         if tenant != self.tenant:
             return None
         given = [self.levels[one] for one in (user, None) if one in self.levels]
@@ -31,9 +31,9 @@ class ExecutionShares:
 
 @value(frozen=True, slots=True)
 class Visibility:
-    """Whose executions a client sees: those of a user in a tenant and those shared with that user.
+    """The executions that a client sees: those of a user in a tenant, and those shared with that user.
 
-    Without a user all of the tenant, and without a tenant all.
+    Without a user: all executions of the tenant; without a tenant: all.
     """
 
     tenant: str | None = None

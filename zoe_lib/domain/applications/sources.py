@@ -1,4 +1,4 @@
-"""Git repositories that a component finds in the workspace: which addresses, versions and directories may be named."""
+"""Git repositories of a component: allowed addresses, versions and directories."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REASONS = (
 
 
 def git_url(text: str) -> str:
-    """Return the address as git takes it; ValueError says what is wrong."""
+    """Return the address in the form that git takes; ValueError with the fault."""
     for pattern, reason in _REASONS:
         if pattern.search(text):
             raise ValueError(reason)
@@ -39,26 +39,26 @@ def git_url(text: str) -> str:
 
 
 def git_ref(text: str) -> str:
-    """Return the name of a branch or tag, or a commit; ValueError if it is none."""
+    """Return the name of a branch or tag, or a commit; ValueError for other texts."""
     if (
         _REF.fullmatch(text) is None
         or text == "HEAD"
         or text.endswith((".", "/"))
         or any(part in text for part in _NOT_IN_REF)
     ):
-        raise ValueError("not the name of a branch or a tag, and no commit")
+        raise ValueError("neither the name of a branch or a tag, nor a commit")
     return text
 
 
 def directory(text: str) -> str:
-    """Return a directory below the workspace; ValueError if it is none."""
+    """Return a directory below the workspace; ValueError for other texts."""
     if _DIRECTORY.fullmatch(text) is None:
         raise ValueError("use a relative path of letters, digits and . _ @ -, whose parts do not begin with '.'")
     return text
 
 
 def default_directory(url: str) -> str:
-    """Return the directory that git itself would make; ValueError if its name is not allowed here."""
+    """Return the directory that git itself would choose; ValueError if its name is not allowed here."""
     try:
         return directory(url.rstrip("/").rpartition("/")[2].removesuffix(".git"))
     except ValueError:
@@ -66,5 +66,5 @@ def default_directory(url: str) -> str:
 
 
 def is_ssh(url: str) -> bool:
-    """Return whether a key opens it."""
+    """Return whether access needs an ssh key."""
     return url.startswith("ssh://")

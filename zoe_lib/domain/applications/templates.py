@@ -21,7 +21,7 @@ One description runs on every back-end because it never holds an address, only t
 | `{attempt}`                  | number of the attempt of the execution, from 1                         |
 | `{user}`                     | name of the user who submitted it                                      |
 | `{secrets}`                  | the directory with the secrets that the component asks for             |
-| `{secret_file}`              | a file with the secret by which Zoe's proxy signs in at its ports      |
+| `{secret_file}`              | a file with the secret of the proxy's sign-in at its ports             |
 | `{input:NAME}`               | where that input is read: its `uri`, or that of its view               |
 | `{columns:NAME}`             | the columns of its view, comma separated; empty for the plain objects  |
 | `{output:NAME}`              | the `uri` of that output                                               |
@@ -41,11 +41,11 @@ from enum import StrEnum
 from zoe_lib.domain.values.frozen import value
 
 SELF = "self"
-"""The name of the service itself in `{host:self}`; no component may have it."""
+"""Name of the service itself in `{host:self}`; no component may have it."""
 
 
 class TemplateKind(StrEnum):
-    """What a template stands for."""
+    """Kinds of templates."""
 
     HOST = "host"
     HOSTS = "hosts"
@@ -69,17 +69,16 @@ class TemplateKind(StrEnum):
 
 
 OF_ALL_INSTANCES = frozenset({TemplateKind.HOSTS, TemplateKind.ADDRESSES})
-"""Those that list the started instances of a component, of which there may be none."""
+"""Kinds that list the started instances of a component; the list may be empty."""
 OF_STORAGE = frozenset({TemplateKind.INPUT, TemplateKind.COLUMNS, TemplateKind.OUTPUT})
-"""Those that name something of the storage section."""
+"""Kinds that refer to the storage section."""
 
 
 @value(frozen=True, slots=True)
 class Template:
     """One template in a text. `component` None is the service itself; `port` is set for ports only.
 
-    `data` is the name of an input or output, for those of the storage section, and that of an entry; `field` is that of
-    a field of the entry.
+    `data` is the name of an input or output, or of an entry; `field` is the name of an entry's field.
     """
 
     kind: TemplateKind
@@ -115,7 +114,7 @@ class TemplateError(ValueError):
 
 
 def references(text: str) -> list[Template]:
-    """Return all templates of a text in order, repeated ones too; TemplateError when one is unknown."""
+    """Return all templates of a text in order, including repetitions; TemplateError for an unknown one."""
     return [piece for piece in _pieces(text) if isinstance(piece, Template)]
 
 
@@ -125,7 +124,7 @@ def fill(text: str, resolve: Callable[[Template], str]) -> str:
 
 
 def rename(text: str, new_name: Callable[[str], str]) -> str:
-    """Return the text with the component of each template renamed; all else stays, literal braces too."""
+    """Return the text with the component of each template renamed; the rest is unchanged, including literal braces."""
 
     def renamed(piece: Template) -> str:
         return str(piece if piece.component is None else replace(piece, component=new_name(piece.component)))
@@ -134,7 +133,7 @@ def rename(text: str, new_name: Callable[[str], str]) -> str:
 
 
 def with_index(text: str, index: int) -> str:
-    """Return the text with `{index}` filled in; all else stays, literal braces too."""
+    """Return the text with `{index}` filled in; the rest is unchanged, including literal braces."""
     if "{index}" not in text:
         return text
 
@@ -145,8 +144,8 @@ def with_index(text: str, index: int) -> str:
 
 
 def with_entry(text: str, chosen: Callable[[str | None], str]) -> str:
-    """Return the text with the entry of a list filled in as literal text: `chosen(FIELD)` returns a field of it, and
-    `chosen(None)` the whole; all else stays.
+    """Return the text with the entry of a list filled in as literal text: `chosen(FIELD)` returns one of its fields,
+    and `chosen(None)` the whole entry; the rest is unchanged.
     """
     if "{each:" not in text:
         return text
@@ -158,7 +157,7 @@ def with_entry(text: str, chosen: Callable[[str | None], str]) -> str:
 
 
 def escape(text: str) -> str:
-    """Return the text with its braces doubled, so that `fill` gives it back unchanged."""
+    """Return the text with doubled braces, so that `fill` returns the original text."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -187,7 +186,7 @@ _PLAIN = frozenset(
 
 
 def _pieces(text: str) -> Iterator[str | Template]:
-    """Literal texts and templates in turn."""
+    """Yield literal texts and templates in order."""
     end = 0
     for token in _TOKEN.finditer(text):
         yield text[end : token.start()]

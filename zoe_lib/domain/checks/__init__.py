@@ -1,1 +1,3 @@
-"""What of an application cannot run here, said before anything is started: one file of checks for each subject."""
+"""Checks for parts of an application that cannot run on this installation, before it starts: one file for each
+subject.
+"""

@@ -1,4 +1,4 @@
-"""Whether a container engine accepts what a component reserves, and its limits."""
+"""Check reservations and limits of a component against the container engine's minimums."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_lib.domain.cluster.platform import EngineLimits, Platform
 
 
 def check_amounts(component: Component, platform: Platform) -> Iterator[Finding]:
-    """Yield a finding for each amount that the engine refuses as too little."""
+    """Yield a finding for each amount below the engine's minimum."""
     for key, code, message, least in engine_refusals(component, platform.capabilities.engine):
         yield Finding(("resources", *key), code, f"component {component.name}: {message}", f"use {least} or more")
 
@@ -19,7 +19,7 @@ def check_amounts(component: Component, platform: Platform) -> Iterator[Finding]
 def engine_refusals(
     component: Component, engine: EngineLimits | None
 ) -> Iterator[tuple[tuple[str, ...], str, str, str]]:
-    """Yield what the engine refuses as too little: the key in `resources`, a code, a sentence and the least."""
+    """Yield the amounts below the engine's minimum: the key in `resources`, a code, a sentence and the minimum."""
     if engine is None:
         return
     reserved, limit = component.reservation.memory_bytes, component.memory_limit_bytes

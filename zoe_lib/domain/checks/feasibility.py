@@ -1,6 +1,7 @@
-"""Decide what of an application cannot run on this platform, before anything is started. Pure.
+"""Find the parts of an application that cannot run on this platform, before it starts. Pure.
 
-Submission, `validate`, `plan` and forms ask it, and back-ends refuse by the same rules."""
+Submission, `validate`, `plan` and forms call it, and back-ends refuse by the same rules.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ COMPONENT_CHECKS: tuple[Callable[[Component, Platform], Iterator[Finding]], ...]
     check_cores_limit,
     check_elastic_instances,
 )
-"""Checks of a component; places of their findings begin within it."""
+"""Checks of a component; the places of their findings are relative to it."""
 APPLICATION_CHECKS: tuple[Callable[[Application, Target], Iterator[Finding]], ...] = (
     check_devices,
     check_addresses,

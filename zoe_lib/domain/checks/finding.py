@@ -1,4 +1,4 @@
-"""What a check finds, and against what an application is checked."""
+"""The findings of checks, and the target that they check an application against."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from zoe_lib.domain.values.storage import StoreAccess
 
 @value(frozen=True, slots=True)
 class Finding:
-    """Something that cannot run, or may not be able to.
+    """A part that cannot run, or may not be able to run.
 
-    `place`: keys and indexes into the expanded description; a check of one component begins within it. `code`: a stable
-    name. `certain`: it cannot run until an admin changes something; otherwise it is what was seen last, and may be
-    otherwise when it starts.
+    `place`: keys and indexes into the expanded description; a check of one component counts from there. `code`: a
+    stable name. `certain`: it cannot run until an admin changes something; otherwise the finding rests on the last
+    observation, which may have changed at the start.
     """
 
     place: tuple[str | int, ...]
@@ -26,7 +26,7 @@ class Finding:
 
 @value(frozen=True, slots=True)
 class Target:
-    """Where an application is to run: the platform, and which services of the store and secrets its owner has."""
+    """The target of an application: the platform, and the services of the store and the secrets of its owner."""
 
     platform: Platform = Platform()
     access: StoreAccess = StoreAccess()

@@ -1,4 +1,4 @@
-"""Whether the image of a component may run, is there, and has a command."""
+"""Check that the image of a component is allowed, exists, and has a command."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def check_image(component: Component, platform: Platform) -> Iterator[Finding]:
         hint = "ask the admin to load it on every node (`make images` builds those of the catalogue)"
         yield Finding(("image",), IMAGE_ABSENT, message, hint, certain=False)
     elif facts is not None and facts.made_for:
-        message = f"image {image} is built for {facts.made_for}, and no node that has it is of that kind"
+        message = f"image {image} is built for {facts.made_for}, and no node with it has that platform"
         hint = "use an image that is also built for the nodes"
         yield Finding(("image",), "image_of_other_platform", message, hint, certain=False)
 
 
 def image_refusal(image: str, able: BackendCapabilities) -> tuple[str, str, str] | None:
-    """Return why an image may not run (a code and a sentence), and what may; None if it may."""
+    """Return why an image is not allowed (a code and a sentence), and the allowed ones; None if it is allowed."""
     if able.engine is not None and not is_reference(image):
         hint = "write a name such as zoe/spark or registry.example.org/team/tool:1.2"
         return "image_name_invalid", f"{image} is not a valid image name", hint
@@ -48,7 +48,7 @@ def image_refusal(image: str, able: BackendCapabilities) -> tuple[str, str, str]
 
 
 def check_command(component: Component, platform: Platform) -> Iterator[Finding]:
-    """Yield a finding for a component without a command, whose image names none either."""
+    """Yield a finding for a component without a command, if its image defines none either."""
     if component.command:
         return
     able = platform.capabilities

@@ -1,4 +1,4 @@
-"""Whether the network of an execution has room for its services, and takes their devices."""
+"""Check the execution's network: addresses for its services, and components with devices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_lib.domain.executions.gateway import NO_GATEWAY, bearing_component
 
 
 def check_devices(application: Application, target: Target) -> Iterator[Finding]:
-    """Yield a note on each component with devices that joins a network, where these may not start together."""
+    """Yield a note on each component with devices that joins a network, where Swarm may reject their start."""
     if not target.platform.capabilities.devices_alone:
         return
     for index, component in enumerate(application.components):
@@ -29,7 +29,7 @@ def check_devices(application: Application, target: Target) -> Iterator[Finding]
 
 
 def check_addresses(application: Application, target: Target) -> Iterator[Finding]:
-    """Yield a finding where an execution's network has fewer addresses than its services and their nodes need."""
+    """Yield a finding if an execution's network has fewer addresses than its services and their nodes need."""
     nodes, there = target.platform.nodes, target.platform.capabilities.network_addresses
     if there is None:
         return
@@ -38,7 +38,7 @@ def check_addresses(application: Application, target: Target) -> Iterator[Findin
     taken = min(max(len(nodes), 1), services)
     if services + gateway + taken <= there:
         return
-    certain = services + gateway + 1 > there  # however few nodes it takes
+    certain = services + gateway + 1 > there  # even on the fewest nodes
     message = (
         f"{services} services{' with their gateway' if gateway else ''} need one address each in "
         f"the execution's network, and {counted(taken, 'node')} one each; the network has only "

@@ -1,4 +1,4 @@
-"""What the nodes are too small for, though the essential services may fit."""
+"""Check for amounts that no node is large enough for, though the essential services may fit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_lib.domain.cluster.platform import Platform
 
 
 def check_cores_limit(component: Component, platform: Platform) -> Iterator[Finding]:
-    """Yield a note on a limit of cores that is all that any node has; only engines set limits."""
+    """Yield a note on a limit of cores without effect, since no node has more; only engines set limits."""
     there = [node.total.cores_milli for node in platform.nodes if lacks_labels(component, node) is None]
     limit = component.cores_limit_milli
     if platform.capabilities.engine is not None and limit and there and limit > max(there):

@@ -1,4 +1,4 @@
-"""Whether the back-end can fetch what a component brings along: packages, and files of repositories."""
+"""Check that the back-end can fetch the packages and repositories of a component."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from zoe_lib.domain.cluster.platform import Platform
 
 
 def check_requirements(component: Component, platform: Platform) -> Iterator[Finding]:
-    """Yield a finding for requirements where packages are not installed."""
+    """Yield a finding for requirements on a back-end that installs no packages."""
     if component.requirements and (why := platform.capabilities.why_no_packages):
         message = f"component {component.name} has requirements, but {why}"
         yield Finding(("requirements",), "no_packages", message, "use an image that has the packages")
 
 
 def check_sources(component: Component, platform: Platform) -> Iterator[Finding]:
-    """Yield a finding for sources where nothing is cloned."""
+    """Yield a finding for sources on a back-end that clones no repositories."""
     if component.sources and (why := platform.capabilities.why_no_sources):
         message = f"component {component.name} has sources, but {why}"
         hint = "upload the files (`zoe cp`), or clone in the command with an image that has git"
@@ -25,7 +25,7 @@ def check_sources(component: Component, platform: Platform) -> Iterator[Finding]
 
 
 def check_build_requirements(component: Component, platform: Platform) -> Iterator[Finding]:
-    """Yield a finding for packages that have to be built where only wheels are taken."""
+    """Yield a finding for packages to build on a back-end that accepts only wheels."""
     if component.build_requirements and not platform.capabilities.package_builds:
         message = f"component {component.name} has build_requirements, but only wheels are taken here"
         hint = "name versions that have wheels, or use an image that has the packages"

@@ -1,4 +1,4 @@
-"""Whether the secrets exist that components ask for, and can be given as they ask."""
+"""Check that the secrets of components exist, and can be passed in the requested way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoe_lib.domain.checks.finding import Finding, Target
 
 
 def check_secrets(application: Application, target: Target) -> Iterator[Finding]:
-    """Yield a finding for each secret that its owner lacks, or that cannot be a variable here."""
+    """Yield a finding for each secret that the owner lacks, or that this back-end cannot pass as a variable."""
     known, variables = target.secrets.names, target.platform.capabilities.secret_variables
     for index, component in enumerate(application.components):
         for number, secret in enumerate(component.secrets):
@@ -18,8 +18,8 @@ def check_secrets(application: Application, target: Target) -> Iterator[Finding]
             if known is not None and secret.name not in known:
                 yield _absent((*place, "name"), component.name, secret.name, target)
             if secret.variable and not variables:
-                message = f"component {component.name} asks for secret {secret.name} as a variable"
-                hint = "use `file`: here the environment of a container is shown to everybody who may inspect it"
+                message = f"component {component.name} requests secret {secret.name} as a variable"
+                hint = "use `file`: on this back-end, anyone who may inspect a container sees its environment"
                 yield Finding((*place, "variable"), "secret_as_variable", message, hint)
         for number, source in enumerate(component.sources):
             if source.secret and known is not None and source.secret not in known:

@@ -1,4 +1,4 @@
-"""Whether the owner of an application can reach its inputs and outputs."""
+"""Check that the owner of an application can reach its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from zoe_lib.domain.values.storage import StorageDemand, service_of
 
 
 def check_store_uris(application: Application, target: Target) -> Iterator[Finding]:
-    """Yield notes: a program may authenticate to the store itself, and anyone may read a public container."""
+    """Yield notes on missing credentials: only notes, since a program may sign in by itself, and public containers need
+    none.
+    """
     storage, access = application.storage or StorageDemand(), target.access
     for kind, ones in (("input", storage.inputs), ("output", storage.outputs)):
         for index, one in enumerate(ones):

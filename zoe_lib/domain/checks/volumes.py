@@ -1,4 +1,4 @@
-"""Whether the volumes of a component may be mounted, and can be."""
+"""Check that the volumes of a component are allowed, and can be mounted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_lib.domain.cluster.platform import MountPath, Platform
 
 
 def check_volumes(component: Component, platform: Platform) -> Iterator[Finding]:
-    """Yield a finding for each host path that is not allowed, and each target where nothing can be mounted."""
+    """Yield a finding for each host path that is not allowed, and for each target where nothing can be mounted."""
     able = platform.capabilities
     for number, volume in enumerate(component.volumes):
         path = volume.host_path
@@ -24,7 +24,7 @@ def check_volumes(component: Component, platform: Platform) -> Iterator[Finding]
 
 
 def mount_refusal(component: Component, volume: Volume, taken: Iterable[MountPath]) -> tuple[str, str] | None:
-    """Return why nothing can be mounted at the volume's target, and what to do about it; None if it can."""
+    """Return why nothing can be mounted at the volume's target, and a remedy; None if it can."""
     target = plain_path(volume.target)
     for point in taken:
         if target != point.path and not (point.below and is_below(target, [point.path])):

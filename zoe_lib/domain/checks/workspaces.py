@@ -1,4 +1,4 @@
-"""Whether the directories that templates name exist."""
+"""Check that the workspaces of templates exist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_lib.domain.cluster.platform import Platform
 
 
 def check_workspaces(component: Component, platform: Platform) -> Iterator[Finding]:
-    """Yield a finding for each text with `{workspace}` or `{shared}` where tenants have no workspaces."""
+    """Yield a finding for each text with `{workspace}` or `{shared}` if tenants have no workspaces."""
     if platform.capabilities.workspaces:
         return
     texts: list[tuple[tuple[str | int, ...], str]] = [

@@ -1,1 +1,1 @@
-"""Nodes and the platform: what runs where, and the admin's policy."""
+"""Nodes, the platform, and the admin's policy."""

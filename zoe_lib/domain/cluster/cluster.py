@@ -1,4 +1,4 @@
-"""Nodes, and the pure answer to "can this ever fit?"."""
+"""Nodes, their holds, and whether an application can ever fit on them. Pure."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_lib.domain.values.resources import NOTHING, Resources
 
-# Bytes per second that a node's path to the object store can move.
+# Bytes per second that a node's path to the object store can transfer.
 STORAGE_PATH_LABEL = "storage_bytes_per_s"
-# Names or addresses by which the object store knows a node, separated by commas, if the back-end does not know them.
+# Names or addresses of a node in the object store, separated by commas, if the back-end does not know them.
 STORAGE_HOST_LABEL = "storage_host"
 
 
 @value(frozen=True, slots=True)
 class NodeHold:
-    """A hold by an admin: the node is reserved for one tenant, or drained if `tenant` is None.
+    """An admin's hold: the node is reserved for one tenant, or drained if `tenant` is None.
 
     From `since_s` until before `until_s` (None: until it is released), seconds since the epoch. Services on the node
-    continue. Before it begins, others may only use the node if they are expected to have ended by then."""
+    continue. Before the hold begins, other tenants may only use the node for services that are expected to end by then.
+    """
 
     tenant: str | None = None
     since_s: float = 0.0
@@ -39,7 +40,7 @@ class NodeHold:
         return ends_s > self.since_s and not self.ended(begins_s)
 
     def ended(self, now_s: float) -> bool:
-        """Return whether the hold is over at that time."""
+        """Return whether the hold has ended."""
         return self.until_s is not None and self.until_s <= now_s
 
 
@@ -47,9 +48,10 @@ class NodeHold:
 class Node:
     """A machine as the back-end sees it.
 
-    `foreign` is what foreign work takes now; `usable` is what Zoe may reserve in total. `gateway` is what the gateway
-    of an execution takes here, the same on all nodes of a back-end. `holds` are what admins have set, earliest first.
-    `addresses` are those by which other machines may know it, apart from its name."""
+    `foreign` is the present use by foreign programs; `usable` is the total that Zoe may reserve. `gateway` is the
+    reservation of an execution's gateway here, the same on all nodes of a back-end. `holds` are the admins' holds,
+    earliest first. `addresses` are further addresses of the node, besides its name.
+    """
 
     name: str
     total: Resources
@@ -64,11 +66,11 @@ class Node:
 
     @property
     def usable(self) -> Resources:
-        """Total without what foreign work takes."""
+        """Return the total without the use by foreign programs."""
         return self.total - self.foreign
 
     def open_to(self, tenant: str, begins_s: float, ends_s: float) -> bool:
-        """Return whether the tenant may use the node for that time: it is ready, and no hold prevents it."""
+        """Return whether the tenant may use the node for that time: it is ready, and no hold forbids it."""
         return self.ready and self.hold_against(tenant, begins_s, ends_s) is None
 
     def hold_against(self, tenant: str, begins_s: float, ends_s: float) -> NodeHold | None:
@@ -77,8 +79,9 @@ class Node:
 
 
 def storage_path(node: Node) -> float | None:
-    """Return the bytes per second that the node's path to the object store can move, from its label; None
-    without one."""
+    """Return the bytes per second that the node's path to the object store can transfer, from its label; None without
+    one.
+    """
     label = node.labels.get(STORAGE_PATH_LABEL)
     if label is None or not label.isdecimal():
         return None
@@ -86,13 +89,13 @@ def storage_path(node: Node) -> float | None:
 
 
 def gateway_reservation(nodes: Iterable[Node]) -> Resources:
-    """Return what the gateway of an execution takes on these nodes; nothing if the back-end needs none."""
+    """Return the reservation of an execution's gateway on these nodes; nothing if the back-end needs none."""
     gateway = next((node.gateway for node in nodes), NO_GATEWAY)
     return NO_GATEWAY if gateway is NO_GATEWAY or gateway == NO_GATEWAY else gateway
 
 
 def lacks_labels(component: Component, node: Node) -> str | None:
-    """Return which wanted labels the node does not carry; None if it has all."""
+    """Return the required labels that the node lacks; None if it has all."""
     for key, wanted in component.labels:
         if node.labels.get(key) != wanted:
             return f"label {key}={wanted} is missing"
@@ -100,7 +103,7 @@ def lacks_labels(component: Component, node: Node) -> str | None:
 
 
 def lacks_devices(component: Component, free: Resources) -> str | None:
-    """Return which devices are short; None if there are enough."""
+    """Return the devices that are short; None if there are enough."""
     for kind, amount in component.reservation.devices.items():
         if free.devices.get(kind, 0) < amount:
             return f"{kind}: {amount} needed, {free.devices.get(kind, 0)} free"
@@ -108,7 +111,7 @@ def lacks_devices(component: Component, free: Resources) -> str | None:
 
 
 def lacks_resources(component: Component, free: Resources, foreign: Resources = NOTHING) -> str | None:
-    """Return which of cores and memory are short, and how much of it other programs use; None if there is enough."""
+    """Return the shortage of cores or memory, and the use by other programs; None if there is enough."""
     wanted = component.reservation
     if free.cores_milli < wanted.cores_milli:
         short = f"cores: {_number(wanted.cores_milli)} needed, {_number(free.cores_milli)} free"
@@ -126,7 +129,7 @@ def _number(cores_milli: int) -> str:
 def never_fits(application: Application, platform: Sequence[Node]) -> Reason | None:
     """Return why the essential services can never run together on these nodes, even empty ones; None if they may.
 
-    None where that is not proven: without any node, and where the search for a packing was cut short.
+    None where that is not proven: without any node, and if the search for a packing was cut short.
     """
     answer = fits_when_empty(application, platform, StepBudget())
     return answer if isinstance(answer, Reason) else None
@@ -135,8 +138,8 @@ def never_fits(application: Application, platform: Sequence[Node]) -> Reason | N
 def fits_when_empty(application: Application, platform: Sequence[Node], steps: StepBudget) -> Reason | bool:
     """Return why the essential services can never run on these nodes, True if they fit on empty ones, False if unknown.
 
-    Certain causes come first and are named (an instance that fits no node, a sum beyond all nodes); then the core is
-    packed onto empty nodes as admission does.
+    Certain causes come first (an instance that fits no node, a sum beyond all nodes); then the essential services are
+    packed onto empty nodes, as in admission.
     """
     if not platform:
         return False
@@ -149,7 +152,7 @@ def fits_when_empty(application: Application, platform: Sequence[Node], steps: S
     gateway = gateway_reservation(platform)
     groups = core_groups(application, gateway)
     if len(groups) <= 1 and gateway == NO_GATEWAY:
-        return True  # instances of one kind were counted node by node, and fill the nodes in any order
+        return True  # instances of one kind were counted for each node, and fit in any order
     return _sum_never_fits(application, platform, gateway) or _packs(application, platform, groups, steps)
 
 
@@ -174,7 +177,7 @@ def _component_never_fits(component: Component, platform: Sequence[Node]) -> Rea
 def elastic_never_fits(component: Component, platform: Sequence[Node]) -> Reason | None:
     """Return why no elastic instance of a component can ever start, even on empty nodes; None if one may.
 
-    Also None if the core cannot run either, which `never_fits` reports.
+    Also None if the essential services cannot run either, which `never_fits` reports.
     """
     labelled = [node for node in platform if lacks_labels(component, node) is None]
     roomy = any(_instances_in(component.reservation, node.total) for node in labelled)
@@ -185,10 +188,10 @@ def elastic_never_fits(component: Component, platform: Sequence[Node]) -> Reason
 
 
 def _shortfall(needed: Resources, nodes: Sequence[Node]) -> str:
-    """Return which node comes closest to holding it, and what that lacks."""
+    """Return the node that comes closest to holding it, and its shortage."""
 
     def lacking(node: Node) -> list[tuple[float, str]]:
-        """Yield each amount that is short, as a share of the wanted amount, and a sentence."""
+        """Return each short amount, as a share of the required amount, with a sentence."""
         there = node.total
         cores_milli, memory_bytes = needed.cores_milli - there.cores_milli, needed.memory_bytes - there.memory_bytes
         found = []

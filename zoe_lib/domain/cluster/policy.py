@@ -30,51 +30,51 @@ PREEMPTIONS = frozenset({"none", "elastic"})
 TENANCIES = frozenset({"none", "drf"})
 FILTERS = frozenset({"readiness", "holds", "labels", "devices", "resources"})
 WEIGHERS = frozenset({"fewest_containers", "free_memory", "locality", "storage_headroom"})
-# Without these filters a service could be placed where it cannot run, so every policy must include them.
+# Without these filters, placements could choose nodes where a service cannot run, so every policy must include them.
 FILTERS_NEEDED = frozenset({"readiness", "labels", "devices", "resources"})
 
 WINDOWS_OF_NODE_MAX = 32
-"""The scheduler looks at all holds of a node for each placement, and people read them."""
+"""Maximum holds of a node: the scheduler examines all of them for each placement, and people read them."""
 
 DEFAULT_FILTERS = ("readiness", "holds", "labels", "devices", "resources")
-# The free-memory weight is smaller than one step of the container count, so it only breaks ties:
-# "fewest containers, then most free memory".
-# All of the inputs on a node outweigh 200 containers there; where no node is a host of the store, that changes nothing.
+# The free-memory weight is smaller than one step of the container count, so it only breaks ties: "fewest containers,
+# then most free memory". All inputs on a node outweigh 200 containers there; without effect if no node is a host of the
+# store.
 DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory": 1e-4, "locality": 0.05}
 
 
 @value(frozen=True, slots=True)
 class Policy:
-    """How the queue is ordered and how services are placed.
+    """Rules for the order of the queue and the placement of services.
 
     The default is the best policy on published logs (decision 31).
-
-    order: which executions come first, by name; `ageing_s` seconds of waiting count as one halving of a size.
-    backfill: which executions may pass the first that waits for room: `none`; `easy`, those that do not delay it by the
-        estimates; `easy-sjbf`, the same with the shortest tried first; `conservative`, those that delay no earlier one.
+    order: name of the queue's order; `ageing_s` seconds of waiting count as one halving of a size.
+    backfill: executions that may pass the first one that waits for room: `none`; `easy`, those that by the estimates do
+        not delay it; `easy-sjbf`, the same with the shortest first; `conservative`, those that delay no earlier one.
     backfill_depth_max: with `conservative`, this many waiting executions get a reservation; none behind them may pass.
-    preemption: what a core without room may take back: `elastic` services of others, or `none`.
-    tenants: an outer level above the order: `none`, or `drf`, the tenant with the least dominant share first.
-    tenant_shares: weights of tenants for `drf` and `fair-share`; 1 for tenants that are not named.
+    preemption: what essential services without room may take back: `elastic` services of other executions, or `none`.
+    tenants: an outer level above the order: `none`, or `drf`, the tenant with the smallest dominant share first.
+    tenant_shares: weights of tenants for `drf` and `fair-share`; 1 by default.
     tenant_limits, user_limits: the limits of tenants and of users in them, as in `Limits`.
-    priorities_max: the highest priority that users may give to their executions, by tenant; `*` stands for all other
+    priorities_max: the highest priority that users may give to their executions, by tenant; `*` means all other
         tenants. For a tenant without an entry it is 1000, the maximum. Operators and admins may give any priority.
     usage_half_life_s, fair_share_age_weight: for the order `fair-share`.
     interactive_share: interactive applications come before batch ones while together they hold at most this share of
         the cluster's cores and memory; 0 gives them no precedence.
-    node_holds: nodes that are drained or reserved, by name. node_windows: further holds of nodes, which have an end.
+    node_holds: drained or reserved nodes, by name. node_windows: further holds of nodes, with an end.
     elastic_failures_max: failures after which an elastic service is given up; the pause before each retry is
         `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for the retries of a whole execution.
     start_attempts_max: attempts of an execution that the platform ended (a port taken, a node lost).
     storage_patience_s: how long a starting execution may hold its nodes while the storage controller does not answer.
-    idle_after_s: an interactive execution that is unused for this long is warned, and ended `idle_warning_s` later;
-        0 ends none. idle_cores_milli: a service that uses this many thousandths of a core for a minute counts as use.
-        idle_without_ports: also end executions whose use cannot be seen, since none of their ports is proxied.
-    promise_share: promises may hold at most this share of the cluster's cores, at all times together, and of the
-        bandwidth to read of the object store; 0: none is made.
-    promise_offer_s: how long offers of other promises can be accepted, and their room is kept.
-    queue_scan_max: executions examined in one pass, which bounds its time; the others get the reason `scan_limit`.
-    placements_per_tick_max: services placed in one pass, which bounds the plan.
+    idle_after_s: an interactive execution without use for this long gets a warning, and is ended `idle_warning_s`
+        later; 0 ends none. idle_cores_milli: a service that uses this many thousandths of a core for a minute counts as
+        in use.
+    idle_without_ports: also end executions without proxied ports, whose use is invisible.
+    promise_share: promises may hold at most this share of the cluster's cores, at all times together, and of the read
+        bandwidth of the object store; 0: no promises.
+    promise_offer_s: how long offers can be accepted, with their room booked.
+    queue_scan_max: executions examined in one pass, which limits its time; the others get the reason `scan_limit`.
+    placements_per_tick_max: services placed in one pass, which limits the plan.
     """
 
     order: str = "size"
@@ -112,7 +112,7 @@ class Policy:
 
     @property
     def limits(self) -> Limits:
-        """Return all limits that are set."""
+        """Return all limits of the policy."""
         return Limits(self.tenant_limits, self.user_limits)
 
     def holds_of(self, node: str, now_s: float) -> tuple[NodeHold, ...]:
@@ -122,7 +122,7 @@ class Policy:
 
 
 def without_ended_holds(policy: Policy, now_s: float) -> Policy:
-    """Return the policy without the holds of nodes that are over."""
+    """Return the policy without the holds that have ended."""
     holds = {node: hold for node, hold in policy.node_holds.items() if not hold.ended(now_s)}
     windows = {
         node: tuple(hold for hold in several if not hold.ended(now_s)) for node, several in policy.node_windows.items()
@@ -138,12 +138,12 @@ def with_limits(policy: Policy, limits: Limits) -> Policy:
 
 
 def shown_limits(policy: Policy) -> tuple[Mapping[str, Amounts], Mapping[str, Amounts]]:
-    """Return the limits of tenants and of users as documents of the policy say them."""
+    """Return the limits of tenants and of users in the form of policy documents."""
     return shown(policy.tenant_limits, POLICY_OF_TENANTS), shown(policy.user_limits, POLICY_OF_USERS)
 
 
 def with_shown_limits(present: Policy, document: Policy) -> Policy:
-    """Return the policy of a document; settings that the document does not contain stay as they are."""
+    """Return the policy of a document; settings that the document does not contain are unchanged."""
     tenants, users = shown_limits(document)
     return replace(
         document,
@@ -153,8 +153,7 @@ def with_shown_limits(present: Policy, document: Policy) -> Policy:
 
 
 def priority_max_of(policy: Policy, tenant: str) -> int:
-    """Return the highest priority that a tenant's users may set: the tenant's own, else the default, else
-    the maximum."""
+    """Return the highest priority that a tenant's users may set: the tenant's, else the default, else the maximum."""
     limits = policy.priorities_max
     return limits.get(tenant, limits.get(EVERY, PRIORITY_MAX))
 
@@ -169,9 +168,9 @@ def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[LimitSub
 
 
 def problems(policy: Policy, filters: Collection[str] = FILTERS, weighers: Collection[str] = WEIGHERS) -> list[str]:
-    """Return everything wrong with a policy as sentences; empty if it is valid.
+    """Return all faults of a policy as sentences; empty if it is valid.
 
-    `filters` and `weighers` are the names of those that are installed.
+    `filters` and `weighers` are the names of the installed ones.
     """
     names = (
         ("order", policy.order, ORDERS),

@@ -1,4 +1,4 @@
-"""Which nodes are hosts of the object store."""
+"""Match nodes of the cluster with hosts of the object store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_lib.domain.values.locality import InputObjects, Places
 
 @lru_cache(maxsize=65_536)
 def host_key(host: str) -> str:
-    """Return the form in which names and addresses of hosts are compared."""
+    """Return a host's name or address in the form for comparisons."""
     bare = host.strip().strip("[]").lower()
     try:
         address = ip_address(bare)
@@ -23,9 +23,10 @@ def host_key(host: str) -> str:
 
 
 def nodes_by_host(nodes: Iterable[Node]) -> Mapping[str, frozenset[str]]:
-    """Return the names of the nodes that are a host, by `host_key` of its name and each of its addresses.
+    """Return the names of the nodes on a host, by `host_key` of its name and each of its addresses.
 
-    Nodes that are parts of one machine share its addresses. What a label says of a node stands for its addresses."""
+    Nodes on one machine share its addresses. A label with the node's names in the store replaces its addresses.
+    """
     found: dict[str, set[str]] = {}
     for node in nodes:
         label = node.labels.get(STORAGE_HOST_LABEL, "")
@@ -35,10 +36,11 @@ def nodes_by_host(nodes: Iterable[Node]) -> Mapping[str, frozenset[str]]:
 
 
 def held_by_nodes(places: Places, hosts: Mapping[str, frozenset[str]]) -> Mapping[str, InputObjects]:
-    """Return how much of the examined objects each node holds, by name; nodes that hold nothing are left out.
+    """Return how much of the examined objects each node holds, by name; nodes without any are left out.
 
-    A node is one host to the store: copies of one object on several devices of a host were counted once by the store's
-    name of it, and a host with two names in it counts by the one that holds most."""
+    The store treats a node as one host: copies of an object on several devices of a host were counted once under the
+    host's name, and a node with two names counts by the one that holds more.
+    """
     found: dict[str, InputObjects] = {}
     for host, held in places.hosts.items():
         for node in hosts.get(host_key(host), ()):

@@ -1,1 +1,1 @@
-"""What becomes of it: executions, arrays, promises, limits, and what they use."""
+"""Executions, arrays, promises, limits, and the use of resources."""

@@ -1,4 +1,6 @@
-"""Arrays: one description that runs once for each of many indices; executions are made as the queue takes them."""
+"""Arrays: one description that runs once for each of many indices; the queue makes executions from the indices as it
+takes them.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,11 @@ from zoe_lib.domain.values.frozen import changed, value
 T = TypeVar("T")
 ArrayId = str
 INDEX_STATES = tuple(IndexState)
-"""The states of an index; the number of one is how it is stored."""
+"""The states of an index; the store keeps the position in this list."""
 CODES: Mapping[IndexState, int] = {state: code for code, state in enumerate(INDEX_STATES)}
 WAITING, ACTIVE = CODES[IndexState.WAITING], CODES[IndexState.ACTIVE]
 RUNS_MAX = 1000
-"""How often indices of an array may run again."""
+"""Maximum reruns of an array's indices."""
 _AGAIN = (IndexState.FAILED, IndexState.CANCELLED)
 _ID = re.compile(r"a[0-9a-z]{14}")
 _MEMBER = re.compile(r"(a[0-9a-z]{14})_([0-9]{1,9})(?:r([0-9]{1,4}))?")
@@ -34,7 +36,7 @@ _PREFIX = "ZOE_ARRAY_"
 
 
 class ArrayEventKind(TextEnum):
-    """Entries of the journal about whole arrays. Those of their executions are as of all executions."""
+    """Entries of the journal about whole arrays. Their executions have the entries of all executions."""
 
     SUBMITTED = "array_submitted"
     HELD = "array_held"
@@ -54,13 +56,12 @@ class ArrayEventKind(TextEnum):
 @value(frozen=True, slots=True)
 class Array:
     """One description and the indices for which it runs.
-
-    at_once: how many of its executions may be active at once, None without a limit. conditions: what keeps all indices
-    from running. corr: arrays whose same index has to succeed first. run: how often indices were asked to run, from 1.
-    counts: how many indices are in each state. late_count: how many had no execution yet when the deadline passed;
-    None: it has not, or all had one. version: counts the changes by users and by the end, not those of indices.
-    entries: the list with an entry for each index; None for arrays of indices alone. Before the list has been read, one
-    index stands for all, so that the array can be held, cancelled and fail as any other.
+    at_once: maximum of active executions, None without a limit. conditions: conditions on all indices. corr: arrays of
+    which the same index must succeed first. run: number of the run, from 1.
+    counts: number of indices by state. late_count: number of indices without an execution when the deadline passed;
+    None: it has not passed, or all had one. version: counts changes by users and by the end, not those of indices.
+    entries: the list with an entry for each index; None for arrays of indices alone. Until the list has been read, one
+    index stands for all, so that the array can be held, cancelled and fail like any other.
     """
 
     id: ArrayId
@@ -85,27 +86,29 @@ class Array:
     entries: EntryList | None = None
 
     def count(self, state: IndexState) -> int:
-        """Return how many indices are in that state."""
+        """Return the number of indices in that state."""
         return self.counts.get(state, 0)
 
     @property
     def open_count(self) -> int:
-        """Return how many indices have not ended."""
+        """Return the number of indices that have not ended."""
         return self.count(IndexState.WAITING) + self.count(IndexState.ACTIVE)
 
     @property
     def times_s(self) -> tuple[float, ...]:
-        """Return the times at which something may follow while its indices wait, in seconds since the epoch."""
+        """Return the times at which waiting indices may change state, in seconds since the epoch."""
         return self.conditions.times_s
 
     @property
     def state(self) -> ExecutionState:
-        """Return the state of the whole: submitted before the first execution, running until all indices have ended."""
+        """Return the state of the whole array: submitted before the first execution, running until all indices have
+        ended.
+        """
         return state_of(self.counts)
 
 
 def state_of(counts: Mapping[IndexState, int]) -> ExecutionState:
-    """Return the state of an array by how many of its indices are in each state."""
+    """Return the state of an array from its number of indices by state."""
     waiting = counts.get(IndexState.WAITING, 0)
     if waiting + counts.get(IndexState.ACTIVE, 0) == 0:
         if counts.get(IndexState.FAILED):
@@ -116,7 +119,7 @@ def state_of(counts: Mapping[IndexState, int]) -> ExecutionState:
 
 @value(frozen=True, slots=True)
 class Member:
-    """The place of an execution in an array: the index, and for which run of it."""
+    """The place of an execution in an array: its index, and the number of the run."""
 
     array_id: ArrayId
     index: int
@@ -124,13 +127,13 @@ class Member:
 
 
 def member_of(execution_id: ExecutionId) -> Member | None:
-    """Return the place in an array that the id of an execution names; None for executions of no array."""
+    """Return the place in an array from an execution's id; None if it belongs to no array."""
     found = _MEMBER.fullmatch(execution_id) if execution_id.startswith("a") else None
     return None if found is None else Member(found[1], int(found[2]), int(found[3] or 1))
 
 
 def is_array(text: str) -> bool:
-    """Return whether this may be the id of an array."""
+    """Return whether a text has the form of an array's id."""
     return _ID.fullmatch(text) is not None
 
 
@@ -140,25 +143,27 @@ def member_id(array_id: ArrayId, index: int, run: int = 1) -> ExecutionId:
 
 
 def asks_as_whole(array: Array) -> bool:
-    """Return whether all its indices are to be promised together. What runs again has no promise: that of the first run
+    """Return whether all its indices request one promise together. A further run has no promise: that of the first run
     was for all of them.
     """
     return array.application.promise is not None and array.deadline_s is not None and array.run == 1
 
 
 def awaits_list(array: Array) -> bool:
-    """Return whether it is not known yet for which entries it runs."""
+    """Return whether its list of entries has not been read yet."""
     return array.entries is not None and array.entries.count is None and array.open_count > 0
 
 
 def list_is_due(array: Array, now_s: float) -> bool:
-    """Return whether its list may be read: what it runs after has ended, and nothing else keeps it from running."""
+    """Return whether its list may be read: its dependencies have ended, and no other condition keeps it from
+    running.
+    """
     return awaits_list(array) and array.conditions.met(now_s)
 
 
 def may_be_made(array: Array, now_s: float) -> bool:
-    """Return whether its indices may become executions. Those that are promised together need not wait for the time at
-    which they may begin, since that is a part of the promise.
+    """Return whether its indices may become executions. Indices with a joint promise need not wait for their begin
+    time, since that is a part of the promise.
     """
     if awaits_list(array):
         return False
@@ -168,8 +173,8 @@ def may_be_made(array: Array, now_s: float) -> bool:
 def execution_of(
     array: Array, position: int, now_s: float, corr: tuple[Dependency, ...] = (), entry: Entry | None = None
 ) -> Execution:
-    """Return the fresh execution for the index at a position; `corr`: the executions that it runs after; `entry`: of an
-    array that runs for a list.
+    """Return a new execution for the index at a position; `corr`: its dependencies on indices of other arrays; `entry`:
+    for an array that runs for a list.
     """
     index = array.indices.at(position)
     conditions = Conditions(after=corr, keep=array.conditions.keep) if corr else NO_CONDITIONS
@@ -192,8 +197,8 @@ def execution_of(
 
 
 def _conditions_in_whole(array: Array, position: int) -> Conditions:
-    """Return the conditions of an index that is promised with all others. With at most k at once there are k lanes: in
-    each, an index runs after the one before it in the lane, however that ends.
+    """Return the conditions of an index with a joint promise. With at most k at once there are k lanes: in each, an
+    index runs after its predecessor in the lane, however that ends.
     """
     count, lanes = array.indices.count, array.at_once
     after: tuple[Dependency, ...] = ()
@@ -204,7 +209,7 @@ def _conditions_in_whole(array: Array, position: int) -> Conditions:
 
 
 def application_of(array: Array, index: int, entry: Entry | None = None) -> Application:
-    """Return the application for an index: `{index}` and the entry are filled in, and services find their place in
+    """Return the application for an index: `{index}` and the entry are filled in, and services get their place in
     variables.
     """
     numbers = array.indices
@@ -235,14 +240,14 @@ def _component_of(
 
 
 def _chosen(entry: Entry, name: str | None) -> str:
-    """Return an entry, or a field of it, as text. That it has the field was checked when the list was read."""
+    """Return an entry, or one of its fields, as text. Reading the list has checked that the field exists."""
     if isinstance(entry, Mapping):
         return text_of(entry[name or ""])
     return text_of(entry)
 
 
 def use_of_entries(application: Application) -> EntryUse:
-    """Return how an application uses the entries of a list."""
+    """Return the use of list entries in an application."""
     return use_of(
         text
         for one in application.components
@@ -251,43 +256,45 @@ def use_of_entries(application: Application) -> EntryUse:
 
 
 def counted(states: bytes | bytearray) -> Mapping[IndexState, int]:
-    """Return how many indices are in each state."""
+    """Return the number of indices by state."""
     return {state: number for state, code in CODES.items() if (number := states.count(code))}
 
 
-# What happens to a whole array: each returns it after the change, and changes the states of indices.
+# Changes to a whole array: each returns the changed array, and changes the states of its indices.
 
 
 def hold(array: Array, by: Holder) -> Array:
-    """Return the array while nothing more of it is made; what an operator holds stays so."""
+    """Return the array on hold, so that no more executions are made; an operator's hold stays one."""
     if array.conditions.held in (Holder.OPERATOR, by):
         return array
     return changed(array, conditions=changed(array.conditions, held=by))
 
 
 def release(array: Array) -> Array:
-    """Return the array without a hold; dependencies that can no longer be met do not count any more."""
+    """Return the array without a hold; dependencies that can no longer be met are dropped."""
     after = tuple(one for one in array.conditions.after if one.met is not False)
     return changed(array, conditions=changed(array.conditions, held=None, after=after))
 
 
 def promised(array: Array, finish_s: float) -> Array:
-    """Return the array after an offer for all of its indices was accepted: its deadline is that of the promise."""
+    """Return the array after its user accepted an offer for all of its indices: its deadline is that of the promise."""
     if array.deadline_s == finish_s:
         return array
     return changed(array, deadline_s=finish_s, late_count=None)
 
 
 def with_all_waiting(array: Array, states: bytes) -> tuple[Array, bytes]:
-    """Return an array and the states of its indices as they are told before any may begin: their executions are made
-    for the decision on its promise, but all of them wait for it, for an answer to its offers, or for a time.
+    """Return an array and the states of its indices as users see them before any may begin: their executions exist for
+    the decision on the promise, but all of them wait for it, for an answer to its offers, or for a time.
     """
     counts = _moved(array.counts, IndexState.ACTIVE, IndexState.WAITING, array.count(IndexState.ACTIVE))
     return changed(array, counts=counts), states.translate(_mapping(IndexState.ACTIVE, into=IndexState.WAITING))
 
 
 def cancel(array: Array, states: bytearray, user: str, only: IndexSet | None = None) -> Array:
-    """Return the array after its waiting indices were cancelled, or `only` those of them; others are passed over."""
+    """Return the array with its waiting indices cancelled, or `only` those of them; indices in other states are
+    skipped.
+    """
     if only is None:
         return _closed(array, states, IndexState.CANCELLED, f"cancelled by {user}")
     waiting, cancelled = CODES[IndexState.WAITING], CODES[IndexState.CANCELLED]
@@ -300,7 +307,7 @@ def cancel(array: Array, states: bytearray, user: str, only: IndexSet | None = N
 
 
 def fail(array: Array, states: bytearray, why: str) -> Array:
-    """Return the array after its waiting indices have failed, since they can never run."""
+    """Return the array with its waiting indices failed, since they can never run."""
     return _closed(array, states, IndexState.FAILED, why)
 
 
@@ -312,8 +319,8 @@ def _closed(array: Array, states: bytearray, into: IndexState, message: str) -> 
 
 
 def listed(array: Array, count: int) -> Array:
-    """Return the array after its list was read: it has so many indices, which wait; with none of them, it has
-    succeeded. Unchanged if it does not await its list.
+    """Return the array after its list was read: it has that many waiting indices; with none, it has succeeded.
+    Unchanged if it does not await its list.
     """
     if array.entries is None or not awaits_list(array):
         return array
@@ -323,7 +330,7 @@ def listed(array: Array, count: int) -> Array:
 
 
 def list_refused(array: Array, states: bytearray, why: ListRefused) -> Array:
-    """Return the array after it has failed because its list cannot be used; unchanged if it does not await its list."""
+    """Return the array failed, because its list cannot be used; unchanged if it does not await its list."""
     if array.entries is None or not awaits_list(array):
         return array
     failed = fail(array, states, str(why))
@@ -331,8 +338,8 @@ def list_refused(array: Array, states: bytearray, why: ListRefused) -> Array:
 
 
 def missed_deadline(array: Array, now_s: float) -> Array:
-    """Return the array after its deadline has passed for indices that wait; unchanged if none does, or if this was
-    noted already. The executions of the others note it for themselves.
+    """Return the array after its deadline has passed for waiting indices; unchanged if there are none, or if this was
+    recorded already. The other indices' executions record it themselves.
     """
     late = array.count(IndexState.WAITING)
     if array.deadline_s is None or now_s < array.deadline_s or array.late_count is not None or not late:
@@ -341,7 +348,7 @@ def missed_deadline(array: Array, now_s: float) -> Array:
 
 
 def again(array: Array, states: bytearray) -> Array:
-    """Return the array after its failed and cancelled indices wait again. Its conditions have been met once."""
+    """Return the array with its failed and cancelled indices waiting again. Its conditions have already been met."""
     if not any(array.count(state) for state in _AGAIN):
         return array
     states[:] = states.translate(_mapping(*_AGAIN, into=IndexState.WAITING))
@@ -364,7 +371,7 @@ def _mapping(*states: IndexState, into: IndexState) -> bytes:
 
 
 def corr_dependency(on: ExecutionId, code: int) -> Dependency | None:
-    """Return what an index runs after, if the same index of the other array is in that state; None: it succeeded."""
+    """Return the dependency of an index on the same index of another array in that state; None: it has succeeded."""
     if code == CODES[IndexState.SUCCEEDED]:
         return None
     return Dependency(DependencyKind.OK, on, met=None if code == ACTIVE else False)
@@ -377,28 +384,26 @@ def fresh(array: Array, application: Application, notes: Sequence[str]) -> Array
 
 
 def settled(array: Array, at_s: float) -> Array:
-    """Return the array with the time of its end, if its last index has ended and it has none yet."""
+    """Return the array with the time of its end, if its last index has ended and it has no end time yet."""
     return array if array.open_count or array.ended_at_s is not None else changed(array, ended_at_s=at_s)
 
 
 def let_in(array: Array, wanted: Sequence[T], room: int | None) -> Sequence[T]:
-    """Return of what is wanted as much as there is room for; None: any number. Of what is promised together, all or
-    nothing.
-    """
+    """Return as many of the wanted indices as there is room for; None: any number. For a joint promise, all or none."""
     if room is None or room >= len(wanted):
         return wanted
     return () if asks_as_whole(array) else wanted[:room]
 
 
 def made(array: Array, states: bytearray, positions: list[int]) -> Array:
-    """Return the array after executions were made for the indices at these positions, which wait."""
+    """Return the array after executions were made for the waiting indices at these positions."""
     for position in positions:
         states[position] = ACTIVE
     return changed(array, counts=_moved(array.counts, IndexState.WAITING, IndexState.ACTIVE, len(positions)))
 
 
 def index_ended(array: Array, states: bytearray, execution: Execution) -> Array:
-    """Return the array after the execution of an index has ended; unchanged if its index is not active."""
+    """Return the array after the execution of an index has ended; unchanged if the index is not active."""
     member = member_of(execution.id)
     position = None if member is None else array.indices.position(member.index)
     if position is None or states[position] != ACTIVE:

@@ -1,4 +1,4 @@
-"""Why an execution had not ended at its deadline, decided from what was measured."""
+"""Find the cause of a missed deadline from measured times. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_lib.domain.executions.guaranteed import awaits_promise
 from zoe_lib.domain.executions.promises import required
 from zoe_lib.domain.values.deadlines import DeadlineMiss
 
-# What comes from outside is looked at first, and how long it ran last: all others lengthen that, too.
+# External causes come first, and the run time last: every other cause lengthens that, too.
 _LOSSES = (
     DeadlineCause.INPUT_LATE,
     DeadlineCause.NODES_LOST,
@@ -23,7 +23,7 @@ _LOSSES = (
 
 
 def expected_run_s(execution: Execution) -> float | None:
-    """Return the run time that is declared, else the one that was forecast; None without. A time limit says little."""
+    """Return the declared run time, else the forecast one; None without. A time limit says little."""
     application, told = execution.application, execution.forecast
     limit_s = application.time_limit_s
     expected_s = application.expected_run_s
@@ -33,9 +33,10 @@ def expected_run_s(execution: Execution) -> float | None:
 
 
 def not_begun(execution: Execution, at_s: float) -> DeadlineMiss | None:
-    """Return the miss of an index of an array that is begun at that time, after its deadline; None if it is not.
+    """Return the miss of an array's index that begins at that time, after its deadline; None if the deadline has not
+    passed.
 
-    The array has noted it with all that it had not begun at the deadline.
+    The array has recorded it among the indices that had not begun at the deadline.
     """
     deadline_s = execution.deadline_s
     if deadline_s is None or at_s < deadline_s or member_of(execution.id) is None:
@@ -44,7 +45,7 @@ def not_begun(execution: Execution, at_s: float) -> DeadlineMiss | None:
 
 
 def miss_of(execution: Execution, deadline_s: float) -> DeadlineMiss:
-    """Return why an execution that has not ended misses this deadline."""
+    """Return why an unfinished execution misses this deadline."""
     expected_s, window_s = expected_run_s(execution), deadline_s - _asked_at_s(execution)
     costs_s, ran_s = _costs(execution, deadline_s, expected_s)
     cause = cause_of(costs_s, window_s, expected_s, ran_s)
@@ -54,12 +55,11 @@ def miss_of(execution: Execution, deadline_s: float) -> DeadlineMiss:
 def cause_of(
     costs_s: Mapping[DeadlineCause, float], window_s: float, expected_s: float | None, ran_s: float
 ) -> DeadlineCause:
-    """Return the cause: that there was less time than the run takes; else the first loss that alone used up all the
-    time to spare; else the largest one.
-
-    costs_s: seconds lost by cause. window_s: from the submission, or the promise, to the deadline. ran_s: how long the
-    present attempt ran. Without an expected run time, nothing says how much was to spare: then it is the largest loss,
-    unless it ran for longer.
+    """Return the cause: less time than the run takes; else the first loss that alone used up the spare time; else the
+    largest loss.
+    costs_s: seconds lost by cause. window_s: from the submission, or the promise, to the deadline. ran_s: run time of
+    the present attempt. Without an expected run time the spare time is unknown: then it is the largest loss, unless the
+    run took longer.
     """
     if window_s > 0 and expected_s is not None and expected_s > window_s:
         return DeadlineCause.TOO_SHORT
@@ -77,7 +77,7 @@ def cause_of(
 def _costs(
     execution: Execution, until_s: float, expected_s: float | None
 ) -> tuple[Mapping[DeadlineCause, float], float]:
-    """Return the seconds that were lost by then, by cause, and how long the present attempt ran."""
+    """Return the seconds lost by then, by cause, and the run time of the present attempt."""
     marks, earlier = execution.marks, execution.earlier
     queued_at_s, placed_at_s = marks.get(Mark.QUEUED), marks.get(Mark.PLACED)
     total_s = until_s - _asked_at_s(execution)
@@ -101,11 +101,13 @@ def _costs(
 
 
 def _asked_at_s(execution: Execution) -> float:
-    """Return since when it has the deadline: what is promised may have waited for that, and for an answer, before."""
+    """Return the time since when it has the deadline: an execution with a promise may have waited before for the
+    promise, and for an answer.
+    """
     return execution.submitted_at_s if execution.promise is None else execution.promise.at_s
 
 
-# Less is how long the master takes.
+# A shorter loss is the master's own latency.
 _LEAST_S = 0.001
 
 
@@ -114,7 +116,7 @@ def _between(from_s: float | None, to_s: float) -> float:
 
 
 def _store_s(execution: Execution, until_s: float) -> float:
-    """Return for how long the present attempt has waited for its bandwidth, or gone without it since it was taken."""
+    """Return how long the present attempt has waited for its bandwidth, or run without it since it was withdrawn."""
     marks = execution.marks
     if Mark.STORAGE_WITHDRAWN in marks:
         return _between(marks[Mark.STORAGE_WITHDRAWN], until_s)
@@ -124,8 +126,8 @@ def _store_s(execution: Execution, until_s: float) -> float:
 
 
 def expected_end_s(execution: Execution, now_s: float) -> float | None:
-    """Return when an execution that has not ended is expected to end: one that waits by its last forecast, and not
-    earlier than if it started now; None: its run time is not known.
+    """Return the expected end of an unfinished execution: a waiting one by its last forecast, and not earlier than if
+    it started now; None: its run time is unknown.
     """
     expected_s, placed_at_s, told = expected_run_s(execution), execution.marks.get(Mark.PLACED), execution.forecast
     if expected_s is None:
@@ -137,7 +139,7 @@ def expected_end_s(execution: Execution, now_s: float) -> float | None:
 
 
 def status_of(execution: Execution, now_s: float) -> DeadlineStatus | None:
-    """Return how an execution stands to its deadline; None: without one, in time as far as is known, or it did not
+    """Return the status of an execution against its deadline; None: no deadline, no known delay, or it did not
     succeed.
     """
     deadline_s = execution.deadline_s
@@ -149,7 +151,7 @@ def status_of(execution: Execution, now_s: float) -> DeadlineStatus | None:
         return DeadlineStatus.MET if execution.state is ExecutionState.SUCCEEDED else None
     if awaits_promise(execution):  # it runs only if its user accepts another time
         return None
-    if execution.promise is not None:  # forecasts know nothing of the room that is kept for it
+    if execution.promise is not None:  # forecasts ignore the room booked for it
         return None if execution.promise.notice is None else DeadlineStatus.AT_RISK
     ends_s = expected_end_s(execution, now_s)
     return DeadlineStatus.AT_RISK if ends_s is not None and ends_s > deadline_s else None

@@ -1,4 +1,4 @@
-"""Facts about executions. The journal keeps them; `lifecycle.apply` is the only reader that changes state."""
+"""Events: facts about executions. The journal stores them; `lifecycle.apply` is the only reader that changes state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from zoe_lib.domain.values.transfers import StoreTransfers
 class Event:
     """A fact: its time (seconds since the epoch) and its cause.
 
-    `cause_id` names the request, plan or observation behind it; the same name stands in logs and labels."""
+    `cause_id` names the request, plan or observation behind it; logs and labels use the same name.
+    """
 
     kind: ClassVar[str] = ""
     at_s: float
@@ -33,14 +34,14 @@ class Event:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Submitted(Event):
-    """A user submitted it; `conditions` kept it from the queue then."""
+    """A user submitted it; `conditions` kept it from the queue at that time."""
 
     kind: ClassVar[str] = "submitted"
     conditions: Conditions | None = None
 
 
 def submitted(execution: Execution, cause_id: str = "") -> Submitted:
-    """Return the event that a fresh execution begins with."""
+    """Return the first event of a new execution."""
     conditions = None if execution.conditions == NO_CONDITIONS else execution.conditions
     return Submitted(at_s=execution.submitted_at_s, cause_id=cause_id, conditions=conditions)
 
@@ -54,7 +55,7 @@ class Queued(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Held(Event):
-    """A user or an operator holds it: it does not enter the queue, or leaves it, until it is released."""
+    """A user or an operator put it on hold: it does not enter the queue, or leaves it, until it is released."""
 
     kind: ClassVar[str] = "held"
     by: Holder
@@ -63,7 +64,7 @@ class Held(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Released(Event):
-    """It is not held any more; dependencies that cannot be met any more no longer count."""
+    """It is no longer on hold; dependencies that cannot be met any more are dropped."""
 
     kind: ClassVar[str] = "released"
     user: str = ""
@@ -71,7 +72,7 @@ class Released(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class DependencyEnded(Event):
-    """An execution that it waits for has ended, in that state; null: it is not known any more."""
+    """A dependency has ended, in that state; null: it does not exist any more."""
 
     kind: ClassVar[str] = "dependency_ended"
     on: str
@@ -80,7 +81,7 @@ class DependencyEnded(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Requested:
-    """What a user may change while an execution waits. Times are in seconds since the epoch."""
+    """Fields that a user may change while an execution waits. Times are in seconds since the epoch."""
 
     priority: int
     deadline_s: float | None
@@ -89,7 +90,7 @@ class Requested:
 
     @classmethod
     def of(cls, execution: Execution) -> Requested:
-        """Return what is requested now."""
+        """Return the present values of these fields."""
         begin_at_s = execution.conditions.begin_at_s
         return cls(
             priority=execution.priority,
@@ -101,7 +102,7 @@ class Requested:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Modified(Event):
-    """A user changed what it asks for while it waited; `what` says in words how."""
+    """A user changed the request while it waited; `what` describes the change in words."""
 
     kind: ClassVar[str] = "modified"
     before: Requested
@@ -112,8 +113,8 @@ class Modified(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Scaled(Event):
-    """A user, or without one the rule of the component, asked for other numbers of instances of these components, which
-    had the numbers `before`; only elastic services come and go. `why`: what was measured.
+    """A user, or without one the component's rule, requested other numbers of instances of these components; `before`:
+    the earlier numbers. Only elastic services start or stop. `why`: the measured value.
     """
 
     kind: ClassVar[str] = "scaled"
@@ -125,9 +126,8 @@ class Scaled(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Promised(Event):
-    """It is promised to end by a time; what that rests on is guaranteed to it from now on.
-
-    offer: the number of the offer that its user accepted; 0: it is promised as it was asked for.
+    """It is promised to end by a time; the resources in the terms are guaranteed to it from now on.
+    offer: the number of the accepted offer; 0: the promise is as requested.
     """
 
     kind: ClassVar[str] = "promised"
@@ -138,7 +138,7 @@ class Promised(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class PromiseOffered(Event):
-    """What it asked for cannot be promised, and why; this can, if its user accepts it in time."""
+    """The requested promise cannot be given, and why; these offers can, if its user accepts one in time."""
 
     kind: ClassVar[str] = "promise_offered"
     offers: PromiseOffers
@@ -146,7 +146,7 @@ class PromiseOffered(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class PromiseAtRisk(Event):
-    """Its promise is expected to be broken; it goes on."""
+    """Its promise is expected to be broken; the execution continues."""
 
     kind: ClassVar[str] = "promise_at_risk"
     notice: PromiseNotice
@@ -154,8 +154,8 @@ class PromiseAtRisk(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class PromiseAdjusted(Event):
-    """So many of its elastic services are guaranteed now: fewer while it is early, more when it is not any more; and so
-    many bytes per second to read: more than promised while it is late. None: as many as promised.
+    """New guarantees in place of the terms: elastic services, fewer while it is early and more when it is not any more;
+    and bytes per second to read, more than promised while it is late. None: as in the terms.
     """
 
     kind: ClassVar[str] = "promise_adjusted"
@@ -165,7 +165,7 @@ class PromiseAdjusted(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class ReasonChanged(Event):
-    """It now waits for another reason."""
+    """The reason for which it waits changed."""
 
     kind: ClassVar[str] = "reason_changed"
     reason: Reason
@@ -173,7 +173,7 @@ class ReasonChanged(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Forecasted(Event):
-    """The expected start and end that the user was shown."""
+    """The forecast of start and end that was shown to the user."""
 
     kind: ClassVar[str] = "forecasted"
     forecast: Forecast
@@ -181,7 +181,7 @@ class Forecasted(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """A service and the node it was given."""
+    """A service and its node."""
 
     service_id: ServiceId
     node: str
@@ -190,8 +190,7 @@ class Placement:
 @value(frozen=True, slots=True, kw_only=True)
 class StartPlanned(Event):
     """All essential services were admitted and placed; the placements may include elastic services.
-
-    places: what nodes held of its inputs then, if the object store reported it.
+    places: share of its inputs on the nodes at that time, if the object store reported it.
     """
 
     kind: ClassVar[str] = "start_planned"
@@ -218,7 +217,7 @@ class StorageRefused(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class StorageDeclined(Event):
-    """The preferred bandwidth is not guaranteed, and why; it starts without a guarantee."""
+    """The preferred bandwidth is not guaranteed, and why; the execution starts without a guarantee."""
 
     kind: ClassVar[str] = "storage_declined"
     read_bytes_per_s: int | None = None
@@ -238,15 +237,15 @@ class StorageWithdrawn(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class TenantCredentialUsed(Event):
-    """Its services sign in to the object store as its tenant: no credential of its own came in time."""
+    """Its services sign in to the object store as its tenant: its own credential did not come in time."""
 
     kind: ClassVar[str] = "tenant_credential_used"
 
 
 @value(frozen=True, slots=True, kw_only=True)
 class StorageTransferred(Event):
-    """What its attempt moved to and from the object store with a credential of its own, which has ended; it may come
-    after the end.
+    """Bytes that its attempt moved to and from the object store with its own credential, which has ended; may follow
+    the end.
     """
 
     kind: ClassVar[str] = "storage_transferred"
@@ -256,7 +255,7 @@ class StorageTransferred(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class InputsDecided(Event):
-    """Which of its inputs with a pushdown are read through a view, and why or why not."""
+    """The way in which each of its inputs with a pushdown is read: through a view or not, and why."""
 
     kind: ClassVar[str] = "inputs_decided"
     inputs: tuple[InputRead, ...]
@@ -264,7 +263,7 @@ class InputsDecided(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class ElasticPlaced(Event):
-    """Elastic services of a started execution were given nodes."""
+    """Elastic services of a started execution got nodes."""
 
     kind: ClassVar[str] = "elastic_placed"
     placements: tuple[Placement, ...]
@@ -279,14 +278,14 @@ class ServiceEvent(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceStarting(ServiceEvent):
-    """It is handed to the back-end."""
+    """The master handed it to the back-end."""
 
     kind: ClassVar[str] = "service_starting"
 
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceStarted(ServiceEvent):
-    """Its process runs."""
+    """Its process started."""
 
     kind: ClassVar[str] = "service_started"
     backend_id: str = ""
@@ -294,14 +293,14 @@ class ServiceStarted(ServiceEvent):
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceReady(ServiceEvent):
-    """Its readiness probe was answered."""
+    """Its readiness probe succeeded."""
 
     kind: ClassVar[str] = "service_ready"
 
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceStopping(ServiceEvent):
-    """It was asked to stop; `cause` says why."""
+    """The master asked it to stop; `cause` says why."""
 
     kind: ClassVar[str] = "service_stopping"
     cause: Cause
@@ -309,7 +308,7 @@ class ServiceStopping(ServiceEvent):
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceEnded(ServiceEvent):
-    """Its process is gone, or it was never started. `left_files`: names and sizes of what was in its scratch directory,
+    """Its process has ended, or never started. `left_files`: names and sizes of the files in its scratch directory,
     which is removed.
     """
 
@@ -323,7 +322,7 @@ class ServiceEnded(ServiceEvent):
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceLost(ServiceEvent):
-    """Its node is gone, and its fate is unknown."""
+    """Its node is lost, and its fate is unknown."""
 
     kind: ClassVar[str] = "service_lost"
     message: str = ""
@@ -332,7 +331,7 @@ class ServiceLost(ServiceEvent):
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceRetried(ServiceEvent):
-    """An elastic service that failed gets a successor, not to be started before `not_before_s`."""
+    """A failed elastic service gets a successor, not to be started before `not_before_s`."""
 
     kind: ClassVar[str] = "service_retried"
     not_before_s: float
@@ -347,7 +346,7 @@ class Running(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class IdleWarned(Event):
-    """It has been unused since `used_at_s`; unless it is used, it ends at `ends_at_s`."""
+    """It has been idle since `used_at_s`; unless it is used, it ends at `ends_at_s`."""
 
     kind: ClassVar[str] = "idle_warned"
     used_at_s: float
@@ -356,7 +355,7 @@ class IdleWarned(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class DeadlineMissed(Event):
-    """It had not ended at its deadline, and why; it goes on."""
+    """It had not ended at its deadline, and why; it continues."""
 
     kind: ClassVar[str] = "deadline_missed"
     miss: DeadlineMiss
@@ -364,7 +363,7 @@ class DeadlineMissed(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Stopping(Event):
-    """The outcome is known; what still runs is stopped."""
+    """The outcome is known; running services are being stopped."""
 
     kind: ClassVar[str] = "stopping"
     outcome: Outcome
@@ -375,7 +374,7 @@ class Stopping(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Ended(Event):
-    """Nothing is left; the terminal state is the outcome's."""
+    """All services have ended; the terminal state is the outcome's."""
 
     kind: ClassVar[str] = "ended"
 
@@ -383,10 +382,9 @@ class Ended(Event):
 @value(frozen=True, slots=True, kw_only=True)
 class Requeued(Event):
     """All services of the attempt have ended, and it is retried, not before `not_before_s`.
-
-    plainly: it failed while it read an input through a view, which may have been the reason. From now on it reads plain
-    objects, and this failure does not count against the user's `retries`. memory_bytes: what components reserve from
-    now on that ran out of memory, and memory_before: what they reserved.
+    plainly: it failed while it read an input through a view, which may be the cause. From now on it reads plain
+    objects, and this failure does not count against the user's `retries`. memory_bytes: new reservations of the
+    components that ran out of memory, and memory_before: their earlier ones.
     """
 
     kind: ClassVar[str] = "requeued"
@@ -409,7 +407,7 @@ class Refused(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class OwnerChanged(Event):
-    """An admin handed it over to another user of its tenant; services that run go on as the former owner's."""
+    """An admin handed it over to another user of its tenant; running services continue as the former owner's."""
 
     kind: ClassVar[str] = "owner_changed"
     former: str

@@ -1,4 +1,4 @@
-"""One submitted Application and its Services: states, marks and outcome. Changed only by `lifecycle.apply`."""
+"""Executions and their services: states, marks and outcome. Changed only by `lifecycle.apply`."""
 
 from __future__ import annotations
 
@@ -42,8 +42,7 @@ ExecutionId = str
 ServiceId = str
 
 
-# The platform caused these ends. A service that ended without a command from Zoe was ended with its node or its
-# supervisor.
+# The platform caused these ends. A service that ended without Zoe's command ended with its node or its supervisor.
 PLATFORM_CAUSES = frozenset(
     {
         Cause.ENGINE_FAULT,
@@ -56,16 +55,15 @@ PLATFORM_CAUSES = frozenset(
 )
 
 UNCHARGED_CAUSES = PLATFORM_CAUSES | {Cause.REQUEUED}
-"""A retry after one of these does not count against the user's `retries`."""
+"""Causes after which a retry does not count against the user's `retries`."""
 WAITING_STATES = frozenset({ExecutionState.SUBMITTED, ExecutionState.QUEUED})
 SERVICE_TERMINAL_STATES = frozenset({ServiceState.ENDED, ServiceState.LOST})
 
 
 @value(frozen=True, slots=True)
 class Service:
-    """One instance of a Component. A node is set from placement to the end; it holds its reservation meanwhile.
-
-    left_files: names and sizes of what was in its scratch directory at its end, if the back-end knows.
+    """One instance of a Component. It has a node from placement to the end, and holds its reservation in that time.
+    left_files: names and sizes of the files in its scratch directory at its end, if the back-end knows.
     """
 
     id: ServiceId
@@ -87,18 +85,20 @@ class Service:
 
     @property
     def alive(self) -> bool:
-        """True until it is ended or lost."""
+        """Return whether it is neither ended nor lost."""
         return self.state not in SERVICE_TERMINAL_STATES
 
     @property
     def succeeded(self) -> bool:
-        """True if it ended with exit code 0. A shell that goes on after the memory limit ended its program did not."""
+        """Return whether it ended with exit code 0. A shell that continues after the memory limit killed its program
+        did not succeed.
+        """
         ended = self.state is ServiceState.ENDED and self.exit_code == 0
         return ended and self.cause is not Cause.OUT_OF_MEMORY
 
     @property
     def name(self) -> str:
-        """Component and index, as users see it."""
+        """Return component and index, as users see them."""
         return f"{self.component}-{self.index}"
 
 
@@ -108,14 +108,13 @@ class Execution:
 
     `attempt` counts the attempts of the whole execution: a retry adds new services with attempt + 1, and the old ones
     stay ended. `outcome`, `exit_code`, `cause` and `message` are known from `stopping` on. `forecast`: the forecast of
-    this attempt, if it had to wait; it never changes. `inputs`: the inputs with a pushdown, once it is decided how this
-    attempt reads them. `storage_problem`: why the bandwidth that it requests is not granted, in this attempt, or in the
-    last one until this one is placed. `granted_s`: for how many seconds of each day (since the epoch, UTC) it was
-    granted before the present grant, in all attempts. `places`: what nodes held of its inputs when this attempt was
-    placed. `conditions`: what keeps, or kept, it from the queue. `earlier`: the time that it lost before its present
-    attempt. `missed`: its deadline, if it was missed. `promise`: by when it ends, if that is promised. `offers`: what
-    can be promised instead of what it asked for, while none is accepted. `transfers`: what it moved with credentials of
-    its own that have ended; None: nothing is known.
+    this attempt, if it had to wait; it never changes. `inputs`: the inputs with a pushdown, once this attempt's way of
+    reading them is decided. `storage_problem`: why the requested bandwidth is not granted, in this attempt, or in the
+    last one until this one is placed. `granted_s`: seconds of each day (since the epoch, UTC) for which it was granted
+    before the present grant, in all attempts. `places`: share of its inputs on the nodes at this attempt's placement.
+    `conditions`: its conditions for the queue, present and past. `earlier`: the time lost before its present attempt.
+    `missed`: its deadline, if it was missed. `promise`: the promise in force. `offers`: the offers, while none is
+    accepted. `transfers`: bytes moved with its own credentials that have ended; None: unknown.
     """
 
     id: ExecutionId
@@ -153,32 +152,32 @@ class Execution:
 
     @property
     def terminal(self) -> bool:
-        """Return whether nothing more will happen."""
+        """Return whether its state is final."""
         return self.state in TERMINAL_STATES
 
     @property
     def times_s(self) -> tuple[float, ...]:
-        """Return the times at which something may follow while it waits, in seconds since the epoch."""
+        """Return the times at which it may change state while it waits, in seconds since the epoch."""
         own_s = () if self.deadline_s is None or self.missed else (self.deadline_s,)
         offers_s = () if self.offers is None else (self.offers.ends_s,)
         return (*self.conditions.times_s, *own_s, *offers_s)
 
     def service(self, service_id: ServiceId) -> Service:
-        """Return the service of that id; KeyError when it is another execution's."""
+        """Return the service with that id; KeyError if it belongs to another execution."""
         for service in self.services:
             if service.id == service_id:
                 return service
         raise KeyError(service_id)
 
     def component_of(self, service: Service) -> Component:
-        """Return the component that the service is an instance of."""
+        """Return the component of a service."""
         return self.application.component(service.component)
 
     def current(self) -> tuple[Service, ...]:
-        """Return the newest service of every (component, index), in start-up order; none of instances that are not
-        asked for any more.
+        """Return the newest service of every (component, index), in start-up order; without instances that were scaled
+        down.
         """
-        if len(self.services) == self.application.instance_count:  # nothing was retried or scaled down
+        if len(self.services) == self.application.instance_count:  # no service was retried or scaled down
             return self.services
         newest: dict[tuple[str, int], Service] = {}
         for service in self.services:
@@ -186,7 +185,7 @@ class Execution:
         return tuple(one for one in newest.values() if self.wanted(one))
 
     def wanted(self, service: Service) -> bool:
-        """Return whether the application still asks for this instance; it may have been scaled down."""
+        """Return whether the application still requests this instance; it may have been scaled down."""
         return service.index < self.component_of(service).total_count
 
     def core_services(self) -> tuple[Service, ...]:
@@ -203,14 +202,16 @@ class Execution:
 
 
 def pause_of(execution: Execution, until_s: float) -> float:
-    """Return for how many seconds of its present wait in the queue it paused after an attempt, until then at most."""
+    """Return for how many seconds of its present wait in the queue it paused after an attempt, counted until
+    `until_s`.
+    """
     queued_at_s = execution.marks.get(Mark.QUEUED, until_s)
     return max(min(execution.not_before_s, until_s) - queued_at_s, 0.0) if execution.attempt > 1 else 0.0
 
 
 def ran_s(execution: Execution) -> float | None:
-    """Return for how many seconds the last attempt of an ended execution ran: from its placement until its last service
-    ended, though a master that was away notes the end later. None if it was never placed, or has not ended.
+    """Return the run time of the last attempt of an ended execution: from its placement until its last service ended,
+    even if the master recorded the end later. None if it was never placed, or has not ended.
     """
     placed_s, ended_s = execution.marks.get(Mark.PLACED), execution.marks.get(Mark.ENDED)
     if placed_s is None or ended_s is None:
@@ -220,8 +221,7 @@ def ran_s(execution: Execution) -> float | None:
 
 
 def service_id(execution_id: ExecutionId, component: str, index: int, attempt: int) -> ServiceId:
-    """Return the id of a service; it is derived from the service, so that the same plan always names the
-    same service."""
+    """Return the id of a service; it is derived from the service, so that the same plan always gives the same ids."""
     return f"{execution_id}.{component}.{index}.{attempt}"
 
 

@@ -1,4 +1,4 @@
-"""Say in words which entries of a list failed."""
+"""Name the failed entries of a list in a message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoe_lib.domain.applications.entries import Entry
 from zoe_lib.domain.executions.arrays import CODES
 
 NAMED_MAX = 5
-"""Entries that a message names; it is one cell of a table."""
+"""Maximum entries in a message, which is one cell of a table."""
 _TEXT_MAX = 40
 
 
@@ -21,7 +21,9 @@ def failed_positions(states: bytes) -> Sequence[int]:
 
 
 def with_failed_entries(message: str, positions: Sequence[int], entries: Mapping[int, Entry]) -> str:
-    """Return a message that names failed entries, the first `NAMED_MAX` by number and text; `entries` has these."""
+    """Return the message with the failed entries, the first `NAMED_MAX` by number and text, which `entries`
+    contains.
+    """
     if not positions:
         return message
     named = [f"{position}{_shown(entries, position)}" for position in positions[:NAMED_MAX]]
@@ -33,7 +35,7 @@ def with_failed_entries(message: str, positions: Sequence[int], entries: Mapping
 
 
 def _shown(entries: Mapping[int, Entry], position: int) -> str:
-    """Return an entry as JSON in brackets, shortened; empty if it is not known."""
+    """Return an entry as JSON in brackets, shortened; empty if it is unknown."""
     if position not in entries:
         return ""
     text = json.dumps(entries[position], ensure_ascii=False)

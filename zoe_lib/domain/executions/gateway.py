@@ -1,8 +1,9 @@
-"""The gateway of an execution: which of its services it runs beside, and what is reserved for it.
+"""The gateway of an execution: the service that it runs beside, and its reservation.
 
-Where a back-end reaches proxied ports through a gateway, each execution with such a port has one beside one of its core
-services. It is infrastructure and no Service; its reservation is fixed by the back-end and counts on that node, as the
-overhead of a pod does in Kubernetes."""
+Where a back-end reaches proxied ports through a gateway, each execution with such a port has one beside one of its
+essential services. It is infrastructure and not a Service; the back-end fixes its reservation, which counts on that
+node like the overhead of a pod in Kubernetes.
+"""
 
 from __future__ import annotations
 
@@ -16,29 +17,34 @@ from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.resources import Resources
 
 NO_GATEWAY = Resources()
-"""The reservation where a back-end needs no gateway."""
+"""The reservation if a back-end needs no gateway."""
 
 
 @value(frozen=True, slots=True)
 class HeldOnNode:
-    """Cores and memory that Zoe reserves on a node, the part that elastic services hold, and how many services run."""
+    """Cores and memory that Zoe reserves on a node, the part of elastic services, and the number of running
+    services.
+    """
 
     reserved: Resources = Resources()
     elastic: Resources = Resources()
     services: int = 0
 
     def plus(self, amount: Resources, core: bool, services: int) -> HeldOnNode:
-        """Return this and the amount that services hold which are all core, or all elastic; devices do not count."""
+        """Return the sum of this and the amount held by services that are all essential, or all elastic; devices do not
+        count.
+        """
         plain = Resources(amount.cores_milli, amount.memory_bytes)
         elastic = self.elastic if core else self.elastic + plain
         return HeldOnNode(self.reserved + plain, elastic, self.services + services)
 
 
 def bearing_component(application: Application) -> Component | None:
-    """Return the component whose first instance runs beside the gateway: the first core one with a proxied port, else
-    the first core one.
+    """Return the component of which the first instance runs beside the gateway: the first essential one with a proxied
+    port, else the first essential one.
 
-    None when no port is proxied, and so none is needed."""
+    None if no port is proxied, so that no gateway is needed.
+    """
     if not any(_proxied(component) for component in application.components):
         return None
     core = [component for component in application.components if component.essential_count]
@@ -46,7 +52,7 @@ def bearing_component(application: Application) -> Component | None:
 
 
 def bearer(execution: Execution) -> Service | None:
-    """Return the newest service beside which the gateway runs; it has a node after its placement."""
+    """Return the newest service beside the gateway; it has a node after its placement."""
     bearing = bearing_component(execution.application)
     if bearing is None:
         return None
@@ -54,7 +60,8 @@ def bearer(execution: Execution) -> Service | None:
 
 
 def core_groups(application: Application, gateway: Resources) -> Sequence[tuple[Component, int]]:
-    """Core components with counts, in start-up order: the bearer is a group of its own, larger than its like.
+    """Return essential components with counts, in start-up order: the bearer of the gateway is its own group, larger
+    than the others.
 
     It comes right before the rest of its component, which has the instances from index 1 on.
     """
@@ -71,13 +78,13 @@ def core_groups(application: Application, gateway: Resources) -> Sequence[tuple[
 
 
 def core_total(application: Application, gateway: Resources) -> Resources:
-    """What the core reserves in all, with its gateway."""
+    """Return the total reservation of the essential services and the gateway."""
     core = application.core_resources()
     return core if _is_none(gateway) or bearing_component(application) is None else core + gateway
 
 
 def held(execution: Execution, gateway: Resources) -> Sequence[tuple[Service, Resources]]:
-    """What the services of an execution hold on their nodes, the gateway's share at its bearer.
+    """Return the resources that the services of an execution hold on their nodes, the gateway's at its bearer.
 
     The gateway stays until everything has ended, even if its bearer ends before.
     """
@@ -98,7 +105,7 @@ def held(execution: Execution, gateway: Resources) -> Sequence[tuple[Service, Re
 
 
 def held_on_nodes(executions: Iterable[Execution], gateway: Resources) -> Mapping[str, HeldOnNode]:
-    """Return what executions hold on each node, their gateways included."""
+    """Return the resources that executions hold on each node, including their gateways."""
     nodes: dict[str, HeldOnNode] = defaultdict(HeldOnNode)
     for execution in executions:
         for service, amount in held(execution, gateway):
@@ -108,14 +115,14 @@ def held_on_nodes(executions: Iterable[Execution], gateway: Resources) -> Mappin
 
 
 def wanted(execution: Execution, service: Service, gateway: Resources) -> Resources:
-    """Return what a service is to hold once it is placed."""
+    """Return the resources that a service will hold once it is placed."""
     amount = execution.component_of(service).reservation
     bearing = None if _is_none(gateway) else bearing_component(execution.application)
     return amount + gateway if _bears(service, bearing) else amount
 
 
 def _is_none(gateway: Resources) -> bool:
-    """Return whether no gateway is needed; nearly always it is the same object."""
+    """Return whether no gateway is needed; the argument is nearly always the same object."""
     return gateway is NO_GATEWAY or gateway == NO_GATEWAY
 
 

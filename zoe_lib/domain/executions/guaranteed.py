@@ -1,4 +1,4 @@
-"""Guaranteed services: elastic ones that a promise rests on, which the scheduler treats as essential."""
+"""Guaranteed services: the elastic services of a promise, which the scheduler treats as essential."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _PLACED = ("starting", "running")
 
 
 def awaits_promise(execution: Execution) -> bool:
-    """Return whether it asks for a promise that it has not got, and so stays out of the queue."""
+    """Return whether it waits for the promise that it requests, and so stays out of the queue."""
     wished = execution.application.promise is not None and execution.deadline_s is not None
     return wished and execution.promise is None
 
 
 def guaranteed_counts(application: Application, elastic: int) -> Mapping[str, int]:
-    """Return how many services of each component are essential or guaranteed, if so many elastic ones are guaranteed,
-    in the order in which they start.
+    """Return how many services of each component are essential or guaranteed, if `elastic` elastic services are
+    guaranteed, in start-up order.
     """
     left, counts = elastic, {}
     for component in sorted(application.components, key=lambda one: one.startup_order):
@@ -32,7 +32,7 @@ def guaranteed_counts(application: Application, elastic: int) -> Mapping[str, in
 def as_guaranteed(execution: Execution) -> Execution:
     """Return the execution as the scheduler sees it under its promise.
 
-    What is guaranteed is essential: it is placed with the start, all or nothing, and nobody takes it back. Without a
+    Guaranteed services are essential: they are placed at the start, all or none, and never taken back. Without a
     promise it is the same execution.
     """
     if execution.promise is None:
@@ -46,8 +46,8 @@ def as_guaranteed(execution: Execution) -> Execution:
 
 
 def missing(guaranteed: Execution) -> Mapping[str, list[Service]]:
-    """Return the guaranteed services of a started execution that have no place, by component: they failed, and others
-    take their places. They get these before they may start again, or others would take the room.
+    """Return the guaranteed services of a started execution without a node, by component: successors of failed ones.
+    They get nodes before they may start again, or others would take the room.
     """
     found: dict[str, list[Service]] = {}
     if guaranteed.state.value not in _PLACED:

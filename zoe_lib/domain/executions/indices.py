@@ -1,4 +1,4 @@
-"""The indices of an array: numbers as users write them, such as `0-999` or `1,3,7-20:2`."""
+"""The indices of an array: sets of numbers as users write them, such as `0-999` or `1,3,7-20:2`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _KEPT_MAX = 256
 
 
 class IndicesError(ValueError):
-    """A text stands for no indices; the message says why."""
+    """The text is not a list of indices; the message gives the cause."""
 
 
 class TooManyIndices(IndicesError):  # noqa: N818 - the name is the fact
-    """A text stands for more indices than an array may have."""
+    """The text has more indices than an array may have."""
 
 
 @value(frozen=True, slots=True)
 class IndexSet:
-    """IndexSet in ascending order, as ranges `(first, last, step)` that do not overlap; the last belongs to it."""
+    """A set of indices in ascending order, as ranges `(first, last, step)` that do not overlap; `last` is included."""
 
     ranges: tuple[tuple[int, int, int], ...]
     starts: tuple[int, ...]
@@ -50,7 +50,7 @@ class IndexSet:
         return first + (position - self.starts[place]) * step
 
     def position(self, index: int) -> int | None:
-        """Return the position of an index; None if it does not belong to them."""
+        """Return the position of an index; None if it is not in the set."""
         place = bisect_right(self.ranges, (index, INDEX_MAX + 1, 0)) - 1
         if place < 0:
             return None
@@ -70,18 +70,18 @@ class IndexSet:
 
     @property
     def step(self) -> int:
-        """Return the distance between two indices if it is always the same, else 1."""
+        """Return the distance between two consecutive indices if it is constant, else 1."""
         return self.ranges[0][2] if len(self.ranges) == 1 else 1
 
 
 def parse_array(text: str, count_max: int) -> tuple[IndexSet, int | None]:
     """Return the indices of a text such as `0-999%50`, and how many of them may be active at once (None: any number).
 
-    IndexSet that are named twice count once. Raises IndicesError, TooManyIndices; the work is bounded by `count_max`.
+    Repeated indices count once. Raises IndicesError, TooManyIndices; the work is bounded by `count_max`.
     """
     whole = _WHOLE.fullmatch(text) if len(text) <= TEXT_LENGTH_MAX else None
     if whole is None:
-        raise IndicesError(f"{text[:40]!r} is no list of indices: write 0-999, 1,3,7-20:2, or 0-999%50")
+        raise IndicesError(f"{text[:40]!r} is not a list of indices; write 0-999, 1,3,7-20:2, or 0-999%50")
     at_once = None if whole[2] is None else int(whole[2])
     if at_once == 0:
         raise IndicesError("%0 would let no index run")
@@ -95,20 +95,20 @@ def parse_array(text: str, count_max: int) -> tuple[IndexSet, int | None]:
 
 
 def first_indices(count: int) -> IndexSet:
-    """Return the indices from 0, so many of them; 0 for none."""
+    """Return the first `count` indices from 0; 0 for none."""
     return _of_ranges([(0, count - 1, 1)]) if count else IndexSet((), (), 0)
 
 
 @lru_cache(_KEPT_MAX)
 def read_indices(text: str) -> IndexSet:
-    """Return the indices of a text that `str` of them gave."""
+    """Return the indices of a text made by `str` of them."""
     if not text:
         return first_indices(0)
     return _of_ranges([_triple(_range(part)) for part in text.split(",")])
 
 
 def indices_of(numbers: Iterable[int]) -> IndexSet:
-    """Return these indices, in as few ranges as a look from the lowest to the highest finds; ValueError if none."""
+    """Return a set of these indices, in the few ranges that one ascending scan finds; ValueError if there are none."""
     ordered = sorted(numbers)
     if not ordered:
         raise ValueError("no indices")
@@ -125,7 +125,7 @@ def indices_of(numbers: Iterable[int]) -> IndexSet:
 
 
 def _run_end(ordered: list[int], place: int) -> int:
-    """Return the place of the last number that has the same distance from the one before as the first two have."""
+    """Return the place of the last number of a run with the distance of its first two."""
     if place + 1 == len(ordered):
         return place
     step, end = ordered[place + 1] - ordered[place], place + 1

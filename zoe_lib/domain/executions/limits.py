@@ -1,4 +1,4 @@
-"""Limits: the maximum that a tenant, or a user in it, may have at the same time, and how much of it is used."""
+"""Limits: the maximum that a tenant, or a user in it, may have at the same time, and the amount in use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.resources import Resources, total
 
 EVERY = "*"
-"""All tenants, or all users of a tenant, without a limit of their own."""
+"""All tenants, or all users of a tenant, without their own limit."""
 # `*` is not a valid name of a tenant.
 _OF = "/"
 
@@ -43,7 +43,7 @@ class Limit:
 _UNLIMITED = Limit()
 AMOUNTS = tuple(one.name for one in fields(Limit))
 AMOUNTS_OF_USERS = ("executions", "cores_milli", "memory_bytes")
-# What documents of the policy say about a tenant, and about each of its users.
+# Fields of documents of the policy about a tenant, and about each of its users.
 POLICY_OF_TENANTS = ("cores_milli", "memory_bytes", "read_bytes_per_s", "write_bytes_per_s")
 POLICY_OF_USERS = ("cores_milli", "memory_bytes")
 # A limit on each single execution, so it cannot be used up.
@@ -59,7 +59,7 @@ class LimitSubject(NamedTuple):
 
 @value(frozen=True, slots=True)
 class Limits:
-    """All limits that are set."""
+    """All limits of an installation."""
 
     tenants: ByName = field(default_factory=dict)
     users: ByName = field(default_factory=dict)
@@ -72,17 +72,17 @@ class Limits:
         return Limit(**_resolved(where, key))  # type: ignore[arg-type]  # as checked when they were set
 
     def hold_up(self) -> bool:
-        """Return whether any of them may make executions wait; the others refuse submissions."""
+        """Return whether any limit may make executions wait; the others refuse submissions."""
         some = (*self.tenants.values(), *self.users.values())
         return any(not own.keys().isdisjoint(POLICY_OF_TENANTS) for own in some)
 
     def own(self, subject: LimitSubject) -> Amounts:
-        """Return what is set for the subject only."""
+        """Return the amounts set for the subject itself."""
         where, key = self._place(subject)
         return where.get(key, {})
 
     def subjects(self) -> Iterator[LimitSubject]:
-        """Return the subjects for which something is set."""
+        """Return the subjects with limits of their own."""
         yield from (LimitSubject(tenant) for tenant in sorted(self.tenants))
         for key in sorted(self.users):
             tenant, _, user = key.partition(_OF)
@@ -108,7 +108,7 @@ class Limits:
 
 
 def collected(some: Iterable[tuple[LimitSubject, Amounts]]) -> Limits:
-    """Return the limits with what is set for each subject."""
+    """Return the limits with these amounts of each subject."""
     tenants: dict[str, Amounts] = {}
     users: dict[str, Amounts] = {}
     for subject, amounts in some:
@@ -134,7 +134,7 @@ def names_nobody(key: str, of_users: bool) -> bool:
 
 
 def shown(where: ByName, names: Collection[str]) -> ByName:
-    """Return the limits of tenants, or of users, as documents of the policy say them: each entry whole, by itself."""
+    """Return the limits of tenants, or of users, in the form of policy documents: each entry is complete."""
     return {key: _entry(where, key, names) for key, own in where.items() if not own.keys().isdisjoint(names)}
 
 
@@ -144,9 +144,10 @@ def _entry(where: ByName, key: str, names: Collection[str]) -> Amounts:
 
 
 def written(where: ByName, document: ByName, names: Collection[str]) -> ByName:
-    """Return the limits after a document of the policy: `shown` then returns that document, and other amounts stay.
+    """Return the limits with the changes of a policy document: `shown` then returns that document, and other amounts
+    stay.
 
-    An entry that the document does not change is left as it is, so that it still follows the default.
+    An entry that the document does not change is kept, so that it still follows the default.
     """
     limits: dict[str, Amounts] = {}
     for key in sorted({*where, *document}, key=lambda one: (one != EVERY, one.count(_OF), one)):
@@ -160,13 +161,13 @@ def written(where: ByName, document: ByName, names: Collection[str]) -> ByName:
 
 
 def reserved(execution: Execution) -> Resources:
-    """Return what the services of an execution reserve on nodes, as limits count it."""
+    """Return the reservations of an execution's services on nodes, as limits count them."""
     services = (service for service in execution.services if service.node is not None and service.alive)
     return total(execution.component_of(service).reservation for service in services)
 
 
 def used(executions: Iterable[Execution]) -> Mapping[LimitSubject, Mapping[str, int]]:
-    """Return how much each tenant and each user in it uses, by the fields of `Limit`; ended executions do not count."""
+    """Return the use of each tenant and of each user in it, by the fields of `Limit`; ended executions do not count."""
     found: dict[LimitSubject, Counter[str]] = defaultdict(Counter)
     for execution in executions:
         amounts = _used_by(execution)

@@ -1,4 +1,4 @@
-"""Meters: what executions held, times how long they held it, and what they moved, in whole units so that sums are
+"""Metering: resources that executions held, times their duration, and bytes moved, in whole units so that sums are
 exact.
 """
 
@@ -17,7 +17,7 @@ HOUR_US = 3_600_000_000
 
 
 class Meter(StrEnum):
-    """What is measured, in the unit that a rate is for."""
+    """Metered quantities, in the units of rates."""
 
     CORE_HOURS = "core_hours"
     MEMORY_GIB_HOURS = "memory_gib_hours"
@@ -39,16 +39,17 @@ ONE: Mapping[Meter, int] = MappingProxyType(
         Meter.WRITTEN_GB: 10**9,
     }
 )
-"""One of a meter in its smallest units: thousandths of a core, bytes, devices, bytes per second or views, times
-microseconds; of what was moved, bytes."""
+"""The smallest units in one unit of each meter: thousandths of a core, bytes, devices, bytes per second or views, times
+microseconds; bytes for moved data.
+"""
 
 
 @value(frozen=True, slots=True)
 class MeteredUse:
-    """What was held of one meter; `units` are its smallest (see `ONE`).
+    """Use of one meter; `units` are its smallest (see `ONE`).
 
-    `device`: the kind, for device hours. `execution_id`: empty where executions are added up. `unused`: the share of it
-    that was not used, from 0 to 1, as far as there are samples.
+    `device`: the kind, for device hours. `execution_id`: empty for sums over executions. `unused`: the unused share,
+    from 0 to 1, as far as there are samples.
     """
 
     tenant: str
@@ -62,14 +63,14 @@ class MeteredUse:
 
 
 def microseconds(at_s: float) -> int:
-    """Return a time since the epoch in whole microseconds, as PostgreSQL's `round` does."""
+    """Return a time since the epoch in whole microseconds, rounded like PostgreSQL's `round`."""
     return round(at_s * 1_000_000)
 
 
 def expected_use(application: Application, tenant: str, user: str, run_s: float) -> tuple[MeteredUse, ...]:
-    """Return what an application holds if all its services run for that time, and preferred bandwidth is granted.
+    """Return the use of an application if all its services run for that time, with its preferred bandwidth granted.
 
-    What it will move is not known.
+    The bytes that it will move are unknown.
     """
     us = microseconds(run_s)
     reserved: Resources = application.total_resources()

@@ -1,4 +1,4 @@
-"""Who is notified of what happens to executions, and where notifications may be sent."""
+"""Notifications of events of executions, and the addresses that they may be sent to."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Network = IPv4Network | IPv6Network
 URL_MAX = 2000
 MAIL_SCHEME = "mailto"
 LOCAL_PART_MAX = 64
-# RFC 5321, 4.1.2: a dot-string, without what else a URL or a mail server may take for something of its own.
+# RFC 5321, 4.1.2: a dot-string, without characters that have a meaning in URLs or mail servers.
 _LOCAL_PART = re.compile(r"[A-Za-z0-9!#$'*+/=^_`{|}~-]+(?:\.[A-Za-z0-9!#$'*+/=^_`{|}~-]+)*")
 _PORTS = {"https": 443, "http": 80}
 _PORT_MIN = 1024
-# IPv6 addresses that lead to the IPv4 address of their last 32 bits behind a gateway: NAT64 (RFC 6052, 2.1).
+# IPv6 addresses with a gateway to the IPv4 address of their last 32 bits: NAT64 (RFC 6052, 2.1).
 _TRANSLATED = IPv6Network("64:ff9b::/96")
-# Not globally reachable by IANA's registries of special-purpose addresses, or withdrawn; Python knows them in part.
-# In a prefix of a site (RFC 8215), the IPv4 address stands at a place that only the site knows.
+# Not globally reachable by IANA's registries of special-purpose addresses, or withdrawn; Python knows them in part. In
+# a prefix of a site (RFC 8215), only the site knows the position of the IPv4 address.
 _SPECIAL: tuple[Network, ...] = (
     *(IPv4Network(one) for one in ("192.0.0.0/24", "192.88.99.0/24")),
     *(IPv6Network(one) for one in ("64:ff9b:1::/48", "100::/63", "2001::/23", "3fff::/20", "5f00::/16", "fec0::/10")),
@@ -35,13 +35,13 @@ _LOCAL_NAMES = frozenset({"localhost", "localhost6", "ip6-localhost", "ip6-loopb
 
 
 class TargetRefused(Exception):  # noqa: N818 - the name is the fact
-    """Notifications are not sent there; the text says why."""
+    """Zoe sends no notifications to this target; the text gives the cause."""
 
 
 @value(frozen=True, slots=True)
 class Notification:
-    """What happened to an execution, or that an array has ended. id: of the event in the journal. at_s: seconds since
-    the epoch.
+    """An event of an execution, or the end of an array. id: of the event in the journal. at_s: seconds since the
+    epoch.
     """
 
     id: int
@@ -60,18 +60,17 @@ class Notification:
     ended_at_s: float | None
     missed: DeadlineMiss | None = None
     asked: tuple[str, ...] = ()
-    """The kinds that the description asks for."""
+    """The kinds that the description requests."""
     in_array: bool = False
-    """Whether it is the execution of an index."""
+    """Whether the execution belongs to an array."""
     counts: Mapping[str, int] | None = None
-    """Of a whole array that has ended: indices by state. Then `execution_id` is the id of the array."""
+    """For the end of a whole array: number of indices by state. Then `execution_id` is the id of the array."""
 
 
 @value(frozen=True, slots=True)
 class ScheduleRefusal:
     """A time of a schedule at which its run was refused. id: of its record. due_s, at_s: seconds since the epoch.
-
-    code, message: why, as a submission would have been answered.
+    code, message: the refusal that a submission would have got.
     """
 
     id: int
@@ -86,7 +85,7 @@ class ScheduleRefusal:
 
 @value(frozen=True, slots=True)
 class TargetAddress:
-    """Where a webhook is sent to: scheme, host without brackets, port, and what follows it in the URL."""
+    """Address of a webhook: scheme, host without brackets, port, and the rest of the URL."""
 
     scheme: str
     host: str
@@ -101,9 +100,9 @@ class TargetAddress:
 
 
 def web_address(url: str, inside: Sequence[Network] = ()) -> TargetAddress:
-    """Return the parts of the URL of a webhook; TargetRefused.
+    """Return the parts of a webhook's URL; TargetRefused.
 
-    `inside`: networks of the site that webhooks may reach; where there are none, only HTTPS is allowed.
+    `inside`: networks of the site that webhooks may reach; without any, only HTTPS is allowed.
     """
     try:
         parts = urlsplit(url)
@@ -131,7 +130,7 @@ def web_address(url: str, inside: Sequence[Network] = ()) -> TargetAddress:
 
 
 def _is_local(host: str) -> bool:
-    """Return whether each resolver answers a name with an address of its own machine (RFC 6761, 6.3), or hosts files
+    """Return whether resolvers answer a name with an address of their own machine (RFC 6761, 6.3), or hosts files
     usually do.
     """
     name = host.removesuffix(".").lower()
@@ -141,7 +140,7 @@ def _is_local(host: str) -> bool:
 def check_address(address: Address, inside: Sequence[Network]) -> None:
     """Raise TargetRefused unless an address is public, or in one of these networks.
 
-    Others are of this machine and its neighbours, which trust where a request comes from.
+    Other addresses belong to this machine and its neighbours, which trust requests by their origin.
     """
     if any(address in network for network in inside):
         return
@@ -157,7 +156,7 @@ def check_address(address: Address, inside: Sequence[Network]) -> None:
 
 
 def mail_address(url: str, domains: Sequence[str]) -> str:
-    """Return the address of a `mailto:` URL; TargetRefused if it is none, or its domain is not among these."""
+    """Return the address of a `mailto:` URL; TargetRefused if it is invalid, or its domain is not in the list."""
     address = url.removeprefix(f"{MAIL_SCHEME}:")
     local, at, domain = address.rpartition("@")
     if not (at and domain and _LOCAL_PART.fullmatch(local)) or len(local) > LOCAL_PART_MAX:
@@ -178,7 +177,7 @@ def _literal(host: str) -> Address | None:
     try:
         return ip_address(host)
     except ValueError:
-        # What else C libraries read as an address: `127.1`, `0x7f.1`, `2130706433`.
+        # Other forms that C libraries read as an address: `127.1`, `0x7f.1`, `2130706433`.
         if host.replace(".", "").replace("x", "").isalnum() and host.rpartition(".")[2][:1].isdigit():
             raise TargetRefused(f"{host} is neither a name nor an address") from None
         return None

@@ -1,4 +1,4 @@
-"""Bandwidth of the object store: what executions ask for, and what of it can be guaranteed."""
+"""Bandwidth of the object store: the demands of executions, and the possible guarantees."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Rates:
         return Rates(self.read + other.read, self.write + other.write)
 
     def __sub__(self, other: Rates) -> Rates:
-        """Subtract; negative where more is used than exists."""
+        """Subtract; negative if more is used than exists."""
         return Rates(self.read - other.read, self.write - other.write)
 
     def at_most(self, other: Rates) -> Rates:
@@ -44,8 +44,9 @@ class Rates:
 @value(frozen=True, slots=True)
 class StoreCapacity:
     """Bytes per second that the object store can guarantee in total, to all clients together.
-
-    one_proxy: what its largest proxy moves, both ways together; proxies: what all of them do. None: unknown."""
+    one_proxy: throughput of its largest proxy, both directions together; proxies: throughput of all proxies. None:
+    unknown.
+    """
 
     read: int = 0
     write: int = 0
@@ -54,14 +55,14 @@ class StoreCapacity:
 
     @property
     def rates(self) -> Rates:
-        """Return what can be guaranteed in each direction."""
+        """Return the possible guarantees in each direction."""
         return Rates(self.read, self.write)
 
 
 @value(frozen=True, slots=True)
 class BandwidthSupply:
-    """Bandwidth that can be guaranteed to executions in total; `problem` says why it is unknown. others: what standing
-    SLOs, rules and other clients of the store are promised beside.
+    """Bandwidth that can be guaranteed to executions in total; `problem` says why it is unknown. others: guarantees of
+    standing SLOs, rules and other clients of the store.
     """
 
     rates: Rates = Rates()
@@ -81,10 +82,11 @@ class BandwidthGuarantee:
 
 @value(frozen=True, slots=True)
 class TenantBandwidth:
-    """Bytes per second of a tenant: granted to its executions in total, moved lately, and granted but missed at
+    """Bytes per second of a tenant: granted to its executions in total, moved recently, and granted but missed at
     present.
 
-    None: the storage controller does not report it."""
+    None: the storage controller does not report it.
+    """
 
     granted: Rates = Rates()
     achieved: Rates | None = Rates()
@@ -97,19 +99,18 @@ def required(application: Application) -> Rates | None:
 
 
 def preferred(application: Application) -> Rates | None:
-    """Return the bandwidth that it prefers; None if it asks for none or requires it."""
+    """Return the preferred bandwidth; None if it requests none, or requires it."""
     return _wish(application, Guarantee.PREFERRED)
 
 
 def wished(application: Application) -> Rates | None:
-    """Return the bandwidth that it requires or prefers; None if it asks for none."""
+    """Return the required or preferred bandwidth; None if it requests none."""
     return required(application) or preferred(application)
 
 
 def never_promised(application: Application, capacity: Rates) -> Reason | None:
-    """Return why the required bandwidth can never be guaranteed, with the largest that could; None if it could.
-
-    capacity: what the object store can guarantee in total, to all clients together.
+    """Return why the required bandwidth can never be guaranteed, with the largest possible one; None if it can.
+    capacity: total guarantees of the object store, to all clients together.
     """
     wanted = required(application)
     if wanted is None or wanted.fits_in(capacity):
@@ -122,7 +123,7 @@ def never_promised(application: Application, capacity: Rates) -> Reason | None:
 
 
 def never_granted(application: Application, capacity: Rates) -> str:
-    """Return a sentence if the preferred bandwidth can never be guaranteed; empty if it could."""
+    """Return a sentence if the preferred bandwidth can never be guaranteed; empty if it can."""
     wanted = preferred(application)
     if wanted is None or wanted.fits_in(capacity):
         return ""
@@ -130,7 +131,7 @@ def never_granted(application: Application, capacity: Rates) -> str:
 
 
 def not_always_kept(application: Application, capacity: StoreCapacity) -> str:
-    """Return a sentence if the bandwidth can be guaranteed, but proxies cannot always move it; else empty."""
+    """Return a sentence if the bandwidth can be guaranteed, but proxies cannot always deliver it; else empty."""
     wanted = wished(application) or Rates()
     verb = "prefers" if required(application) is None else "requires"
     bound = _bound_of_proxies(wanted, capacity)
@@ -138,7 +139,7 @@ def not_always_kept(application: Application, capacity: StoreCapacity) -> str:
 
 
 def not_always_kept_together(tenant: str, granted: Rates, capacity: StoreCapacity) -> str:
-    """Return a sentence if proxies cannot always move all that a tenant is granted; else empty."""
+    """Return a sentence if proxies cannot always deliver all grants of a tenant; else empty."""
     bound = _bound_of_proxies(granted, capacity)
     return f"{tenant} is granted {_each_way(granted, capacity)}, but {bound}" if bound else ""
 
@@ -159,7 +160,7 @@ def _bound_of_proxies(wanted: Rates, capacity: StoreCapacity) -> str:
 
 
 def beyond(wanted: Rates, capacity: Rates) -> str:
-    """Return which demand exceeds what the object store can guarantee in total, and that total."""
+    """Return which demand exceeds the object store's total guarantees, and that total."""
     short = [f"{_exactly(rate)} to {what}" for what, rate, most in _ways(wanted, capacity) if rate > most]
     there = [f"{_exactly(most)} to {what}" for what, rate, most in _ways(wanted, capacity) if rate > most]
     return f"{' and '.join(short)}, but the object store can guarantee only {' and '.join(there)} in total"
@@ -177,16 +178,17 @@ def _ways(wanted: Rates, capacity: Rates) -> list[tuple[str, int, int]]:
 
 
 def _exactly(rate: int) -> str:
-    """Return a rate as in descriptions, not rounded, so that the largest rate given is accepted."""
+    """Return a rate in the form of descriptions, not rounded, so that the largest rate in a message is accepted."""
     return f"{(Decimal(rate) / _MB).normalize():f}MB/s"
 
 
 def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[BandwidthGuarantee, ...]:
-    """Return what to guarantee to executions that start, run or stop, in the order of requests.
+    """Return the guarantees for executions that start, run or stop, in the order of requests.
 
-    It includes all that is required, since only what fits was admitted; then each preference that still fits in the
-    supply. In both groups, present grants come first, then executions by time of placement. supply: in total; None
-    while it is unknown: then granted preferences are kept, and no others are added."""
+    They include all required bandwidth, since only executions with room for it were admitted; then each preference that
+    still fits in the supply. In both groups, present grants come first, then executions by time of placement. supply:
+    in total; None while it is unknown: then granted preferences are kept, and no others are added.
+    """
     placed = sorted(active, key=lambda e: (Mark.STORAGE_GRANTED not in e.marks, e.marks[Mark.PLACED], e.id))
     result = [
         BandwidthGuarantee(e.id, e.tenant, wish, True) for e in placed if (wish := required(e.application)) is not None
@@ -208,14 +210,17 @@ def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Bandwid
 def awaits_grant(execution: Execution) -> bool:
     """Return whether it must wait until the controller has put its required guarantee in force.
 
-    An execution that has started anything had its guarantee then; it continues when that is withdrawn."""
+    An execution with a started service had its guarantee then; it continues when that is withdrawn.
+    """
     if Mark.STORAGE_GRANTED in execution.marks or required(execution.application) is None:
         return False
     return Mark.STORAGE_WITHDRAWN not in execution.marks or not any(map(_has_started, execution.current()))
 
 
 def refused(execution: Execution) -> Reason | None:
-    """Return why an execution waits whose required bandwidth was refused, in this or the last attempt; else None."""
+    """Return the reason of an execution that waits because its required bandwidth was refused, in this or the last
+    attempt; else None.
+    """
     waits = execution.state in (ExecutionState.QUEUED, ExecutionState.STARTING)
     if not waits or not execution.storage_problem or not awaits_grant(execution):
         return None
@@ -233,13 +238,13 @@ def waits_for_store(execution: Execution) -> Reason | None:
 
 
 def pushed_down(application: Application) -> tuple[StorageObject, ...]:
-    """Return the inputs of which the store shall deliver only some rows and columns."""
+    """Return the inputs with a pushdown."""
     storage = application.storage
     return tuple(one for one in storage.inputs if one.pushdown is not None) if storage is not None else ()
 
 
 def without_views(application: Application) -> Application:
-    """Return the application as one that reads all its inputs plainly."""
+    """Return the application with all its inputs read plainly."""
     if not pushed_down(application) or application.storage is None:
         return application
     plain = tuple(changed(one, pushdown=None) for one in application.storage.inputs)
@@ -252,7 +257,7 @@ def view_schemes(s3_is_swift: bool) -> tuple[str, ...]:
 
 
 def no_service(one: StorageObject, services: Collection[str] | None) -> str:
-    """Return that its service does not exist, as a part of a sentence; nothing if it does, or is not known."""
+    """Return that its service does not exist, as a part of a sentence; empty if it does, or if that is unknown."""
     service = service_of(one.uri)
     if not service or services is None or service in services:
         return ""
@@ -274,7 +279,7 @@ def why_no_view(one: StorageObject, schemes: Collection[str], services: Collecti
 
 
 def awaits_inputs(execution: Execution) -> bool:
-    """Return whether it must wait until it is decided how its inputs are read."""
+    """Return whether it must wait for the decision on how its inputs are read."""
     return not execution.inputs and bool(pushed_down(execution.application))
 
 
@@ -298,5 +303,5 @@ def _wish(application: Application, guarantee: Guarantee) -> Rates | None:
 
 
 def is_promised(execution: Execution) -> bool:
-    """Return whether the cores of an execution are promised, since it is promised to end by a time."""
+    """Return whether the cores of an execution are promised, since it has a promise to end by a time."""
     return execution.promise is not None

@@ -1,4 +1,4 @@
-"""Reservations of executions over time, by day: the only record after executions are removed."""
+"""Reservations of executions by day: the only record after executions are removed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ class DayOfUser:
 
 @value(frozen=True, slots=True)
 class ResourceSeconds:
-    """Reserved cores and memory times the seconds for which services had them.
+    """Reserved cores and memory times the seconds of their reservation.
 
-    `store_bytes`: what the object store was bound to move, the granted bandwidth times the seconds for which it was
-    granted.
+    `store_bytes`: the granted bandwidth of the object store times the seconds of the grant.
     """
 
     core_s: float = 0.0
@@ -34,7 +33,7 @@ class ResourceSeconds:
     store_bytes: float = 0.0
 
     def __add__(self, other: ResourceSeconds) -> ResourceSeconds:
-        """Both together."""
+        """Return the sum."""
         return ResourceSeconds(
             self.core_s + other.core_s,
             self.memory_byte_s + other.memory_byte_s,
@@ -43,9 +42,9 @@ class ResourceSeconds:
 
 
 def daily_use(executions: Iterable[Execution], now_s: float | None = None) -> Mapping[DayOfUser, ResourceSeconds]:
-    """Use from the start of a service's process to its end, split at midnight UTC.
+    """Return the use from the start of a service's process to its end, split at midnight UTC.
 
-    What has not ended counts until `now_s`, or not at all.
+    Running services count until `now_s`, or not at all.
     """
     result: dict[DayOfUser, ResourceSeconds] = defaultdict(ResourceSeconds)
     for execution in executions:
@@ -58,13 +57,13 @@ def granted_by_day(execution: Execution, until_s: float | None) -> Mapping[int, 
     """Return for how many seconds of each day its bandwidth was granted; the present grant counts until the given time,
     or not at all.
 
-    One number a day, however often grants and withdrawals take turns.
+    One number for each day, however often grants and withdrawals alternate.
     """
     return granted_until(execution.granted_s, execution.marks.get(Mark.STORAGE_GRANTED), until_s)
 
 
 def granted_until(before: Mapping[int, float], since_s: float | None, until_s: float | None) -> Mapping[int, float]:
-    """Return seconds of each day: what was granted before, and from `since_s` until `until_s` if both are known."""
+    """Return seconds of each day: the earlier ones, plus those from `since_s` until `until_s` if both are known."""
     if since_s is None or until_s is None:
         return before
     result = dict(before)
@@ -74,7 +73,7 @@ def granted_until(before: Mapping[int, float], since_s: float | None, until_s: f
 
 
 def _parts(execution: Execution, now_s: float | None) -> Iterator[tuple[int, ResourceSeconds]]:
-    """What an execution used, each with its day."""
+    """Yield the use of an execution in parts, each with its day."""
     for service in execution.services:
         end_s = service.ended_at_s if service.ended_at_s is not None else now_s
         if service.started_at_s is not None and end_s is not None:

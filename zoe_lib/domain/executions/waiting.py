@@ -1,4 +1,4 @@
-"""How an execution spent its waiting time: every second has a cause, computed from its journal."""
+"""Waiting time of an execution by cause: every second has one, computed from its journal."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _BETWEEN_ATTEMPTS = {Cause.STOPPED: "Zoe was stopped, which ended it; it was wai
 
 @value(frozen=True, slots=True)
 class CauseSpan:
-    """A stretch of waiting under one cause, in seconds since the epoch; `sentence` is the reason at that time."""
+    """A period of waiting with one cause, in seconds since the epoch; `sentence` is the reason at that time."""
 
     cause: WaitCause
     since_s: float
@@ -108,7 +108,7 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
 
 
 def _with_late_holds(events: Iterable[ev.Event]) -> Iterator[ev.Event]:
-    """Yield the events; a hold of what is being requeued begins when it waits again."""
+    """Yield the events; a hold during a requeue begins when the execution waits again."""
     held: ev.Held | None = None
     stops = False
     for event in events:
@@ -146,7 +146,7 @@ def shares(waited: Iterable[CauseSpan]) -> list[CauseShare]:
 
 
 def cause_of(reason: Reason) -> WaitCause:
-    """Return the cause behind a reason. A full cluster counts as full even if nodes that it does not need are away."""
+    """Return the cause behind a reason. A full cluster counts as full even if nodes are away that it does not need."""
     return _BY_REASON[reason.code]
 
 

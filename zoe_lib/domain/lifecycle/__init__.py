@@ -1,1 +1,1 @@
-"""What may follow what: the transitions of an execution, and their consequences."""
+"""Transitions of executions, and their consequences."""

@@ -1,4 +1,4 @@
-"""What follows from the state of an execution's services: the rules of running, ending and retrying, in one place."""
+"""Events that follow from the states of an execution's services: the rules of running, ending and retrying."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from zoe_lib.domain.values.conditions import NOT_NEEDED, OTHERWISE
 # A retry would fail in the same way.
 _NEVER_RETRIED = frozenset({Cause.TIME_LIMIT, Cause.CANCELLED, Cause.IMAGE_UNAVAILABLE, Cause.NEVER_FITS})
 _DOUBLINGS_MAX = 60
-DEADLINE_PASSED = "the time has passed by which it had to end"
+DEADLINE_PASSED = "it had not ended at the required time"
 _TAKEN_BACK = (Cause.PREEMPTED, Cause.SCALED_DOWN)
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
 def settle(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> tuple[Execution, list[ev.Event]]:
-    """Apply consequences until there are none; return the execution after them, and the events that led there."""
+    """Apply consequences until there are none; return the execution after them, and their events."""
     events: list[ev.Event] = []
     while (event := next_event(execution, now_s, policy, cause_id)) is not None:
         execution = apply(execution, event)
@@ -66,9 +66,11 @@ def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str
 
 
 def missed_deadline(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
-    """Return that its deadline has passed before it ended; None if not, or if this was noted already.
+    """Return the event that its deadline has passed before its end; None if it has not, or if this was recorded
+    already.
 
-    What asks for a promise and has none misses nothing: it does not begin before its user accepts another time.
+    An execution that still awaits its promise misses no deadline: it does not begin before its user accepts another
+    time.
     """
     deadline_s = execution.deadline_s
     if deadline_s is None or deadline_s > now_s or execution.missed is not None or awaits_promise(execution):
@@ -79,8 +81,8 @@ def missed_deadline(execution: Execution, now_s: float, policy: Policy, cause_id
 
 
 def _done_by(at_s: float, execution: Execution, now_s: float, policy: Policy) -> bool:
-    """Return whether what ends it had happened by then, though the master sees it only now. What is tried again
-    has not ended.
+    """Return whether the event that ends it had happened by then, though the master sees it only now. An execution to
+    be retried has not ended.
     """
     if execution.terminal:
         return True
@@ -93,7 +95,7 @@ def _done_by(at_s: float, execution: Execution, now_s: float, policy: Policy) ->
 
 
 def _work_ended_s(execution: Execution) -> float | None:
-    """Return when the services ended that decide the outcome; None if they have not."""
+    """Return the end of the services that decide the outcome; None if they have not ended."""
     ending, core = execution.application.ending_component, execution.core_services()
     of_ending = [s for s in core if ending is not None and s.component == ending.name and not s.alive]
     deciding = of_ending or [s for s in core if _failed(s)]
@@ -103,9 +105,11 @@ def _work_ended_s(execution: Execution) -> float | None:
 
 
 def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
-    """It enters the queue when its conditions are met; when they no longer can be, it ends, or is held if so wished."""
+    """Return the event when its conditions are met: it enters the queue; if they no longer can be met, it ends, or is
+    held if requested.
+    """
     conditions = execution.conditions
-    if awaits_promise(execution) and conditions.dependencies_met:  # whether it may begin yet, or is held, or not
+    if awaits_promise(execution) and conditions.dependencies_met:  # whether or not it may begin yet, or is held
         return _unpromised(execution, now_s, cause_id)
     if conditions.met(now_s):
         return None if awaits_promise(execution) else _queued(now_s, cause_id)
@@ -117,7 +121,7 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
     return ev.Refused(
         at_s=now_s,
         cause_id=cause_id,
-        # What was to run after one of several failures was not needed: that nothing failed is no failure.
+        # It ran only after a failure of one of several, and none failed: it was not needed, and has not failed.
         outcome=Outcome.CANCELLED if conditions.any_of else Outcome.FAILED,
         cause=Cause.DEPENDENCY_FAILED,
         message=NOT_NEEDED if conditions.any_of else OTHERWISE,
@@ -129,17 +133,17 @@ def _queued(now_s: float, cause_id: str) -> ev.Event:
 
 
 def _past_promise(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
-    """What asks for a promise and has neither that nor offers by its time can get none any more."""
+    """Return the event when the requested time has passed without a promise or offers: none is possible any more."""
     if not awaits_promise(execution) or execution.offers is not None or execution.deadline_s is None:
         return None
     if now_s < execution.deadline_s:
         return None
-    why = "the time by which it was to end has passed before it could be promised"
+    why = "the requested time passed before it could be promised"
     return ev.Refused(at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.NO_PROMISE, message=why)
 
 
 def _unpromised(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
-    """Without a promise it runs only if its user accepts an offer in time."""
+    """Return the event when offers expire: without a promise it runs only if its user accepts one in time."""
     offers = execution.offers
     if offers is None or now_s < offers.ends_s:
         return None
@@ -148,14 +152,14 @@ def _unpromised(execution: Execution, now_s: float, cause_id: str) -> ev.Event |
 
 
 def _too_late(now_s: float, cause_id: str) -> ev.Event:
-    """It waited until the time by which it must have ended."""
+    """Return the event when it still waits at the time by which it must have ended."""
     return ev.Refused(
         at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.TIME_LIMIT, message=DEADLINE_PASSED
     )
 
 
 def due_at_s(execution: Execution, policy: Policy) -> float | None:
-    """Return the time at which something follows from the passing of time alone; None if nothing does."""
+    """Return the next time at which a change follows from the passing of time alone; None without one."""
     times = [s.not_before_s for s in execution.current() if s.state is ServiceState.CREATED and s.not_before_s > 0]
     if execution.state is ExecutionState.QUEUED:
         times = [execution.not_before_s] if execution.not_before_s > 0 else []
@@ -172,9 +176,9 @@ def due_at_s(execution: Execution, policy: Policy) -> float | None:
 
 
 def may_start(execution: Execution, now_s: float) -> Iterator[Service]:
-    """Placed services whose turn has come: every essential service of a lower start-up order is ready or done.
+    """Yield placed services that may start: every essential service of a lower start-up order is ready or done.
 
-    None before the bandwidth is granted that the execution requires, and it is decided how its inputs are read.
+    None before the required bandwidth is granted, and the way of reading its inputs is decided.
     """
     if execution.state not in _STARTED or awaits_grant(execution) or awaits_inputs(execution):
         return
@@ -189,7 +193,7 @@ def may_start(execution: Execution, now_s: float) -> Iterator[Service]:
 
 
 def wants_elastic(execution: Execution, now_s: float) -> Iterator[tuple[Component, list[Service]]]:
-    """Elastic services that have no node yet and may be given one now, by component."""
+    """Yield elastic services without a node that may get one now, by component."""
     waiting: dict[str, list[Service]] = {}
     for service in execution.elastic_services():
         if service.state is ServiceState.CREATED and service.node is None and service.not_before_s <= now_s:
@@ -287,7 +291,7 @@ def _running(execution: Execution, now_s: float, cause_id: str) -> ev.Event | No
 
 
 def _scaled_down(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
-    """Stop a service that is not wanted any more."""
+    """Stop a service that was scaled down."""
     if len(execution.services) == execution.application.instance_count:
         return None
     why = Cause.SCALED_DOWN
@@ -315,7 +319,7 @@ def _elastic_retry(execution: Execution, now_s: float, policy: Policy, cause_id:
 
 
 def _failures(execution: Execution, service: Service) -> int:
-    """Return how often this elastic slot failed in all attempts; being taken back is no failure."""
+    """Return how often this elastic slot failed in all attempts; being taken back is not a failure."""
     slot = (service.component, service.index)
     return sum(
         1 for s in execution.services if (s.component, s.index) == slot and _failed(s) and s.cause not in _TAKEN_BACK
@@ -366,7 +370,7 @@ def _longest_pause_s(execution: Execution, policy: Policy) -> float:
 
 
 def _grown_memory(execution: Execution) -> Mapping[str, int]:
-    """Return how much memory the components reserve in the next attempt that ran out of it in this one."""
+    """Return the memory that components which ran out of it reserve in the next attempt."""
     factor = execution.application.retry.memory_factor
     if factor is None:
         return {}
@@ -378,18 +382,18 @@ def _grown_memory(execution: Execution) -> Mapping[str, int]:
 def backs_off(execution: Execution, now_s: float, policy: Policy) -> bool:
     """Return whether it is too early for its next attempt.
 
-    A pause longer than any that the policy gives is that of a clock that has gone back since: it is over.
+    A pause longer than the policy's maximum means that the clock was set back: it is over.
     """
     longest_s = max(policy.retry_backoff_max_s, _longest_pause_s(execution, policy))
     return 0 < execution.not_before_s - now_s <= longest_s
 
 
 def will_retry(execution: Execution, policy: Policy) -> bool:
-    """Return whether a stopping execution is queued again when nothing of it is left."""
+    """Return whether a stopping execution is queued again once all its services have ended."""
     if execution.outcome is not Outcome.FAILED or execution.cause in _NEVER_RETRIED:
         return False
     if execution.cause in (Cause.STOPPED, Cause.STORAGE_UNAVAILABLE, Cause.REQUEUED):
-        # An operator stopped the back-end or the storage controller, or a user wished it, any number of times.
+        # An operator stopped the back-end or the storage controller, or a user requested it: any number of times.
         return True
     if execution.cause in PLATFORM_CAUSES:
         uncharged = execution.attempt - 1 - execution.failed_attempts
@@ -401,7 +405,7 @@ def will_retry(execution: Execution, policy: Policy) -> bool:
 
 
 def _may_help(execution: Execution) -> bool:
-    """Return whether a retry may end otherwise, by what the user says of failures."""
+    """Return whether a retry may end differently, by the user's retry rule."""
     rule = execution.application.retry
     if execution.cause is Cause.OUT_OF_MEMORY:
         return rule.memory_factor is not None
@@ -409,8 +413,9 @@ def _may_help(execution: Execution) -> bool:
 
 
 def _may_be_the_views(execution: Execution) -> bool:
-    """Return whether this attempt failed while it read an input through a view; at most once, as retries
-    read plainly."""
+    """Return whether this attempt failed while it read an input through a view; at most once, since retries read
+    plainly.
+    """
     if execution.cause in PLATFORM_CAUSES or Mark.VIEW_FAILED in execution.marks:
         return False
     ran = any(service.started_at_s is not None for service in execution.current())

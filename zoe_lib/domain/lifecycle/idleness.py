@@ -1,4 +1,4 @@
-"""Decide when an unused interactive execution is warned, and when it is ended."""
+"""Decide when an idle interactive execution gets a warning, and when it is ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState
 def idle_event(
     execution: Execution, used_at_s: float | None, now_s: float, policy: Policy, cause_id: str
 ) -> ev.Event | None:
-    """Return the event that follows from its last use (None: unused so far); None if nothing follows now."""
+    """Return the event that follows from its last use (None: never used); None if nothing follows now."""
     due_s = idle_due_s(execution, used_at_s, policy)
     if due_s is None or now_s < due_s:
         return None
@@ -30,7 +30,7 @@ def idle_event(
 
 
 def idle_due_s(execution: Execution, used_at_s: float | None, policy: Policy) -> float | None:
-    """Return the time of the next event unless it is used; None if nothing will follow."""
+    """Return the time of the next event unless it is used; None if there will be none."""
     if execution.state is not ExecutionState.RUNNING or execution.application.kind is not ApplicationKind.INTERACTIVE:
         return None
     if not policy.idle_after_s or not (_seen_used(execution) or policy.idle_without_ports):
@@ -41,7 +41,7 @@ def idle_due_s(execution: Execution, used_at_s: float | None, policy: Policy) ->
 
 
 def _seen_used(execution: Execution) -> bool:
-    """Return whether its use passes through the proxy, so that it can be seen."""
+    """Return whether its use passes through the proxy, and so is visible."""
     return any(port.proxied for component in execution.application.components for port in component.ports)
 
 
@@ -50,5 +50,5 @@ def _since_s(execution: Execution, used_at_s: float | None) -> float:
 
 
 def _warned(execution: Execution, used_at_s: float | None) -> bool:
-    """Return whether its warning still holds: a later use cancels it."""
+    """Return whether its warning is still valid: a later use cancels it."""
     return execution.marks.get(Mark.IDLE_WARNED, 0.0) > _since_s(execution, used_at_s)

@@ -1,4 +1,4 @@
-"""The legal transitions and `apply`, the only way to change an execution."""
+"""The legal transitions, and `apply`, the only way to change an execution."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from zoe_lib.domain.values.storage import Bandwidth, Guarantee
 EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Submitted: frozenset({E.SUBMITTED}),
     ev.Queued: frozenset({E.SUBMITTED}),
-    # While it stops to be requeued, it can be held before its next attempt.
+    # While it stops for a requeue, it can be held before its next attempt.
     ev.Held: frozenset({E.SUBMITTED, E.QUEUED, E.STOPPING}),
     ev.Released: frozenset({E.SUBMITTED, E.STOPPING}),
     ev.DependencyEnded: frozenset({E.SUBMITTED}),
@@ -51,7 +51,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Forecasted: frozenset({E.QUEUED}),
     ev.StartPlanned: frozenset({E.QUEUED}),
     ev.Refused: frozenset({E.SUBMITTED, E.QUEUED}),
-    # A guarantee may come when an execution that did not wait for it is already ready.
+    # A guarantee may arrive when an execution that did not wait for it is already ready.
     ev.StorageGranted: frozenset({E.STARTING, E.RUNNING}),
     ev.StorageRefused: frozenset({E.STARTING}),
     ev.StorageDeclined: frozenset({E.STARTING, E.RUNNING}),
@@ -90,7 +90,7 @@ SERVICE_TRANSITIONS: Mapping[type[ev.Event], frozenset[ServiceState]] = {
 
 
 class IllegalTransition(Exception):  # noqa: N818 - the name is the fact
-    """An event that cannot happen to this execution; carries the execution's story."""
+    """An event that is illegal for this execution; carries the execution's story."""
 
     def __init__(self, execution: Execution, event: ev.Event, why: str) -> None:
         self.execution = execution
@@ -99,7 +99,7 @@ class IllegalTransition(Exception):  # noqa: N818 - the name is the fact
 
 
 def story(execution: Execution) -> str:
-    """Return the state of the execution and its services in one line, for errors and logs."""
+    """Return the states of the execution and its services in one line, for errors and logs."""
     services = ", ".join(
         f"{s.name}#{s.attempt} {s.state}" + (f" on {s.node}" if s.node else "") for s in execution.services
     )
@@ -176,7 +176,9 @@ def _dependency_ended(event: ev.DependencyEnded, execution: Execution, version: 
 
 @_change.register
 def _modified(event: ev.Modified, execution: Execution, version: int) -> Execution:
-    """A time that is still to come takes it out of the queue again. Offers were made for what it was."""
+    """Change the request. A begin time in the future takes it out of the queue again. Offers were made for the former
+    request.
+    """
     after = event.after
     if not same_instances(after.application, execution.application):
         raise IllegalTransition(execution, event, "its components or the numbers of their instances would change")
@@ -197,7 +199,7 @@ def _modified(event: ev.Modified, execution: Execution, version: int) -> Executi
 
 @_change.register
 def _scaled(event: ev.Scaled, execution: Execution, version: int) -> Execution:
-    """New instances get services; those that run and are not wanted any more are stopped (`consequences`)."""
+    """Create services for new instances; `consequences` stops running services that were scaled down."""
     for name, count in event.total_counts.items():
         try:
             least = execution.application.component(name).essential_count
@@ -220,7 +222,7 @@ def _scaled(event: ev.Scaled, execution: Execution, version: int) -> Execution:
 
 
 def _not_begun(service: Service, application: Application, event: ev.Scaled) -> Service:
-    """Return the service, ended if it has no place yet and is not wanted any more."""
+    """Return the service, ended if it has no node yet and was scaled down."""
     wanted = service.index < application.component(service.component).total_count
     if wanted or service.state is not S.CREATED or service.node is not None:
         return service
@@ -228,7 +230,7 @@ def _not_begun(service: Service, application: Application, event: ev.Scaled) -> 
 
 
 def _out_of_queue(execution: Execution, at_s: float) -> Execution:
-    """The time outside is no waiting in the queue, which begins anew."""
+    """Take it out of the queue: the time outside is not waiting time, which begins anew."""
     marks, earlier = dict(execution.marks), execution.earlier
     queued_at_s = marks.pop(Mark.QUEUED, None)
     if queued_at_s is not None:
@@ -243,7 +245,7 @@ def _out_of_queue(execution: Execution, at_s: float) -> Execution:
 
 @_change.register
 def _promised(event: ev.Promised, execution: Execution, version: int) -> Execution:
-    """The deadline is that of the promise from now on."""
+    """Put the promise in force: the deadline is now the promised time."""
     if execution.promise is not None:
         raise IllegalTransition(execution, event, "it has a promise already")
     if event.offer and (execution.offers is None or execution.offers.terms(event.offer) != event.terms):
@@ -262,7 +264,7 @@ def _promised(event: ev.Promised, execution: Execution, version: int) -> Executi
 
 
 def with_bandwidth(application: Application, read_bytes_per_s: int | None) -> Application:
-    """Return the application with this bandwidth to read required."""
+    """Return the application with this read bandwidth required."""
     if read_bytes_per_s is None or application.storage is None:
         return application
     before = application.storage.bandwidth or Bandwidth()
@@ -279,7 +281,7 @@ def _promise_offered(event: ev.PromiseOffered, execution: Execution, version: in
 
 @_change.register
 def _promise_adjusted(event: ev.PromiseAdjusted, execution: Execution, version: int) -> Execution:
-    """Never more services than the terms say, and never a lower rate."""
+    """Record new guarantees: never more services than in the terms, and never a lower rate."""
     promise = execution.promise
     if promise is None or not 0 <= event.elastic <= promise.terms.elastic:
         raise IllegalTransition(execution, event, f"its promise does not guarantee {event.elastic}")
@@ -297,7 +299,7 @@ def _promise_adjusted(event: ev.PromiseAdjusted, execution: Execution, version: 
 
 @_change.register
 def _promise_at_risk(event: ev.PromiseAtRisk, execution: Execution, version: int) -> Execution:
-    """It is said once."""
+    """Record that the promise is at risk, once."""
     promise = execution.promise
     if promise is None or promise.notice is not None:
         raise IllegalTransition(execution, event, "it has no promise, or this was said already")
@@ -351,7 +353,7 @@ def _storage_declined(event: ev.StorageDeclined, execution: Execution, version: 
 
 @_change.register
 def _storage_withdrawn(event: ev.StorageWithdrawn, execution: Execution, version: int) -> Execution:
-    """Of the marks granted and withdrawn, only the valid one exists."""
+    """Withdraw the grant: of the marks granted and withdrawn, only the valid one exists."""
     if Mark.STORAGE_GRANTED not in execution.marks:
         raise IllegalTransition(execution, event, "it has no guarantee")
     marks = {**execution.marks, Mark.STORAGE_WITHDRAWN: event.at_s}
@@ -369,10 +371,10 @@ def _tenant_credential_used(event: ev.TenantCredentialUsed, execution: Execution
 
 @_change.register
 def _storage_transferred(event: ev.StorageTransferred, execution: Execution, version: int) -> Execution:
-    """Each credential counts once; later ones have a higher generation."""
+    """Add transfers: each credential counts once; later ones have a higher generation."""
     before = execution.transfers
     if before is not None and event.transfers.generation <= before.generation:
-        raise IllegalTransition(execution, event, f"the journal has what was moved until {before.generation}")
+        raise IllegalTransition(execution, event, f"it has the transfers until generation {before.generation}")
     moved = changed(event.transfers, at_s=event.at_s)
     return changed(execution, version=version, transfers=moved.with_earlier(before))
 
@@ -468,13 +470,13 @@ def _running(event: ev.Running, execution: Execution, version: int) -> Execution
 
 @_change.register
 def _idle_warned(event: ev.IdleWarned, execution: Execution, version: int) -> Execution:
-    """Only the newest warning counts: each use cancels the one before."""
+    """Record a warning: only the newest one counts, since each use cancels the earlier one."""
     return changed(execution, version=version, marks={**execution.marks, Mark.IDLE_WARNED: event.at_s})
 
 
 @_change.register
 def _deadline_missed(event: ev.DeadlineMissed, execution: Execution, version: int) -> Execution:
-    """Each deadline is missed once."""
+    """Record a missed deadline: each deadline is missed at most once."""
     if execution.missed is not None or event.miss.deadline_s != execution.deadline_s:
         raise IllegalTransition(execution, event, "this deadline is not its own, or has been missed already")
     return changed(execution, version=version, missed=event.miss)
@@ -483,7 +485,7 @@ def _deadline_missed(event: ev.DeadlineMissed, execution: Execution, version: in
 @_change.register
 def _stopping(event: ev.Stopping, execution: Execution, version: int) -> Execution:
     overtakes = event.outcome is Outcome.CANCELLED and execution.outcome is Outcome.FAILED
-    # A program that is ended by its time limit may still ask for another attempt, as in Slurm.
+    # A program may still request another attempt while its time limit ends it, as in Slurm.
     overtakes |= event.cause is Cause.REQUEUED and execution.cause is Cause.TIME_LIMIT
     if execution.state is E.STOPPING and not overtakes:
         raise IllegalTransition(execution, event, f"it is already stopping, and its outcome is {execution.outcome}")
@@ -562,7 +564,7 @@ def _owner_changed(event: ev.OwnerChanged, execution: Execution, version: int) -
 
 
 _RULES: Mapping[type[ev.Event], Callable[[ev.Event, Execution, int], Execution]] = dict(_change.registry)
-"""The registry answers through a proxy, which takes longer."""
+"""A plain dict: lookups in the registry's proxy take longer."""
 
 
 def _queued_again(execution: Execution, event: ev.Requeued) -> Mapping[Mark, float]:
@@ -570,7 +572,7 @@ def _queued_again(execution: Execution, event: ev.Requeued) -> Mapping[Mark, flo
 
 
 def _with_attempt(execution: Execution, at_s: float) -> EarlierAttempts:
-    """Return the time of earlier attempts with that of the one that has ended now."""
+    """Return the time of earlier attempts plus the one that has just ended."""
     earlier, placed_at_s = execution.earlier, execution.marks.get(Mark.PLACED, at_s)
     queued_at_s = execution.marks.get(Mark.QUEUED, placed_at_s)
     pause_s = pause_of(execution, placed_at_s)
@@ -585,7 +587,7 @@ def _with_attempt(execution: Execution, at_s: float) -> EarlierAttempts:
 
 
 def _view_failed(execution: Execution, event: ev.Requeued) -> Mapping[Mark, float]:
-    """The only mark that later attempts keep: they read plainly."""
+    """Return the only mark that later attempts keep: they read plainly."""
     if event.plainly:
         return {Mark.VIEW_FAILED: event.at_s}
     return {mark: at_s for mark, at_s in execution.marks.items() if mark is Mark.VIEW_FAILED}
@@ -614,5 +616,5 @@ def _of_service(
 
 
 def _marked(execution: Execution, event: ev.Event, *marks: Mark) -> Mapping[Mark, float]:
-    """Return the first time counts; a mark is never moved."""
+    """Return the marks with these added: the first time counts, and a mark is never moved."""
     return {**execution.marks, **{mark: event.at_s for mark in marks if mark not in execution.marks}}

@@ -1,1 +1,1 @@
-"""What most others are made of: times, amounts, reasons, conditions."""
+"""Basic values of the domain: times, amounts, reasons, conditions."""

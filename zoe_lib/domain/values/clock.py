@@ -1,4 +1,4 @@
-"""Times in sentences. Pure: the calendar is computed, so that the scheduler needs no module of clocks."""
+"""Times in sentences. Pure: the calendar is computed, so that the scheduler imports no clock."""
 
 from __future__ import annotations
 

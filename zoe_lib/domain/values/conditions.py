@@ -1,4 +1,4 @@
-"""Conditions of an execution: what has to be true before it enters the queue."""
+"""Conditions that must be met before an execution enters the queue."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from zoe_lib.domain.values.frozen import changed, value
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 
 OTHERWISE = "an execution that it was to run after ended otherwise"
-"""Why it cannot run any more."""
+"""Message of a dependency that can no longer be met."""
 NOT_NEEDED = "none of the executions that it was to run after ended that way"
 
 
 @value(frozen=True, slots=True)
 class Dependency:
-    """Another execution that has to end first. `met`: whether it ended as the kind asks; None while it has not ended,
-    or while the master has not seen it.
+    """Another execution that must end first. `met`: whether it ended as required; None while it has not ended, or the
+    master has not seen its end.
     """
 
     kind: DependencyKind
@@ -27,7 +27,7 @@ class Dependency:
     def after(self, end: ExecutionState | None) -> bool | None:
         """Return whether this is met when the other execution is in that state; None: undecided.
 
-        `end` None: the execution is not known any more, so how it ended is not known either.
+        `end` None: the execution does not exist any more, so its outcome is unknown.
         """
         if end is None:
             return self.kind is DependencyKind.ANY
@@ -38,18 +38,17 @@ class Dependency:
         return (end is ExecutionState.SUCCEEDED) is (self.kind is DependencyKind.OK)
 
     def __str__(self) -> str:
-        """Return it as users write it."""
+        """Return the notation of users."""
         return f"{self.kind.value}:{self.on}"
 
 
 @value(frozen=True, slots=True)
 class Conditions:
-    """What keeps an execution from the queue: a hold, a time before which it must not begin, other executions.
-
+    """Conditions for the queue: a hold, a begin time, other executions.
     held: who holds it. begin_at_s: seconds since the epoch, None without. keep: hold it when a dependency can no longer
-    be met; else it ends then. any_of: one dependency that is met is enough. end_by_s: the time by which it must have
-    ended, seconds since the epoch; else it is ended then, whether it waits or runs. whole: the workflow with all of
-    which it is promised, or not at all, and how many executions that are; empty: it is promised by itself.
+    be met; else it ends then. any_of: one met dependency is enough. end_by_s: the time at which it is ended unless it
+    has ended, waiting or running, in seconds since the epoch. whole: the workflow of a joint promise, and its number of
+    executions; empty: its promise is its own.
     """
 
     held: Holder | None = None
@@ -63,26 +62,26 @@ class Conditions:
 
     @property
     def awaited(self) -> Iterator[Dependency]:
-        """Yield the dependencies that are undecided."""
+        """Yield the undecided dependencies."""
         return (one for one in self.after if one.met is None)
 
     def met(self, now_s: float) -> bool:
-        """Return whether nothing keeps it from the queue any more."""
+        """Return whether all conditions are met."""
         return self.met_but_for_time and self.begins_s <= now_s
 
     @property
     def met_but_for_time(self) -> bool:
-        """Return whether only the time before which it must not begin may still keep it from the queue."""
+        """Return whether all conditions but the begin time are met."""
         return self.held is None and self.dependencies_met
 
     @property
     def begins_s(self) -> float:
-        """Return when it may begin at the earliest, in seconds since the epoch; 0 without such a time."""
+        """Return the earliest begin, in seconds since the epoch; 0 without one."""
         return self.begin_at_s or 0.0
 
     @property
     def dependencies_met(self) -> bool:
-        """Return whether all that it runs after has ended as wished."""
+        """Return whether all dependencies have ended as required."""
         if self.any_of and self.after:
             return any(one.met for one in self.after)
         return all(one.met for one in self.after)
@@ -95,12 +94,12 @@ class Conditions:
         return any(one.met is False for one in self.after)
 
     def too_late(self, now_s: float) -> bool:
-        """Return whether it must have ended by now."""
+        """Return whether the time by which it must have ended has passed."""
         return self.end_by_s is not None and self.end_by_s <= now_s
 
     @property
     def times_s(self) -> tuple[float, ...]:
-        """Return the times at which the passing of time changes what may happen, in seconds since the epoch."""
+        """Return the times at which the conditions may change, in seconds since the epoch."""
         return tuple(at_s for at_s in (self.begin_at_s, self.end_by_s) if at_s is not None)
 
     def with_ended(self, on: str, ends: ExecutionState | None) -> Conditions:
@@ -115,9 +114,9 @@ NO_CONDITIONS = Conditions()
 
 
 def reason_of(conditions: Conditions, now_s: float) -> Reason | None:
-    """Return what keeps an execution from the queue, the longest lasting first; None if nothing does.
+    """Return the condition that keeps an execution from the queue, the longest lasting first; None if all are met.
 
-    Others who see the execution read this; what it runs after may be hidden from them, so it is not named.
+    Other users who see the execution read this; its dependencies may be hidden from them, so they are not named.
     """
     if conditions.held is not None:
         failed = conditions.impossible

@@ -1,4 +1,4 @@
-"""What became of a deadline, and what time an execution lost before its present attempt. Seconds."""
+"""Missed deadlines, and the time that an execution lost before its present attempt. Seconds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from zoe_lib.domain.values.frozen import value
 
 @value(frozen=True, slots=True)
 class EarlierAttempts:
-    """How long an execution waited in the queue before its present wait, and what attempts took that came to nothing.
-
+    """Time in the queue before the present wait, and time of attempts without a result.
     lost_s: of attempts that the platform ended, with a lost node for example. store_s: of those that waited for their
     bandwidth in vain. failed_s: of all others.
     """
@@ -28,9 +27,7 @@ NO_EARLIER = EarlierAttempts()
 
 @value(frozen=True, slots=True)
 class DeadlineMiss:
-    """An execution had not ended at its deadline. costs_s: seconds by cause. expected_s: the run time that was
-    expected; None: none was known.
-    """
+    """A missed deadline. costs_s: seconds lost by cause. expected_s: the expected run time; None: unknown."""
 
     deadline_s: float
     cause: DeadlineCause

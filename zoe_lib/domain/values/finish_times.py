@@ -8,20 +8,19 @@ from zoe_client.vocabulary import OfferKind, PromiseRisk
 from zoe_lib.domain.values.frozen import value
 
 CONFIDENCE = 0.9
-"""The confidence of a promise that names none."""
+"""Default confidence of a promise."""
 CONFIDENCE_LEAST, CONFIDENCE_MOST = 0.5, 0.99
 MEMBERS_MAX = 100
-"""Steps that are promised as a whole."""
+"""Maximum steps of a joint promise."""
 INDICES_PROMISED_MAX = 500
-"""Indices of an array that are promised together: equal ones are decided sooner than steps."""
+"""Maximum indices of an array's joint promise: equal ones are decided faster than steps."""
 
 
 @value(frozen=True, slots=True)
 class PromiseWish:
-    """What a user asks of a promise beside its time, which is the deadline.
-
-    confidence: how sure it must be, from 0.5 to 0.99. budget: what it may cost at most, as a decimal number in the
-    currency of the price list, or in core-hours without one; None: any price.
+    """A user's request for a promise; its time is the deadline.
+    confidence: required probability, from 0.5 to 0.99. budget: maximum cost, as a decimal number in the currency of the
+    price list, or in core-hours without one; None: any price.
     """
 
     confidence: float = CONFIDENCE
@@ -29,20 +28,19 @@ class PromiseWish:
 
 
 def budget_text(budget: float | None) -> str | None:
-    """Return a budget as a wish has it: all digits, without an exponent."""
+    """Return a budget in the form of a request: all digits, without an exponent."""
     return None if budget is None else f"{Decimal(str(budget)):f}"
 
 
 @value(frozen=True, slots=True)
 class FinishTerms:
-    """By when an execution ends, and what is guaranteed to it for that.
-
-    finish_s: seconds since the epoch. elastic: how many of its elastic services are guaranteed, in the order in which
-    they start. run_s: seconds from its placement in which it ends with this confidence. begin_by_s: when it is placed
-    at the latest. read_bytes_per_s: bandwidth of the object store to read; None: none beyond what it requires. price:
-    what it costs if it runs for `run_s`, as a decimal number; None: not known. runs: ended runs of its kind behind
-    this; 0: its declared run time. wide: these are few, or had other numbers of cores. views: whether its inputs with a
-    pushdown are read through views; None: that is decided when it starts.
+    """Terms of a promise: the end of an execution, and the guaranteed resources.
+    finish_s: seconds since the epoch. elastic: number of guaranteed elastic services, in start-up order. run_s: seconds
+    from its placement within which it ends, with this confidence. begin_by_s: latest time of its placement.
+    read_bytes_per_s: read bandwidth of the object store; None: none beyond its own requirement. price: cost if it runs
+    for `run_s`, as a decimal number; None: unknown. runs: number of similar ended runs behind the estimate; 0: its
+    declared run time. wide: these are few, or had other numbers of cores. views: whether its inputs with a pushdown are
+    read through views; None: decided at its start.
     """
 
     finish_s: float
@@ -60,8 +58,8 @@ class FinishTerms:
 
 @value(frozen=True, slots=True)
 class PromiseNotice:
-    """That a promise is expected to be broken: why, when the execution is now expected to end, and when this was said;
-    seconds since the epoch.
+    """A promise that is expected to be broken: the cause, the expected end, and the time of the notice; seconds since
+    the epoch.
     """
 
     risk: PromiseRisk
@@ -71,8 +69,8 @@ class PromiseNotice:
 
 @value(frozen=True, slots=True)
 class PromiseAdjustment:
-    """What is guaranteed to an attempt since `at_s`, instead of what the terms say: so many elastic services, and bytes
-    per second to read (None: those of the terms).
+    """Guarantees of an attempt since `at_s`, in place of the terms: elastic services, and bytes per second to read
+    (None: those of the terms).
     """
 
     elastic: int
@@ -83,8 +81,8 @@ class PromiseAdjustment:
 
 @value(frozen=True, slots=True)
 class Promise:
-    """Terms that are in force since `at_s`. offer: the number of the offer that they were; 0: they were asked for.
-    notice: that they are expected to be broken, which is said once. adjusted: the newest adjustment to progress.
+    """Terms in force since `at_s`. offer: the number of the accepted offer; 0: as requested.
+    notice: that they are expected to be broken, recorded once. adjusted: the newest adjustment to progress.
     """
 
     terms: FinishTerms
@@ -107,7 +105,7 @@ class Promise:
 
 @value(frozen=True, slots=True)
 class Offer:
-    """Other terms than those that were asked for; kind: in what they differ."""
+    """Alternative terms; kind: their difference from the request."""
 
     kind: OfferKind
     terms: FinishTerms
@@ -115,9 +113,9 @@ class Offer:
 
 @value(frozen=True, slots=True)
 class PromiseOffers:
-    """What can be promised instead of what was asked for, and why that cannot be; the first has number 1.
+    """Offers in place of the requested promise, and why that cannot be given; the first has number 1.
 
-    Each of them can be accepted until `ends_s`, seconds since the epoch; room is kept for all of them until then.
+    Each can be accepted until `ends_s`, seconds since the epoch; room is booked for all of them until then.
     """
 
     why: str

@@ -1,4 +1,4 @@
-"""When an execution is expected to start and end, forecast at one time."""
+"""Forecasts of an execution's start and end."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from zoe_lib.domain.values.frozen import value
 
 @value(frozen=True, slots=True)
 class Forecast:
-    """An answer to "when will mine start?", given at `at_s`; all times in seconds since the epoch.
-
-    wait_s: the wait that the simulation came to, before calibration; None when something ahead has no known end, and
-        then the times are None, too.
-    p50: half of all forecasts hold that start or end by then; p90: nine of ten do, by how earlier ones turned out.
+    """A forecast of start and end, made at `at_s`; all times in seconds since the epoch.
+    wait_s: simulated wait, before calibration; None when an execution ahead has no known end, and then the times are
+        None, too.
+    p50: half of all forecasts meet that start or end; p90: nine of ten do, by the outcomes of earlier ones.
     samples: how many earlier forecasts that rests on; 0 is a rule of thumb.
     extrapolated: the queue was too long to simulate all of it.
     """

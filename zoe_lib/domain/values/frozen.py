@@ -1,7 +1,8 @@
-"""Frozen values, and names that are quick to look up.
+"""Fast frozen values and cached properties.
 
-Every event of the journal makes several, so nothing is done as often as this. A dataclass that forbids assignment at
-run time has to get round its own ban for each field it is given, which takes a constructor ten times as long."""
+Every event of the journal makes several values, so they are made most often of all. A dataclass that forbids assignment
+at run time has to circumvent its own ban for each field, which makes a constructor ten times slower.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +14,7 @@ __all__ = ["TextEnum", "changed", "once", "value"]
 
 
 if TYPE_CHECKING:
-    # The type checker sees the declaration of the standard library: it refuses an assignment to a field of a frozen
-    # value.
+    # The type checker reads the standard library's declaration: it refuses an assignment to a field of a frozen value.
     from dataclasses import dataclass as value
     from dataclasses import replace as changed
     from functools import cached_property as once
@@ -24,13 +24,13 @@ else:
     from operator import attrgetter
 
     def value(*, frozen, slots=False, kw_only=False):
-        """Make a dataclass that compares and hashes as a frozen one; only the type checker keeps it frozen."""
+        """Make a dataclass that compares and hashes like a frozen one; only the type checker keeps it frozen."""
         return dataclass(unsafe_hash=frozen, slots=slots, kw_only=kw_only)
 
     class once:  # noqa: N801 - used as a decorator
-        """A cached_property without its lock, which takes longer than most of what values compute.
+        """A cached_property without its lock, which takes longer than most computations of values.
 
-        Two threads may compute the same at the same time.
+        Two threads may compute the same value at the same time.
         """
 
         def __init__(self, compute):
@@ -47,7 +47,7 @@ else:
             return result
 
     def changed(old, /, **changes):
-        """Return what `dataclasses.replace` returns, several times as fast; AttributeError for an unknown field.
+        """Return the result of `dataclasses.replace`, several times faster; AttributeError for an unknown field.
 
         Only for a `value` with slots, more than one field, and no keyword-only field.
         """
@@ -59,5 +59,5 @@ else:
 
     @cache
     def _fields(kind):
-        """How to read all fields at once."""
+        """Return a function that reads all fields at once."""
         return attrgetter(*kind.__dataclass_fields__)

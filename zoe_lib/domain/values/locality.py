@@ -1,4 +1,4 @@
-"""Places of the objects of inputs, as the object store reports them."""
+"""Places of inputs' objects, as the object store reports them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_lib.domain.values.storage import Located, StorageObject, located
 
 @value(frozen=True, slots=True)
 class InputObjects:
-    """A number of objects, and their bytes in all."""
+    """A number of objects, and their total bytes."""
 
     objects: int = 0
     bytes: int = 0
@@ -22,11 +22,11 @@ class InputObjects:
 
 @value(frozen=True, slots=True)
 class Places:
-    """Where the objects of an input lie.
+    """Places of an input's objects.
 
-    `listed`: all objects of the listing; `complete`: the listing has its end. `looked_at`: the objects whose places
-    were examined, a random sample if there are many. `hosts`: how much of these each host holds a copy of, by the
-    store's name or address of the host.
+    `listed`: all objects of the listing; `complete`: the listing is complete. `looked_at`: the examined objects, a
+    random sample if there are many. `hosts`: how much of these each host holds a copy of, by the store's name or
+    address of the host.
     """
 
     listed: InputObjects = field(default_factory=InputObjects)
@@ -49,7 +49,7 @@ class InputPlaces:
 def places_of(
     inputs: Iterable[StorageObject], tenant: str, locality: Mapping[Located, Places | None]
 ) -> tuple[InputPlaces, ...]:
-    """Return the places of these inputs, as far as they are known, with the 20 nodes that hold most."""
+    """Return the places of these inputs, as far as known, with the 20 nodes that hold most."""
     found = []
     for one in inputs:
         key = located(tenant, one.uri)

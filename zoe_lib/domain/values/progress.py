@@ -1,7 +1,7 @@
-"""How far an execution is, by what its program tells, and how long the rest takes. Pure.
+"""Progress of an execution as reported by its program, and the estimated rest. Pure.
 
-Programs tell what they like: an amount counts only if it can be one, one odd reading changes little, and what is kept
-is bounded. A total may grow, as the tasks that Spark knows do: then earlier readings are shares of the new total, too.
+Programs may report anything: an amount counts only if it is plausible, one odd reading changes little, and memory is
+bounded. A total may grow, like Spark's number of known tasks: then earlier readings are shares of the new total, too.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ TEXT_MAX = 200
 _RESTARTS_AFTER = 3
 _LEAST_READINGS = 6
 _WINDOW_MIN = 12
-# Two readings that lie closer than this share of the window say more of their noise than of the pace.
+# The pace between two readings closer than this share of the window is mostly noise.
 _APART = 1 / 3
 _INSTANT_S = 0.001
 
 
 @value(frozen=True, slots=True)
 class ProgressProbe:
-    """How the progress of an execution is read: exactly one of `file`, `port` and `spark`.
-
-    file: a file in the working directory of the component's first instance, whose last line counts. port: an HTTP port
-    of it, asked for `path`. spark: the port of a Spark driver's own pages, with Spark's REST interface.
+    """Source of an execution's progress: exactly one of `file`, `port` and `spark`.
+    file: a file in the working directory of the component's first instance; its last line counts. port: its HTTP port,
+    asked for `path`. spark: the port of a Spark driver's own pages, with Spark's REST interface.
     """
 
     file: str | None = None
@@ -39,7 +38,7 @@ class ProgressProbe:
 
 @value(frozen=True, slots=True)
 class ProgressReading:
-    """So much of the total was done at that time, in seconds since the epoch; a share has the total 1."""
+    """Amount done at a time, in seconds since the epoch; a share has the total 1."""
 
     at_s: float
     done: float
@@ -47,15 +46,14 @@ class ProgressReading:
 
     @property
     def share(self) -> float:
-        """Return the part that is done, from 0 to 1."""
+        """Return the finished share, from 0 to 1."""
         return self.done / self.total
 
 
 @value(frozen=True, slots=True)
 class ExecutionProgress:
-    """How far an attempt of an execution is: its readings, oldest first, and why the last one was not understood.
-
-    at_s: when it was last read, or last tried. text: what the share is of, such as tasks; empty for a plain share.
+    """Progress of an execution's attempt: its readings, oldest first, and why the last one was not understood.
+    at_s: time of the last reading, or try. text: the unit of the share, such as tasks; empty for a plain share.
     """
 
     execution_id: str
@@ -67,14 +65,14 @@ class ExecutionProgress:
 
     @property
     def share(self) -> float | None:
-        """Return the part that is done, by the newest reading; None before the first one."""
+        """Return the finished share, by the newest reading; None before the first one."""
         return self.readings[-1].share if self.readings else None
 
 
 @value(frozen=True, slots=True)
 class RemainingProgress:
-    """How long the rest takes: half of what was seen lately was faster; a quarter was faster than `low_s`, and a
-    quarter slower than `high_s`, which is None if that quarter made no progress.
+    """Estimated rest: half of the recent paces were faster; a quarter was faster than `low_s`, and a quarter slower
+    than `high_s`, which is None if that quarter made no progress.
     """
 
     seconds: float
@@ -83,7 +81,7 @@ class RemainingProgress:
 
 
 class NoProgress(ValueError):  # noqa: N818 - the name is the fact
-    """What a program tells is no progress; the text says why, without what it told."""
+    """A program's report is not progress; the text gives the cause, without the report."""
 
 
 def reading_of(at_s: float, done: float, total: float = 1.0) -> ProgressReading:
@@ -100,8 +98,8 @@ def reading_of(at_s: float, done: float, total: float = 1.0) -> ProgressReading:
 
 
 def not_less(reading: ProgressReading, before: ProgressReading | None) -> ProgressReading:
-    """Return a reading of parts that are only ever added, as tasks: where fewer are done than before, some are not told
-    any more.
+    """Return a reading of parts that are only ever added, such as tasks: if fewer are done than before, the program
+    does not report some of them any more.
     """
     if before is None or reading.done >= before.done:
         return reading
@@ -118,18 +116,18 @@ class ProgressHistory:
 
     @property
     def readings(self) -> tuple[ProgressReading, ...]:
-        """Return them, oldest first."""
+        """Return the readings, oldest first."""
         return tuple(self._readings)
 
     def take(self, reading: ProgressReading) -> str:
-        """Take the newest reading; return why it was not believed, or empty.
+        """Add the newest reading; return why it was rejected, or empty.
 
-        A lower one is believed only when it is repeated: then the program has begun a part of its work again. All of
-        the work at once, with nothing before, is no progress.
+        A lower one is accepted only when it is repeated: then the program has begun a part of its work again. A first
+        reading of 100 % is not progress.
         """
         kept = self._readings
         if not kept and reading.share >= 1:
-            return "it told from the start that all is done, while it runs"
+            return "it reported from the start that all is done, while it runs"
         if kept and reading.at_s <= kept[-1].at_s:
             self._set_back(kept[-1].at_s - reading.at_s + _INSTANT_S)
             kept = self._readings
@@ -140,7 +138,7 @@ class ProgressHistory:
         return ""
 
     def _set_back(self, by_s: float) -> None:
-        """Move all readings back, as the clock was."""
+        """Move all readings back with the clock."""
         self._readings = [changed(one, at_s=one.at_s - by_s) for one in self._readings]
         self._lower = [changed(one, at_s=one.at_s - by_s) for one in self._lower]
 
@@ -168,11 +166,11 @@ class ProgressHistory:
 
 
 def remaining_s(readings: Sequence[ProgressReading], now_s: float) -> RemainingProgress | None:
-    """Return how long the rest takes at the pace of the later half of the readings; None if that is not known.
+    """Return the estimated rest at the pace of the later half of the readings; None if unknown.
 
-    It is not known with few readings, without progress between them, and when all that is known of is done, though the
-    program runs. The pace is the median of those between readings that lie apart (Theil and Sen), so that one odd
-    reading changes it little.
+    It is unknown with few readings, without progress between them, and when all known work is done, though the program
+    runs. The pace is the median of the paces between readings that lie apart (Theil and Sen), so that one odd reading
+    changes it little.
     """
     known = [one for one in readings[-READINGS_MAX:] if one.at_s <= now_s]
     window = known[-max(_WINDOW_MIN, len(known) // 2) :]
@@ -191,7 +189,7 @@ def remaining_s(readings: Sequence[ProgressReading], now_s: float) -> RemainingP
 
 
 def _paces(window: Sequence[ProgressReading]) -> list[float]:
-    """Return how much was done per second between readings that lie apart, lowest first."""
+    """Return the amounts done per second between readings that lie apart, lowest first."""
     apart_s = (window[-1].at_s - window[0].at_s) * _APART
     pairs = [(a, b) for a, b in combinations(window, 2) if b.at_s - a.at_s >= apart_s and b.at_s > a.at_s]
     return sorted((b.done - a.done) / (b.at_s - a.at_s) for a, b in pairs)

@@ -1,4 +1,4 @@
-"""Why something was not started: stable codes with a sentence and counts."""
+"""Reasons why an execution waits: stable codes with a sentence and counts."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Reason:
 NOT_SHOWN_TO_FIT = (
     "it was not shown to fit, not even on empty nodes; it starts when a place is found and holds up no other"
 )
-"""The hint for a core for which the search neither found a packing nor proved that there is none."""
+"""Hint for essential services for which the search neither found a packing nor proved that there is none."""
 
 
 def holds_up_others(reason: Reason) -> bool:
-    """Return whether those behind it in the queue may start only by backfill."""
+    """Return whether later executions in the queue may start only by backfill."""
     return reason.code in (ReasonCode.NO_RESOURCES, ReasonCode.NO_NODES) and reason.hint != NOT_SHOWN_TO_FIT

@@ -1,4 +1,4 @@
-"""Amounts of what a node has and a service asks for, in whole units so that sums never drift."""
+"""Resources of nodes and services, in whole units so that sums never drift."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from zoe_lib.domain.values.frozen import value
 
 MEMORY_BYTES_MAX = 64 << 40
-"""The most that a component may reserve, or be limited to."""
+"""Maximum reservation or limit of a component."""
 _NO_DEVICES: Mapping[str, int] = MappingProxyType({})
 
 
@@ -49,7 +49,7 @@ class Resources:
         )
 
     def fits_in(self, free: Resources) -> bool:
-        """Return whether every amount asked for is there; an exact fit is a fit."""
+        """Return whether every requested amount is free; an exact fit is a fit."""
         return (
             self.cores_milli <= free.cores_milli
             and self.memory_bytes <= free.memory_bytes
@@ -61,7 +61,7 @@ NOTHING = Resources()
 
 
 def total(amounts: Iterable[Resources]) -> Resources:
-    """Return the sum of all amounts; nothing for none."""
+    """Return the sum of all amounts; zero for none."""
     return reduce(add, amounts, NOTHING)
 
 

@@ -1,9 +1,9 @@
-"""How many instances a component is to have by what is measured. Pure.
+"""Automatic scaling: the number of instances of a component from a measured value. Pure.
 
-The rule is that of Kubernetes' HorizontalPodAutoscaler (autoscaling/v2): for a share of the reservation, the number
-that runs times what is measured over what is wanted, with a dead band; for an amount, as many as it takes. More at
-once, but at most double, or four more; fewer only when the larger number was not wanted for a while. With a steady load
-the number wanted does not depend on how many run, so it comes to rest.
+The rule is that of Kubernetes' HorizontalPodAutoscaler (autoscaling/v2): for a share of the reservation, the running
+number times measured over target share, with a dead band; for an amount, as many as it takes. Scaling up is immediate,
+but at most double, or four more; scaling down waits until the larger number was not needed for a while. With a steady
+load the result does not depend on the running number, so it settles.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ from collections import deque
 from zoe_lib.domain.values.frozen import value
 
 DEAD_BAND = 0.1
-"""A share of the reservation this near to what is wanted changes nothing."""
+"""Deviation from the target share that changes nothing."""
 _AT_ONCE_MIN = 4
 _NEARLY = 1e-9
 
 
 @value(frozen=True, slots=True)
 class ScalingRule:
-    """Between which numbers of instances, and by what: exactly one of `cpu`, `query` and `port`.
-
-    cpu: the share of the reserved cores that instances are to use on average. query: an expression of Prometheus, whose
-    value is shared among instances, `per_instance` for each. port: the same for the number that an instance answers
-    with there, at `path`. interval_s: between two looks. calm_s: for how long fewer must have been enough.
+    """Limits on the number of instances, and the measured value: exactly one of `cpu`, `query` and `port`.
+    cpu: target share of the reserved cores in use, on average. query: a Prometheus expression for an amount that
+    instances share, `per_instance` for each. port: the same for the number that an instance reports there, at `path`.
+    interval_s: between two measurements. calm_s: how long fewer instances must have sufficed.
     """
 
     minimum: int
@@ -39,7 +38,7 @@ class ScalingRule:
     calm_s: float = 120.0
 
     def wanted(self, running: int, measured: float) -> int:
-        """Return how many instances are wanted of a component of which so many run; `measured`: the share of the
+        """Return the wanted number of instances of a component with `running` ones; `measured`: the share of the
         reserved cores that they use, or the amount.
         """
         if self.cpu is None:
@@ -52,14 +51,14 @@ class ScalingRule:
 
 
 class ScalingHistory:
-    """What was wanted of one component lately, and what it is given."""
+    """Recently wanted numbers of one component, and the number in force."""
 
     def __init__(self, began_s: float) -> None:
         self._began_s = began_s
         self._wanted: deque[tuple[float, int]] = deque()
 
     def given(self, rule: ScalingRule, now_s: float, present: int, wanted: int) -> int:
-        """Return how many instances it is to have now. `now_s`: of a clock that is not set back."""
+        """Return the number of instances from now on. `now_s`: of a clock that is not set back."""
         self._wanted.append((now_s, wanted))
         while self._wanted[0][0] < now_s - rule.calm_s:
             self._wanted.popleft()

@@ -1,4 +1,4 @@
-"""What an application asks of the object store, and what the storage controller answers."""
+"""Demands of an application on the object store, and answers of the storage controller."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoe_lib.domain.values.frozen import value
 
 
 class Guarantee(StrEnum):
-    """How an application treats its bandwidth: `required` waits for it, `preferred` starts without it."""
+    """Effect of a bandwidth demand: `required` waits for it, `preferred` starts without it."""
 
     REQUIRED = "required"
     PREFERRED = "preferred"
@@ -17,7 +17,7 @@ class Guarantee(StrEnum):
 
 @value(frozen=True, slots=True)
 class Bandwidth:
-    """Bytes per second that an application asks of the store; None: no demand."""
+    """Bytes per second that an application requests from the store; None: no demand."""
 
     read_bytes_per_s: int | None = None
     write_bytes_per_s: int | None = None
@@ -26,12 +26,12 @@ class Bandwidth:
 
 @value(frozen=True, slots=True)
 class Pushdown:
-    """Projection and selection to be done by the store: the columns wanted and the rows that match `where`."""
+    """Projection and selection by the store: the columns, and the rows that match `where`."""
 
     columns: tuple[str, ...] = ()
     where: str | None = None
     types: tuple[tuple[str, str], ...] = ()
-    """Types of columns, by the names of `column_types`; one without a type is read as a text."""
+    """Types of columns, by the names of `column_types`; a column without a type is text."""
 
 
 @value(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class CsvInput:
 class StorageObject:
     """A named input or output of an application: the URI of a prefix in the object store.
 
-    csv None: the usual format of CSV.
+    csv None: the default format of CSV.
     """
 
     name: str
@@ -72,11 +72,11 @@ def service_of(uri: str) -> str:
 
 
 Located = str
-"""A tenant's object whose places are reported: each tenant has its own account with containers."""
+"""A tenant's objects whose places are reported: each tenant has its own account with containers."""
 
 
 def located(tenant: str, uri: str) -> Located:
-    """Return the object that a tenant means by a URI."""
+    """Return a tenant's objects at a URI."""
     return f"{tenant} {uri}"
 
 
@@ -88,11 +88,10 @@ def whose(one: Located) -> tuple[str, str]:
 
 @value(frozen=True, slots=True)
 class InputRead:
-    """How an input is read in one attempt, decided once before any of its services starts.
-
+    """The way in which one attempt reads an input, decided once before any of its services starts.
     uri: the URI that services read. view: the id of the view, empty for the plain objects; columns: the columns of the
     view, in order. why: a sentence for users. share: bytes that a view delivers for each byte of the plain objects, by
-    a sample; None: not known. unanswered: plainly only because the storage controller gave no answer in time.
+    a sample; None: unknown. unanswered: read plainly because the storage controller did not answer in time.
     """
 
     name: str
@@ -106,7 +105,7 @@ class InputRead:
 
 @value(frozen=True, slots=True)
 class Credential:
-    """How a tenant logs in to a service of the object store; the key is never shown."""
+    """A tenant's login to a service of the object store; the key is never shown."""
 
     user: str
     key: str = field(repr=False)
@@ -114,9 +113,7 @@ class Credential:
 
 @value(frozen=True, slots=True)
 class StoreAccess:
-    """The services of the object store that this installation has, and those for which a tenant has a credential. None:
-    unknown.
-    """
+    """Services of the object store on this installation, and those with a credential of the tenant. None: unknown."""
 
     services: frozenset[str] | None = None
     tenant: str = ""

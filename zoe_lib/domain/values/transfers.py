@@ -1,4 +1,4 @@
-"""What executions moved to and from the object store with credentials of their own: bytes of bodies, not of headers."""
+"""Bytes that executions moved to and from the object store with their own credentials: bodies, without headers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from zoe_lib.domain.values.frozen import value
 
 @value(frozen=True, slots=True)
 class StoreTransfers:
-    """What an execution moved with the credentials that have ended, one for each attempt.
-
-    generation: of the newest of these. transferring_s: seconds in which any request waited for the store or moved
-    bytes. waiting_s: the same added up over requests. whole: whether all proxies of the store have told all of it.
+    """Transfers of an execution with its ended credentials, one for each attempt.
+    generation: of the newest of these. transferring_s: seconds with at least one request that waited for the store or
+    moved bytes. waiting_s: the same added up over requests. whole: whether all proxies of the store have reported
+    everything.
     at_s: when the journal got the newest.
     """
 
@@ -23,7 +23,7 @@ class StoreTransfers:
     at_s: float = 0.0
 
     def with_earlier(self, earlier: StoreTransfers | None) -> StoreTransfers:
-        """Return the sum with what was moved before."""
+        """Return the sum with earlier transfers."""
         if earlier is None:
             return self
         return StoreTransfers(

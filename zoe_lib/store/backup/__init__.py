@@ -1,1 +1,1 @@
-"""Backups: written, signed, checked and restored."""
+"""Write, sign, check and restore backups."""

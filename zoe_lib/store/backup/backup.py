@@ -1,7 +1,7 @@
-"""Backups: one file with every row of Zoe's tables, as they are at one moment, and the key of stored credentials.
+"""Write backups: one file with every row of Zoe's tables at one moment, and the key of stored credentials.
 
 The file is a zip archive with one member for each table, in PostgreSQL's COPY format, which every version of PostgreSQL
-reads. `manifest.json` says which tables of which revision they are.
+reads. `manifest.json` names the tables and their revision.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from zoe_lib.store.sql.connection.database import with_driver
 from zoe_lib.store.sql.journal.journal import last_id
 
 REVISION_TABLE = "alembic_version"
-# Copying millions of rows takes longer than any statement of a program that serves users may.
+# Copying millions of rows takes longer than the statement limit of programs that serve users.
 _OPTIONS = "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=20s -c timezone=UTC"
 
 
@@ -38,7 +38,7 @@ def back_up(url: str, path: Path, key_file: Path, version: str, at_s: float) -> 
             connection.execute(text("SET TRANSACTION READ ONLY"))
             manifest = _copy_tables(connection, archive, version, at_s)
         if _key(key_file) != key:
-            raise StoreError("the key of credentials was replaced meanwhile; back up again when zoe-keys has ended")
+            raise StoreError("the key of credentials was replaced during the backup; repeat it when zoe-keys has ended")
         if key is not None:
             archive.writestr(KEY_FILE, key)
         archive.writestr(MANIFEST, json.dumps(asdict(manifest)))
@@ -47,7 +47,7 @@ def back_up(url: str, path: Path, key_file: Path, version: str, at_s: float) -> 
 
 @contextmanager
 def one_transaction(url: str, isolation_level: Any = "READ COMMITTED") -> Iterator[Connection]:
-    """Yield a connection whose one transaction is committed at the end, without time limits for statements."""
+    """Yield a connection with one transaction, committed at the end, without time limits for statements."""
     arguments = {"application_name": "zoe-setup", "connect_timeout": 5, "options": _OPTIONS}
     engine: Engine = create_engine(with_driver(url), isolation_level=isolation_level, connect_args=arguments)
     try:
@@ -61,11 +61,11 @@ def one_transaction(url: str, isolation_level: Any = "READ COMMITTED") -> Iterat
 
 
 class UnfitRows(StoreError):  # noqa: N818 - the name is the fact
-    """The database refuses rows of a copy for what they contain."""
+    """The database rejects the contents of a copy's rows."""
 
 
 def quoted(connection: Connection, *names: str) -> str:
-    """Return names as SQL."""
+    """Return names quoted for SQL."""
     return ", ".join(connection.dialect.identifier_preparer.quote_identifier(name) for name in names)
 
 
@@ -90,7 +90,7 @@ def _copy_tables(connection: Connection, archive: zipfile.ZipFile, version: str,
     metadata.reflect(connection)
     tables = [table for table in metadata.sorted_tables if table.name != REVISION_TABLE]
     copied = tuple(_copy_table(connection, archive, table) for table in tables)
-    # Numbers do not belong to the transaction, so they are read last: none of a copied row is above them.
+    # Sequences are not transactional, so they are read last: no copied row has a higher number.
     numbers = {f"{table.name}.{name}": number for table in tables for name, number in _numbers(connection, table)}
     return Manifest(FORMAT, version, revision, at_s, last_id(connection), copied, numbers)
 
@@ -124,7 +124,7 @@ def _first_line(error: psycopg2.Error) -> str:
 
 @contextmanager
 def _new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a draft beside the path, which takes its name once it is complete and on the disk."""
+    """Yield a draft beside the path, which is renamed to it once it is complete and on the disk."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
         if path.exists():
@@ -137,5 +137,5 @@ def _new_file(path: Path) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}") from error
     finally:
-        with suppress(OSError):  # it is not there if it could not be made
+        with suppress(OSError):  # it may not have been made
             draft.unlink()

@@ -1,4 +1,4 @@
-"""A backup as a file: it is opened and checked before anything is restored, and read a member at a time."""
+"""Open a backup file and check it before a restore, and read it member by member."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zoe_lib.store.backup.signature import signature_of, signer
 from zoe_lib.store.errors import StoreError
 
 _KEY_BYTES_MAX = 4096
-# What zipfile raises for damaged bytes: flags, versions, names and offsets may be wrong as well as contents.
+# Exceptions of zipfile for damaged bytes: flags, versions, names and offsets may be wrong as well as contents.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
 
 
@@ -60,7 +60,7 @@ class BackupFile:
 
 
 class Member:
-    """The rows of a table, as COPY reads them. `error` is what a read raised: the driver raises another error."""
+    """The rows of a table, in COPY format. `error` is the exception of a read: the driver raises another one."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -81,13 +81,15 @@ def member_of(table: str) -> str:
 
 
 def damaged(member: str) -> str:
-    """Return what is said of a damaged member."""
+    """Return the message about a damaged member."""
     return f"the backup is damaged: {member}"
 
 
 @contextmanager
 def open_backup(path: Path, signers: Path | None = None) -> Iterator[BackupFile]:
-    """Yield an open backup of this or an older version; StoreError if it is none, or signed by none of the signers."""
+    """Yield an open backup of this or an older version; StoreError if it is not one, or if none of the signers signed
+    it.
+    """
     with _regular(path) as file:
         signed = _signed(file, path, signers)
         try:
@@ -109,14 +111,14 @@ def _signed(file: IO[bytes], path: Path, signers: Path | None) -> str:
         name = signer(file, path, signers)
         file.seek(0)
         return f"signed by {name}"
-    return f"{signature_of(path).name} was not checked: name those whose signatures you trust by --signers" * (
+    return f"{signature_of(path).name} was not checked: name the signers that you trust by --signers" * (
         signature_of(path).exists()
     )
 
 
 @contextmanager
 def _regular(path: Path) -> Iterator[IO[bytes]]:
-    """Open a regular file. A pipe or a device may have no end, and opening a pipe may wait for ever."""
+    """Open a regular file. A pipe or a device may have no end, and opening a pipe may block for ever."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError as error:

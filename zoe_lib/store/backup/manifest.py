@@ -1,4 +1,4 @@
-"""What a backup says about itself: `manifest.json`."""
+"""The manifest of a backup: `manifest.json`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 MANIFEST_BYTES_MAX = 1 << 20
 _SHOWN_MAX = 40
-# Room for the journal ids and epochs that a restore skips, in a number of 64 bits.
+# Room in 64 bits for the journal ids and epochs that a restore skips.
 _Number = Annotated[int, Field(ge=0, lt=1 << 62)]
 # Up to the year 9999.
 _Moment = Annotated[float, Field(ge=0, lt=253_402_300_800, allow_inf_nan=False)]
@@ -36,7 +36,7 @@ class TableRows:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup contains; `numbers` are the last values of identity columns, by `table.column`."""
+    """The contents of a backup; `numbers` are the last values of identity columns, by `table.column`."""
 
     format: int
     version: str

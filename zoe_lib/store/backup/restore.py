@@ -18,8 +18,8 @@ from zoe_lib.store.sql.journal.journal import write_fact
 from zoe_lib.store.tables.installation import leader, lease
 
 _NO_BACKUP = "the file is not a backup of Zoe"
-# The lost database had given more numbers than the backup knows. None of them is used again: so a client, an API or a
-# master of that time never takes a new entry for one that it has seen, and no epoch of that time can write.
+# The lost database had used higher numbers than the backup has. None of them is used again: so no client, API or master
+# of that time takes a new entry for one that it has seen, and no epoch of that time can write.
 _SKIPPED_JOURNAL_IDS = 10**9
 _SKIPPED_EPOCHS = 10**6
 _PROGRAMS = text("""
@@ -30,7 +30,7 @@ _PROGRAMS = text("""
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was restored. signed: a sentence about its signature, empty if it has none."""
+    """Result of a restore. signed: a sentence about its signature, empty if it has none."""
 
     manifest: Manifest
     signed: str
@@ -39,8 +39,9 @@ class Restored:
 def restore(url: str, path: Path, keys_dir: Path, at_s: float, signers: Path | None = None) -> Restored:
     """Restore a file of `back_up` of this or an older version; StoreError, with nothing changed, if that fails.
 
-    The key of credentials goes to `keys_dir` unless it is there. With `signers`, a file of allowed signers of OpenSSH,
-    one of them must have signed the backup."""
+    The key of credentials goes to `keys_dir` unless it exists there. With `signers`, a file of allowed signers of
+    OpenSSH, one of them must have signed the backup.
+    """
     key_file = keys_dir / KEY_FILE
     with open_backup(path, signers) as backup:
         _check_key(backup.key, key_file)
@@ -135,7 +136,8 @@ def _set_number(connection: Connection, table: str, column: str, number: int) ->
 def write_key(key: bytes, path: Path) -> None:
     """Write the key file, as the last step before the commit, for the owner of the directory, who runs Zoe.
 
-    It takes its name once it is complete and on the disk, so a failure leaves nothing that refuses the next try."""
+    It is renamed once it is complete and on the disk, so a failure leaves no file that refuses the next try.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Who made a backup: signatures by OpenSSH's `ssh-keygen -Y`, with keys that admins have already.
+"""Sign and verify backups by OpenSSH's `ssh-keygen -Y`, with keys that admins already have.
 
 `signers` is a file of allowed signers, one a line: a name and a public key (ssh-keygen(1), ALLOWED SIGNERS).
 """
@@ -14,29 +14,31 @@ from zoe_lib.store.errors import StoreError
 
 _NAMESPACE = "zoe-backup"
 _SECONDS_MAX = 3600.0
-"""A signature is of a hash of the whole file, which may have many gigabytes."""
+"""Time limit: a signature hashes the whole file, which may have many gigabytes."""
 
 
 def signature_of(path: Path) -> Path:
-    """Return the file beside a backup that has its signature."""
+    """Return the signature file beside a backup."""
     return path.with_name(f"{path.name}.sig")
 
 
 def sign(path: Path, key: Path) -> None:
-    """Write the signature of a backup beside it; StoreError. ssh-keygen asks for a passphrase if no agent knows it."""
+    """Write the signature of a backup beside it; StoreError. ssh-keygen asks for a passphrase if no agent has the
+    key.
+    """
     with path.open("rb") as backup:
         done = _run("sign", "-f", str(key), "-n", _NAMESPACE, stdin=backup)
     if done.returncode != 0:
         raise StoreError(f"{path} is there without a signature: {_words(done)}")
     try:
-        with signature_of(path).open("x") as file:  # follows no link that somebody else has put there
+        with signature_of(path).open("x") as file:  # does not follow another user's link
             file.write(done.stdout)
     except OSError as error:
         raise StoreError(f"{path} is there without a signature: {signature_of(path)}: {error.strerror}") from None
 
 
 def check_key(path: Path, key: Path) -> None:
-    """Raise StoreError if a backup of this name could not be signed with the key."""
+    """Raise StoreError if the key cannot sign a backup of this name."""
     if os.path.lexists(signature_of(path)):
         raise StoreError(f"{signature_of(path)} exists already; choose another name for the backup, or move it away")
     if not key.is_file():
@@ -44,7 +46,9 @@ def check_key(path: Path, key: Path) -> None:
 
 
 def signer(file: IO[bytes], path: Path, signers: Path) -> str:
-    """Return the name of who signed an open backup, and read it to its end; StoreError if none of the signers did."""
+    """Return the name of the signer of an open backup, and read it to its end; StoreError if none of the signers signed
+    it.
+    """
     signature = signature_of(path)
     for one, what in ((signature, "the backup is not signed"), (signers, "cannot read the signers")):
         if not one.is_file():
@@ -52,7 +56,7 @@ def signer(file: IO[bytes], path: Path, signers: Path) -> str:
     found = _run("find-principals", "-s", str(signature), "-f", str(signers))
     names = found.stdout.split("\n")[0]
     if found.returncode != 0 or not names:
-        raise StoreError(f"{path} is signed by nobody in {signers}")
+        raise StoreError(f"{path} is not signed by any of {signers}")
     asked = ("-I", names, "-n", _NAMESPACE, "-s", str(signature), "-f", str(signers))
     verified = _run("verify", *asked, stdin=file)
     if verified.returncode != 0:

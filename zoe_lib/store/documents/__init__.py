@@ -1,1 +1,1 @@
-"""Values as JSON and rows: what is stored in columns, and read again."""
+"""Convert values to JSON and rows for storage, and back."""

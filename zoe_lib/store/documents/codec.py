@@ -1,4 +1,4 @@
-"""Frozen dataclasses to JSON values and back, by their type hints alone; msgspec does the work."""
+"""Convert frozen dataclasses to JSON values and back, by their type hints alone; msgspec does the work."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import msgspec
 from zoe_lib.domain.executions.events import EVENT_TYPES, Event
 
 T = TypeVar("T")
-# While msgspec examines a type, it keeps what it has so far where other threads find it, and these crash the process.
+# While msgspec examines a type, other threads can find its unfinished data, which crashes the process.
 _examined: set[Any] = set()
 _examining = threading.Lock()
-# Fields of events that nearly always have nothing: the journal leaves them out then.
+# Fields of events that are nearly always empty: the journal leaves them out then.
 _SELDOM = ("conditions", "memory_bytes", "memory_before")
 Json = Any  # None, bool, int, float, str, list or tuple of Json, dict of str to Json
 
@@ -25,7 +25,7 @@ def encode(value: object) -> Json:
 
 
 def event_data(event: Event) -> dict[str, Json]:
-    """Return the JSON form of an event as the journal keeps it, without the fields that have their own columns."""
+    """Return the JSON form of an event for the journal, without the fields that have their own columns."""
     data: dict[str, Json] = encode(event)
     del data["at_s"], data["cause_id"]
     for name in _SELDOM:

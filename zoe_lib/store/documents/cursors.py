@@ -14,7 +14,7 @@ Position = tuple[float, str]
 
 
 def position(execution: Execution) -> Position:
-    """The key by which executions are listed."""
+    """Return the key that orders lists of executions."""
     return execution.submitted_at_s, execution.id
 
 

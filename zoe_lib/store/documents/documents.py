@@ -1,4 +1,4 @@
-"""Stored applications: canonical JSON, named by its hash, and parsed once however many executions share it."""
+"""Documents of stored applications: canonical JSON, named by its hash, and parsed once for all executions with it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from zoe_lib.domain.applications.application import Application
 from zoe_lib.store.documents.codec import Json
 from zoe_lib.store.errors import Unstorable
 
-# A parsed description takes some kilobytes; more different ones than this are rarely active at once.
+# A parsed description takes some kilobytes; rarely are more different ones active at once.
 CACHED_MAX = 2000
 
 
 def parse(document: Json) -> Application:
     """Return the application of a stored document.
 
-    The rules for users are not applied: what was once accepted must stay readable when they get stricter.
+    The rules for users are not applied: a description that was once accepted must stay readable when they get stricter.
     """
     return application_of(Document.model_validate(document))
 
@@ -46,7 +46,7 @@ class Applications:
         back.
         """
         last = self._last
-        if last is not None and last[0] is application:  # as in a batch of one application
+        if last is not None and last[0] is application:  # a batch may repeat one application
             return last[1], last[2]
         name, document = stored_document(application)
         if self.get(name) != application:

@@ -23,7 +23,7 @@ from zoe_lib.store.documents.documents import stored_document
 
 T = TypeVar("T")
 Values = dict[str, Any]
-Row = Any  # a row of SQLAlchemy, whose columns are attributes
+Row = Any  # a row of SQLAlchemy, with columns as attributes
 
 
 def fixed_values(execution: Execution) -> Values:
@@ -37,7 +37,7 @@ def fixed_values(execution: Execution) -> Values:
     }
 
 
-# The values of an execution that events change: by column, the field, and how to convert it.
+# The values of an execution that events change: by column, the field, and the conversion.
 _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
     "user_name": ("user", lambda e: e.user),
     "application_hash": ("application", lambda e: stored_document(e.application)[0]),
@@ -126,12 +126,13 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
 
 
 def changed_services(before: Execution | None, after: Execution) -> Iterator[Values]:
-    """Return the rows of new or changed services; of all that are alive, if what they reserve may have changed."""
+    """Return the rows of new or changed services; of all live services, if their reservations may have changed."""
     known = before.services if before is not None else ()
     resized = before is not None and before.application is not after.application
     for position, service in enumerate(after.services):
         if position >= len(known) or known[position] is not service or (resized and service.alive):
-            # What ended had what was reserved before: memory that grows for the next attempt is not its own.
+            # Ended services keep their earlier reservation: memory that grows for the next attempt does not count for
+            # them.
             holder = before if before is not None and position < len(known) and not service.alive else after
             yield _service_values(after, position, service, holder.component_of(service).reservation)
 
@@ -170,7 +171,7 @@ def to_service(row: Row) -> Service:
 
 
 def node_values(node: Node, reserved: Resources, at_s: float) -> Values:
-    """Return a node's row; `reserved` is what Zoe's services hold of it."""
+    """Return a node's row; `reserved` is the part that Zoe's services hold."""
     free = node.usable - reserved
     return {
         "name": node.name,
@@ -207,8 +208,8 @@ def to_node(row: Row) -> Node:
 
 
 def row_of(value: object) -> Values:
-    """Return the row of a value whose fields are columns; the field `user` becomes `user_name`, since USER is a keyword
-    of SQL.
+    """Return the row of a value with its fields as columns; the field `user` becomes `user_name`, since USER is a
+    keyword of SQL.
     """
     values: Values = encode(value)
     if "user" in values:
@@ -217,6 +218,6 @@ def row_of(value: object) -> Values:
 
 
 def from_row(wanted: type[T], row: Row) -> T:
-    """Return the value of such a row; JSON columns stay as they are."""
+    """Return the value of such a row; JSON columns are not converted."""
     columns = row._mapping
     return wanted(**{name: columns["user_name" if name == "user" else name] for name in field_names(wanted)})

@@ -1,4 +1,4 @@
-"""Text that the database can hold. Containers print anything, and their last output ends up in events."""
+"""Check and clean texts for the database. Containers print anything, and their last output becomes a part of events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zoe_lib.store.values import ExecutionChange
 _READERS: Mapping[type[Event], Callable[[Event], tuple[object, ...]]] = {
     kind: attrgetter(*field_names(kind)) for kind in EVENT_TYPES.values()
 }
-"""How to read all fields of an event at once; each has several."""
+"""Readers of all fields of an event at once; each event has several."""
 
 
 def storable(*texts: str | None) -> bool:
@@ -28,13 +28,13 @@ def storable(*texts: str | None) -> bool:
 
 
 def check_names(*names: str) -> None:
-    """Raise NotFound for names that PostgreSQL cannot hold: nothing has such a name."""
+    """Raise NotFound for names that PostgreSQL cannot hold: no object has such a name."""
     if not storable(*names):
         raise NotFound(f"not found: {', '.join(map(ascii, names))}")
 
 
 def cleaned(event: Event) -> Event:
-    """Return the event with such characters replaced, so that an odd log line never keeps an end from being written."""
+    """Return the event with such characters replaced, so that an odd log line never prevents the write of an end."""
     broken: dict[str, Any] = {
         name: value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
         for name in field_names(type(event))
@@ -51,7 +51,7 @@ def checked(events: Sequence[Event]) -> Sequence[Event]:
 
 
 def _is_clean(event: Event) -> bool:
-    """Return whether the event has no such characters, as nearly all."""
+    """Return whether the event has no such characters, which is nearly always so."""
     for value in _READERS[type(event)](event):
         if type(value) is str and not (value.isascii() and "\x00" not in value) and not _is_storable(value):
             return False
@@ -59,7 +59,7 @@ def _is_clean(event: Event) -> bool:
 
 
 def _checked_change(change: ExecutionChange) -> ExecutionChange:
-    """Return the change with clean events and the state that they lead to."""
+    """Return the change with clean events and their resulting state."""
     clean = checked(change.events)
     return (
         change if clean is change.events else ExecutionChange(change.before, clean, reduce(apply, clean, change.before))
@@ -74,14 +74,14 @@ def checked_changes(changes: Sequence[ExecutionChange]) -> Sequence[ExecutionCha
 
 
 def check_array(array: Array, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:
-    """Refuse what cannot be stored (Unstorable)."""
+    """Refuse texts that cannot be stored (Unstorable)."""
     texts = (array.id, array.name, array.tenant, array.user, *array.notes)
     if not storable(*texts, cause_id, idempotency_key, fingerprint):
         raise Unstorable("a text of the array contains characters that cannot be stored")
 
 
 def check_submission(execution: Execution, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:
-    """Refuse what is not fresh (ValueError) or cannot be stored (Unstorable)."""
+    """Refuse an execution that is not fresh (ValueError) or cannot be stored (Unstorable)."""
     if execution.version != 0 or execution.services:
         raise ValueError(f"execution {execution.id!r} is not fresh: version {execution.version}")
     texts = (execution.id, execution.name, execution.tenant, execution.user, *execution.notes)

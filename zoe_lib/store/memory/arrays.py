@@ -21,7 +21,7 @@ from zoe_lib.store.values import ArrayChange, ArrayPage, ArrayQuery
 
 
 class MemoryArrays(MemoryInstallation):
-    """What a handle on the state does with arrays."""
+    """Array methods of a handle on the state."""
 
     def submit_array(
         self, array: Array, cause_id: str, idempotency_key: str | None = None, fingerprint: str = ""

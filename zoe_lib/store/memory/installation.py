@@ -1,4 +1,4 @@
-"""What the store in memory holds of the installation as a whole: platform, policy, leader, ticks."""
+"""The installation in the store in memory: platform, policy, leader, ticks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class MemoryInstallation:
         at_s: float,  # noqa: ARG002
         leader_epoch: int | None,
     ) -> None:
-        """Store what the back-end can run and how much bandwidth can be guaranteed."""
+        """Store the back-end's capabilities and the possible bandwidth guarantees."""
         with self._reached() as state:
             self._check_leader(leader_epoch)
             state.capabilities = capabilities
@@ -127,19 +127,19 @@ class MemoryInstallation:
 
     # -- ticks -----------------------------------------------------------------------------------------------------
     def add_tick(self, tick: TickRecord, leader_epoch: int) -> None:
-        """Store what a tick saw."""
+        """Store the record of a tick."""
         with self._reached() as state:
             self._check_leader(leader_epoch)
             state.ticks.append(tick)
 
     def ticks(self, from_s: float, to_s: float) -> Sequence[TickRecord]:
-        """Return what ticks saw."""
+        """Return records of ticks."""
         with self._reached() as state:
             starts = [number for number, tick in enumerate(state.ticks) if tick.whole and tick.at_s <= from_s]
             return [tick for tick in state.ticks[starts[-1] :] if tick.at_s <= to_s] if starts else ()
 
     def ticks_from_s(self) -> float | None:
-        """Return the time of the first whole record."""
+        """Return the time of the first complete record."""
         with self._reached() as state:
             return next((tick.at_s for tick in state.ticks if tick.whole), None)
 

@@ -1,4 +1,4 @@
-"""What the handles of a store in memory share."""
+"""State shared by the handles of a store in memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Fact:
 
 @value(frozen=True, slots=True)
 class Record:
-    """An entry of the journal; its JSON form is made when it is read, which simulations seldom do."""
+    """An entry of the journal; its JSON form is made on reading, which simulations seldom do."""
 
     id: int
     what: Event | Fact
@@ -65,9 +65,9 @@ class State:
         self.executions: dict[ExecutionId, Execution] = {}
         self.active: dict[ExecutionId, Execution] = {}
         self.active_of: Counter[str] = Counter()
-        """How many are active, by tenant."""
+        """Number of active executions, by tenant."""
         self.active_of_user: Counter[tuple[str, str]] = Counter()
-        """The same by tenant and user."""
+        """Number of active executions, by tenant and user."""
         self.counts: dict[ExecutionState, int] = dict.fromkeys(ExecutionState, 0)
         self.idempotency_keys: dict[tuple[str, str], tuple[str, ExecutionId, float]] = {}
         self.journal: list[Record] = []
@@ -142,7 +142,7 @@ class State:
             self.put_array(index_ended(before, self.array_states[before.id], execution), at_s, cause_id)
 
     def put_array(self, array: Array, at_s: float, cause_id: str, change: Fact | None = None) -> Array:
-        """Replace an array, with the entry of the change; and with that of its end, if this is it."""
+        """Replace an array, and write the entry of the change and, if it has ended, that of its end."""
         after = settled(array, at_s)
         facts = [] if change is None else [change]
         if after.ended_at_s is not None and array.ended_at_s is None:
@@ -155,7 +155,7 @@ class State:
         return after
 
     def shares(self, record_id: str) -> ExecutionShares:
-        """Return who may see an execution or an array."""
+        """Return the users who may see an execution or an array."""
         array = self.arrays.get(record_id)
         return unshared(self.executions[record_id]) if array is None else ExecutionShares(array.tenant, array.user, {})
 
@@ -191,7 +191,7 @@ class State:
             notify()
 
     def prune(self, ended_before_s: float) -> int:
-        """Remove executions that ended before, with everything that belongs to them; return how many."""
+        """Remove executions that ended before, with all their data; return how many."""
         old = {e.id for e in self.executions.values() if e.terminal and e.marks[Mark.ENDED] < ended_before_s}
         self._move_cut(ended_before_s)
         if not old:
@@ -229,7 +229,7 @@ class MemorySubscription:
 
 
 def unshared(execution: Execution) -> ExecutionShares:
-    """Return who may see an execution of which nothing is shared."""
+    """Return the users who may see an execution without shares."""
     return ExecutionShares(execution.tenant, execution.user, {})
 
 

@@ -153,7 +153,7 @@ class MemoryStore(MemoryArrays):
                 state.last_uses[execution_id] = max(at_s, state.last_uses.get(execution_id, at_s))
 
     def last_uses(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
-        """Return when each was last used."""
+        """Return the time of each execution's last use."""
         with self._reached() as state:
             return {one: state.last_uses[one] for one in execution_ids if one in state.last_uses}
 
@@ -166,7 +166,7 @@ class MemoryStore(MemoryArrays):
                     state.progress[one.execution_id] = one
 
     def progress_of(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, ExecutionProgress]:
-        """Return the progress of each that has told some."""
+        """Return the progress of each execution with a report."""
         with self._reached() as state:
             return {one: state.progress[one] for one in execution_ids if one in state.progress}
 
@@ -205,18 +205,18 @@ class MemoryStore(MemoryArrays):
             return dict(state.counts)
 
     def active_counts(self) -> Mapping[tuple[str, str], int]:
-        """Return how many wait or run, by tenant and user."""
+        """Return the number of waiting and running executions, by tenant and user."""
         with self._reached() as state:
             return +state.active_of_user
 
     def active_among(self, ids: Collection[ExecutionId], visibility: Visibility = ALL) -> Collection[ExecutionId]:
-        """Those of these that are visible and not terminal."""
+        """Return the visible, active executions among these."""
         with self._reached() as state:
             found = (state.active[one] for one in ids if one in state.active)
             return {execution.id for execution in found if visibility.includes(unshared(execution))}
 
     def waiting_for_store(self, visibility: Visibility = ALL) -> Sequence[StoreWait]:
-        """Executions that wait for the object store."""
+        """Return the executions that wait for the object store."""
         return [
             StoreWait(one.id, one.tenant, one.user, reason.sentence)
             for one in self.active()
@@ -224,11 +224,11 @@ class MemoryStore(MemoryArrays):
         ]
 
     def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
-        """What tenants and users have."""
+        """Return the use of tenants and users."""
         return used(self.active())
 
     def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
-        """What is held on each node."""
+        """Return the resources held on each node."""
         return held_on_nodes(self.active(), gateway)
 
     # -- journal ---------------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ class MemoryStore(MemoryArrays):
             return [record.entry(with_data) for record in state.records(after_id, limit, visibility, execution_id)]
 
     def shares_of(self, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
-        """Return the owners: nothing is shared in memory."""
+        """Return the owners: executions in memory have no shares."""
         with self._reached() as state:
             return {one: state.shares(one) for one in ids if one in state.executions or one in state.arrays}
 
@@ -255,7 +255,7 @@ class MemoryStore(MemoryArrays):
             return state.journal[-1].id if state.journal else 0
 
     def subscribe(self, notify: Callable[[], None]) -> Subscription:
-        """Call back after commits, in the thread that committed."""
+        """Call back after commits, in the committing thread."""
         with self._reached() as state:
             subscription = MemorySubscription(state)
             state.subscribers[subscription] = notify
@@ -274,7 +274,7 @@ class MemoryStore(MemoryArrays):
             return state.cut_s
 
     def sum_up(self) -> bool:
-        """Do nothing: sums are not kept in memory."""
+        """Do nothing: the store in memory keeps no sums."""
         with self._reached():
             return False
 

@@ -16,8 +16,8 @@ from zoe_lib.store.values import StoreLimits
 class AccountStore:
     """Accounts, and the audit log of changes to them. Thread-safe; each method is one transaction.
 
-    Every method may raise StoreUnavailable; a call that raised anything else changed nothing. The docstring of the
-    function that a method runs says what the method promises.
+    Every method may raise StoreUnavailable; a call that raised anything else changed nothing. A method is documented at
+    the function that it runs.
     """
 
     def __init__(self, database: Database, limits: StoreLimits) -> None:

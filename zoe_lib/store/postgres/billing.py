@@ -18,16 +18,16 @@ from zoe_lib.store.errors import StatementRefused
 from zoe_lib.store.sql.billing import metering, prices
 from zoe_lib.store.sql.connection.database import Database, reads, writes
 
-# An end may be reported late: a node that was away says afterwards when its services ended.
+# An end may be reported late: a node that was away reports its services' ends afterwards.
 CLOSES_AFTER_S = 24 * 3600.0
 _AMOUNTS = ("rate", "amount", "discount", "credit", "unused")
 
 
 @value(frozen=True, slots=True)
 class Statement:
-    """The lines of a month. `until_us`: up to when they count, which is the month's end once it has passed.
+    """The lines of a month. `until_us`: the end of the counted use, which is the month's end once it has passed.
 
-    `gaps`: sentences on what nothing prices. `currency`: None without any price list.
+    `gaps`: sentences on meters without a price. `currency`: None without any price list.
     """
 
     month: Month
@@ -49,7 +49,7 @@ class Statement:
 class BillingStore:
     """Price lists, statements and budgets. Thread-safe; each method is one transaction, and may raise StoreUnavailable.
 
-    The docstring of the function that a method runs says what the method promises.
+    A method is documented at the function that it runs.
     """
 
     def __init__(self, database: Database) -> None:
@@ -65,15 +65,15 @@ class BillingStore:
     metered = reads(metering.read_metered)
 
     def statement(self, month: str, now_s: float, tenant: str | None = None) -> Statement:
-        """Return the statement of a month, of one tenant or of all: as it was closed, or up to now; ValueError for what
-        is no month.
+        """Return the statement of a month, of one tenant or of all: as it was closed, or up to now; ValueError for an
+        invalid month.
         """
         return self.database.read(lambda c: _statement(c, month, now_s, tenant))
 
     def close(self, month: str, now_s: float, by: str) -> Statement:
-        """Close a month that ended at least a day ago: its statements never change again. Doing it twice is the same.
+        """Close a month that ended at least a day ago: its statements never change again. Repeating it is safe.
 
-        ValueError for what is no month; StatementRefused if it is too early, or an earlier month with use is open.
+        ValueError for an invalid month; StatementRefused if it is too early, or an earlier month with use is open.
         """
 
         def work(connection: Connection) -> Statement:
@@ -99,14 +99,14 @@ class BillingStore:
         return self.database.read(work)
 
     def spent(self, tenant: str, month: str, now_s: float) -> Mapping[str, Decimal]:
-        """Return what each user of a tenant has spent in a month so far."""
+        """Return the amounts that each user of a tenant has spent in a month so far."""
         found: dict[str, Decimal] = {}
         for line in self.statement(month, now_s, tenant).lines:
             found[line.user] = found.get(line.user, Decimal(0)) + line.total
         return found
 
     def hourly(self, tenant: str, now_s: float) -> Mapping[str, Decimal]:
-        """Return what the services of each user of a tenant that run now cost in an hour, without discounts."""
+        """Return the hourly cost of the running services of each user of a tenant, without discounts."""
 
         def work(connection: Connection) -> Mapping[str, Decimal]:
             lists = _priced_only(one.prices for one in prices.read_price_lists(connection))
@@ -121,7 +121,7 @@ class BillingStore:
 
 @value(frozen=True, slots=True)
 class _Reader:
-    """What was held in a time, of one tenant or of given executions."""
+    """Reads the use in a period, of one tenant or of given executions."""
 
     connection: Connection
     tenant: str | None = None
@@ -139,7 +139,7 @@ def _ever(now_s: float) -> tuple[int, int]:
 
 
 def _priced_only(lists: Iterable[PriceList]) -> list[PriceList]:
-    """Return the lists without what depends on whole tenants."""
+    """Return the lists without discounts and credits, which depend on whole tenants."""
     return [changed(one, discounts=(), credits=()) for one in lists]
 
 

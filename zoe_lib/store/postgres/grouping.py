@@ -1,4 +1,4 @@
-"""Group commit: calls that arrive during a write go together into the next one."""
+"""Group commit: calls that arrive during a write are written together next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_lib.store.errors import StoreUnavailable
 
 T = TypeVar("T")
 
-# Bounds a statement. More would gain little, since this many already share the commit.
+# Limits a statement. More would gain little, since this many already share the commit.
 GROUP_MAX = 64
 
 
@@ -25,7 +25,7 @@ class _Call(Generic[T]):
 class Grouping(Generic[T]):
     """Writes items of many threads with few commits: commits wait for the disk one by one, but items need not.
 
-    `write` takes items of different `key`s only. An item that cannot be written fails alone.
+    `write` takes items with different `key`s only. An item that cannot be written fails alone.
     """
 
     def __init__(self, write: Callable[[Sequence[T]], None], key: Callable[[T], object]) -> None:
@@ -36,7 +36,7 @@ class Grouping(Generic[T]):
         self._writer = Lock()
 
     def do(self, item: T) -> None:
-        """Write the item, alone or with others; raise what its write raised."""
+        """Write the item, alone or with others; raise the exception of its write."""
         call = _Call(item)
         with self._lock:
             self._waiting.append(call)
@@ -58,7 +58,7 @@ class Grouping(Generic[T]):
             return taken
 
     def _write_group(self, group: list[_Call[T]]) -> None:
-        # what the other threads raise after a Ctrl-C
+        # the other threads' exception after a Ctrl-C
         error: Exception | None = StoreUnavailable("the write was interrupted")
         try:
             self._write([call.item for call in group])

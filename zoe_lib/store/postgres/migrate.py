@@ -54,17 +54,17 @@ def up_to_date(url: str) -> bool:
 
 
 def known(revision: str) -> bool:
-    """Whether this version has the migrations that lead to a revision."""
+    """Return whether this version has the migrations up to a revision."""
     return revision in {script.revision for script in ScriptDirectory.from_config(_config(None)).walk_revisions()}
 
 
 def lock_until_the_end(connection: Connection) -> None:
-    """Keep other processes from migrating until the end of the connection's transaction."""
+    """Block other processes' migrations until the end of the connection's transaction."""
     connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
 
 
 def upgrade_within(connection: Connection, revision: str) -> None:
-    """Go up to a revision as a part of the connection's transaction."""
+    """Upgrade to a revision within the connection's transaction."""
     command.upgrade(_config(connection), revision)
 
 

@@ -1,4 +1,4 @@
-"""The executions written last, as they are stored."""
+"""Cache of the executions written last, in their stored form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RecentExecutions:
         self._lock = Lock()
 
     def keep(self, execution: Execution) -> None:
-        """Remember what was committed; forget executions that have ended, since they change no more."""
+        """Store a committed execution; remove one that has ended, since it changes no more."""
         with self._lock:
             if execution.terminal:
                 self._by_id.pop(execution.id, None)

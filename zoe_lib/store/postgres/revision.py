@@ -1,4 +1,4 @@
-"""Which tables this version needs, so that a program can report it before it fails on them."""
+"""The table revision that this version needs, so that a program can report it before it fails."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from sqlalchemy import Connection, text
 REVISION = "0065"
 """The newest migration in alembic/versions. Names of migrations sort by age."""
 FIRST = "0057"
-"""The oldest one, which is that of FIRST_VERSION: older tables are brought there by that version."""
+"""The oldest supported revision, of FIRST_VERSION, which upgrades older tables."""
 FIRST_VERSION = "0.3.0"
 
 
 class TablesTooOld(Exception):  # noqa: N818 - the name is the fact
-    """The database has no tables of Zoe, or those of an older version; the message says what to run."""
+    """The database has no tables of Zoe, or those of an older version; the message names the command to run."""
 
 
 def check_tables(revision: str | None) -> None:

@@ -8,8 +8,8 @@ from zoe_lib.store.sql.visible import stored_applications as stored
 
 
 class ScheduleStore:
-    """Thread-safe; each method is one transaction, and may raise StoreUnavailable. The docstring of the function that a
-    method runs says what the method promises.
+    """Stored applications and schedules. Thread-safe; each method is one transaction, and may raise StoreUnavailable. A
+    method is documented at the function that it runs.
     """
 
     def __init__(self, database: Database) -> None:

@@ -79,8 +79,8 @@ from zoe_lib.store.values import (
 
 
 class PostgresStore:
-    """Executions in a database; see `ExecutionStore` for what each method promises. `accounts` and `billing` use the
-    same database.
+    """Executions in a database; methods are documented in `ExecutionStore`. `accounts` and `billing` use the same
+    database.
 
     Samples of usage and of bandwidth exist only here: no decision depends on them.
 
@@ -142,8 +142,8 @@ class PostgresStore:
         """Store new executions of one tenant in one transaction, once per key; BatchRefused, IdempotencyConflict.
 
         If the same key comes with another fingerprint or another number of executions, nothing is stored. `beside`
-        writes what belongs to them into the same transaction, if they are stored by this call, as are `arrays`, before
-        it: TooManyArrays, TimeLimitTooLong.
+        writes further rows in the same transaction, if this call stores the executions, as are `arrays`, before it:
+        TooManyArrays, TimeLimitTooLong.
         """
         submissions = []
         for index, execution in enumerate(executions):
@@ -160,7 +160,7 @@ class PostgresStore:
         return stored
 
     def _note_position(self, submissions: Sequence[Submission]) -> None:
-        """Note the position of submissions; what was stored before is not behind the newest."""
+        """Record the position of submissions; earlier ones are not newer than the newest."""
         if positions.wanted():
             known = [one.position for one in submissions if one.position is not None]
             positions.note(max(known) if known else self.last_journal_id())
@@ -268,7 +268,7 @@ class PostgresStore:
         if before is not None:
             try:
                 return writing.append(connection, self._applications, before, events, after)
-            except IllegalTransition:  # the version may be outdated: then that is the result
+            except IllegalTransition:  # the version may be outdated: then return that
                 pass
         before = writing.current(connection, self._applications, execution_id, version)
         return writing.append(connection, self._applications, before, events, after)
@@ -283,7 +283,7 @@ class PostgresStore:
         audit: AuditEntry | None = None,
         beside: Callable[[Connection], None] | None = None,
     ) -> Array:
-        """Store a new array, once per key; `audit`, and what `beside` writes, go into the same transaction."""
+        """Store a new array, once per key; `audit`, and the rows of `beside`, go into the same transaction."""
         check_array(array, cause_id, idempotency_key, fingerprint)
         how = (array, cause_id, idempotency_key, fingerprint, audit, beside)
         stored = self.database.write(lambda c: array_rows.submit(c, self._applications, *how))
@@ -380,11 +380,11 @@ class PostgresStore:
     active_among = reads(present_use.active_among)
 
     def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
-        """What tenants and users have."""
+        """Return the use of tenants and users."""
         return self.database.read(lambda c: present_use.used(c, self._applications))
 
     def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
-        """What is held on each node."""
+        """Return the resources held on each node."""
         return self.database.read(lambda c: present_use.held_on_nodes(c, self._applications, gateway))
 
     def waiting_for_store(self, visibility: Visibility = ALL) -> Sequence[StoreWait]:
@@ -414,7 +414,9 @@ class PostgresStore:
         return self._terms.read().platform
 
     def terms(self, versions: TermsVersions | None = None) -> Terms:
-        """Return what a submission is checked against, no older than these versions, or than the call without any."""
+        """Return the terms that a submission is checked against, at least as new as these versions, or as the call
+        without any.
+        """
         return self._terms.read(versions)
 
     policy = reads(installation.read_policy)

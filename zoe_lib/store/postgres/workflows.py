@@ -1,4 +1,4 @@
-"""Workflows in the database: what the API reads and writes of them."""
+"""Workflows in the database, for the API."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from zoe_lib.store.workflow_values import StoredWorkflow, WorkflowQuery
 
 
 class WorkflowStore:
-    """Their executions are stored by `PostgresStore.submit_all`, with `rows.add` or `rows.add_run` beside them."""
+    """Reads workflows. `PostgresStore.submit_all` stores their executions, with `rows.add` or `rows.add_run` in the
+    same transaction.
+    """
 
     def __init__(self, database: Database) -> None:
         self.database = database
 
     def one(self, workflow_id: str, visibility: Visibility) -> StoredWorkflow:
-        """Return a workflow with those steps of its present run whose executions are visible; NotFound if none is."""
+        """Return a workflow with the steps of its present run whose executions are visible; NotFound if there are
+        none.
+        """
         unknown = NotFound(f"workflow {workflow_id} does not exist")
         if not storable(workflow_id, visibility.tenant, visibility.user):
             raise unknown

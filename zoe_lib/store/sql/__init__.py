@@ -1,1 +1,1 @@
-"""The parts of the store on PostgreSQL: functions that take a connection and do one thing in its transaction."""
+"""SQL of the store on PostgreSQL: functions that take a connection and do one thing in its transaction."""

@@ -32,7 +32,7 @@ users = Table(
     Column("subject", Text, nullable=False, server_default=text("''")),
     Column(
         "confirmed_at_s", Double, nullable=False, server_default=text("0")
-    ),  # by the provider, that it knows the user
+    ),  # time of the provider's last confirmation
     Index("ix_users_subject", "provider", "subject", unique=True, postgresql_where=text("provider <> ''")),
 )
 
@@ -83,7 +83,7 @@ secrets = Table(
     "secrets",
     metadata,
     Column("tenant", Text, ForeignKey("tenants.name"), nullable=False),
-    Column("user_name", Text),  # none: of the tenant
+    Column("user_name", Text),  # NULL: of the tenant
     Column("name", Text, nullable=False),
     Column("sealed", LargeBinary, nullable=False),  # as above
     Column("size_bytes", Integer, nullable=False),
@@ -99,7 +99,7 @@ notification_targets = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("tenant", Text, ForeignKey("tenants.name"), nullable=False),
-    Column("user_name", Text),  # none: of the tenant
+    Column("user_name", Text),  # NULL: of the tenant
     Column("name", Text, nullable=False),
     Column("url", Text, nullable=False),
     Column("kinds", JSONB, nullable=False),
@@ -122,7 +122,7 @@ notification_targets = Table(
     ),
 )
 
-# The event of the journal up to which targets know whether there is news; one row.
+# The journal id up to which targets are marked for news; one row.
 notification_progress = Table(
     "notification_progress",
     metadata,
@@ -138,7 +138,7 @@ sessions = Table(
     Column("tenant", Text, nullable=False),
     Column("created_at_s", Double, nullable=False),
     Column("expires_at_s", Double, nullable=False),
-    Column("proof_hash", Text),  # none: the session can only read
+    Column("proof_hash", Text),  # NULL: the session can only read
     ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
     Index("ix_sessions_user", "user_name"),
 )
@@ -165,7 +165,7 @@ shares = Table(
     Column("execution_id", Text, ForeignKey("executions.id", ondelete="CASCADE"), nullable=False),
     Column("tenant", Text, nullable=False),
     Column("owner", Text, nullable=False),
-    Column("user_name", Text),  # none: all members of the tenant
+    Column("user_name", Text),  # NULL: all members of the tenant
     Column("level", Text, nullable=False),
     Column("at_s", Double, nullable=False),
     ForeignKeyConstraint(["owner", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
@@ -177,7 +177,7 @@ Index("ix_shares_tenant", shares.c.execution_id, unique=True, postgresql_where=O
 Index("ix_shares_given", shares.c.tenant, shares.c.user_name)
 Index("ix_shares_owner", shares.c.tenant, shares.c.owner)
 
-# System users and groups of programs. Rows are never removed: a number that is given again would own old files.
+# System users and groups of programs. Rows are never removed: a reused number would own old files.
 system_ids = Table(
     "system_ids",
     metadata,
@@ -213,7 +213,7 @@ machine_sign_ins = Table(
     Column("asked_at_s", Double, nullable=False),
     Column("expires_at_s", Double, nullable=False),
     Column("refused", Boolean, nullable=False),
-    Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE")),  # of the user who allows it
+    Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE")),  # the session of the user who allows it
     Index("ix_machine_sign_ins_code", "code", unique=True),
     Index("ix_machine_sign_ins_session", "session_id"),
 )
@@ -221,7 +221,7 @@ machine_sign_ins = Table(
 name_claims = Table(
     "name_claims",
     metadata,
-    Column("id", Text, primary_key=True),  # the hash of an address and a name in the object store
+    Column("id", Text, primary_key=True),  # hash of an address and a name in the object store
     Column("holder", Text, nullable=False),
     Column("until_s", Double, nullable=False),
 )
@@ -246,7 +246,7 @@ audit = Table(
     Column("target", Text, nullable=False),
     Column("request_id", Text, nullable=False),
     Column("by", Text, nullable=False),
-    Column("status", SmallInteger),  # NULL: the end was not seen
+    Column("status", SmallInteger),  # NULL: the end was not recorded
     Column("address", Text, nullable=False, server_default=""),
     Column("changes", JSONB, nullable=False, server_default=text("'{}'")),
     Index("ix_audit_user", "user_name", "id"),

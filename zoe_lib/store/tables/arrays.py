@@ -30,7 +30,7 @@ arrays = Table(
     Column("late_count", Integer),  # indices without an execution at the deadline
     Column("message", Text, nullable=False),
     Column("counts", JSONB, nullable=False),
-    Column("entries", JSONB(none_as_null=True)),  # the list that it runs for, without its entries
+    Column("entries", JSONB(none_as_null=True)),  # the array's list, without its entries
 )
 NEWEST_FIRST = (arrays.c.submitted_at_s, arrays.c.id)
 Index("ix_arrays_newest", *NEWEST_FIRST)
@@ -38,7 +38,7 @@ Index("ix_arrays_tenant_newest", arrays.c.tenant, *NEWEST_FIRST)
 Index("ix_arrays_open", arrays.c.id, postgresql_where=text("ended_at_s IS NULL"))
 Index("ix_arrays_ended", arrays.c.ended_at_s, postgresql_where=text("ended_at_s IS NOT NULL"))
 
-# An end rewrites the part that its index lies in, so parts are small; a part has a byte for each index.
+# An end rewrites the part that contains its index, so parts are small; a part has a byte for each index.
 PART = 4096
 array_states = Table(
     "array_states",
@@ -48,7 +48,7 @@ array_states = Table(
     Column("states", LargeBinary, nullable=False),
 )
 
-# As JSON in a text, since jsonb would write some numbers otherwise than they came.
+# As JSON in a text, since jsonb would write some numbers in another form.
 array_entries = Table(
     "array_entries",
     metadata,

@@ -1,4 +1,4 @@
-"""Tables of prices: lists, statements of closed months, budgets, and what removed executions held."""
+"""Tables of prices: lists, statements of closed months, budgets, and metered use of removed executions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from zoe_lib.store.tables.metadata import metadata
 
-# Never changed and never deleted: `replaced_at_s` says when a list was replaced or removed, before it began.
+# Never changed and never deleted: `replaced_at_s` is the time at which a list was replaced or removed, before it began.
 price_lists = Table(
     "price_lists",
     metadata,
@@ -20,7 +20,8 @@ price_lists = Table(
     Index("ix_price_lists_from", "from_us", unique=True, postgresql_where=text("replaced_at_s IS NULL")),
 )
 
-# What a removed execution held of the cluster and the object store, one row for each stretch without a change.
+# Resources that a removed execution held in the cluster and the object store, one row for each interval without a
+# change.
 metered = Table(
     "metered",
     metadata,
@@ -36,13 +37,13 @@ metered = Table(
     Column("devices", JSONB, nullable=False),
     Column("bytes_per_s", BigInteger, nullable=False),
     Column("views", Integer, nullable=False),
-    # Moved at `from_s`, which is `to_s` then.
+    # Moved at `from_s`; `to_s` is equal then.
     Column("read_bytes", BigInteger, nullable=False, server_default=text("0")),
     Column("written_bytes", BigInteger, nullable=False, server_default=text("0")),
     Index("ix_metered_to", "to_s"),
 )
 
-# A month that is closed, as it was charged; without a tenant, the month itself.
+# A closed month, as it was charged; without a tenant, the month itself.
 statements = Table(
     "statements",
     metadata,

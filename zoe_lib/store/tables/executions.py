@@ -37,7 +37,7 @@ executions = Table(
     Column("deadline_s", Double),
     Column("not_before_s", Double, nullable=False),
     Column("marks", JSONB, nullable=False),
-    Column("started_at_s", Double),  # of the marks, for SQL and for retention
+    Column("started_at_s", Double),  # from the marks, for SQL and for retention
     Column("ended_at_s", Double),
     Column("outcome", Text),
     Column("exit_code", BigInteger),
@@ -46,17 +46,17 @@ executions = Table(
     Column("reason", JSONB(none_as_null=True)),
     Column("forecast", JSONB(none_as_null=True)),
     Column("notes", JSONB, nullable=False),
-    Column("inputs", JSONB, nullable=False, server_default=text("'[]'")),  # how inputs with a pushdown are read
+    Column("inputs", JSONB, nullable=False, server_default=text("'[]'")),  # the way of reading inputs with a pushdown
     Column("places", JSONB, nullable=False, server_default=text("'[]'")),
     Column("storage_problem", Text, nullable=False, server_default=text("''")),
     Column("granted_s", JSONB, nullable=False, server_default=text("'{}'")),  # by day, before the present grant
-    Column("conditions", JSONB(none_as_null=True)),  # what keeps, or kept, it from the queue; NULL: nothing
-    Column("earlier", JSONB(none_as_null=True)),  # what it lost before its present attempt; NULL: nothing
-    Column("missed", JSONB(none_as_null=True)),  # its deadline, if that was missed
-    Column("promise", JSONB(none_as_null=True)),  # by when it ends, if that is promised
-    Column("offers", JSONB(none_as_null=True)),  # what can be promised instead
-    Column("transfers", JSONB(none_as_null=True)),  # moved with its own credentials that have ended; NULL: not known
-    Column("array_id", Text),  # the array that it was made for
+    Column("conditions", JSONB(none_as_null=True)),  # conditions for the queue, present and past; NULL: none
+    Column("earlier", JSONB(none_as_null=True)),  # time lost before its present attempt; NULL: none
+    Column("missed", JSONB(none_as_null=True)),  # its deadline, if missed
+    Column("promise", JSONB(none_as_null=True)),  # the promise in force
+    Column("offers", JSONB(none_as_null=True)),  # the offers
+    Column("transfers", JSONB(none_as_null=True)),  # moved with its own credentials that have ended; NULL: unknown
+    Column("array_id", Text),  # its array
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)
 NOT_TERMINAL = "state NOT IN ('succeeded', 'failed', 'cancelled')"
@@ -67,7 +67,7 @@ Index("ix_executions_state_newest", executions.c.state, *NEWEST_FIRST)
 Index("ix_executions_active", *NEWEST_FIRST, postgresql_where=text(NOT_TERMINAL))
 Index("ix_executions_array", executions.c.array_id, *NEWEST_FIRST, postgresql_where=text("array_id IS NOT NULL"))
 Index("ix_executions_alone", executions.c.user_name, *NEWEST_FIRST, postgresql_where=text("array_id IS NULL"))
-# Lists of those with a deadline, by how they stand to it.
+# Lists of executions with a deadline, by their status.
 Index("ix_executions_deadline", *NEWEST_FIRST, postgresql_where=text("deadline_s IS NOT NULL"))
 Index("ix_executions_missed", *NEWEST_FIRST, postgresql_where=text("missed IS NOT NULL"))
 Index("ix_executions_ended", executions.c.ended_at_s, postgresql_where=text("ended_at_s IS NOT NULL"))
@@ -146,7 +146,7 @@ usage_samples = Table(
     Index("ix_usage_samples_at", "at_s"),
 )
 
-# How far an attempt is, by what its program tells: the newest state, which the leader replaces.
+# Progress of an attempt, as reported by its program: the newest state, which the leader replaces.
 progress = Table(
     "progress",
     metadata,
@@ -158,7 +158,7 @@ progress = Table(
     Column("problem", Text, nullable=False),
 )
 
-# When an application was last used through the proxy.
+# Last use of an application through the proxy.
 last_uses = Table(
     "last_uses",
     metadata,

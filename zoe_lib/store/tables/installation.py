@@ -26,7 +26,7 @@ platform = Table(
     Column("ready", Boolean, nullable=False),
     Column("cores_total_milli", BigInteger, nullable=False),
     Column("cores_foreign_milli", BigInteger, nullable=False),
-    Column("cores_free_milli", BigInteger, nullable=False),  # neither foreign nor reserved when it was seen
+    Column("cores_free_milli", BigInteger, nullable=False),  # neither foreign nor reserved when last seen
     Column("memory_total_bytes", BigInteger, nullable=False),
     Column("memory_foreign_bytes", BigInteger, nullable=False),
     Column("memory_free_bytes", BigInteger, nullable=False),
@@ -46,7 +46,7 @@ capabilities = Table(
     Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
     Column("version", BigInteger, nullable=False),
     Column("data", JSONB, nullable=False),
-    Column("storage", JSONB),  # how much the object store can guarantee in all, as last reported to a master
+    Column("storage", JSONB),  # total guarantees of the object store, as last reported to a master
     Column("set_at_s", Double, nullable=False),
 )
 
@@ -69,7 +69,7 @@ leader = Table(
     Column("endpoint", Text, nullable=False, server_default=""),
 )
 
-# How often the leader has renewed its lease.
+# Number of the leader's renewals of its lease.
 lease = Table(
     "lease",
     metadata,
@@ -78,7 +78,7 @@ lease = Table(
     Column("renewals", BigInteger, nullable=False),
 )
 
-# The fields of `Limit` that are set, null for no limit.
+# The set fields of `Limit`, null for unlimited.
 limits = Table(
     "limits",
     metadata,
@@ -87,7 +87,7 @@ limits = Table(
     Column("amounts", JSONB, nullable=False),
 )
 
-# What ticks saw outside the journal: for replays.
+# Facts of ticks outside the journal, for replays.
 ticks = Table(
     "ticks",
     metadata,

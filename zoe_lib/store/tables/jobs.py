@@ -1,4 +1,4 @@
-"""What jobs submitted by their tokens, and which submit nothing more."""
+"""Tables of jobs: submissions with their tokens, and stopped jobs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from zoe_lib.store.tables.metadata import metadata
 
 # `child_id` and the ids in `ancestors` are those of executions, or of arrays for their indices. A row is written before
-# its submission, so it may be of one that was refused.
+# its submission, which may then be refused.
 job_submissions = Table(
     "job_submissions",
     metadata,
     Column("child_id", Text, primary_key=True),
-    Column("parent_id", Text, nullable=False),  # the execution whose token it was
+    Column("parent_id", Text, nullable=False),  # the execution of the token
     Column("parent_attempt", Integer, nullable=False),
     Column("root", Text, nullable=False),  # the first of all its ancestors
-    Column("ancestors", ARRAY(Text), nullable=False),  # those that had not ended, the parent last
+    Column("ancestors", ARRAY(Text), nullable=False),  # those unfinished at the time, the parent last
     Column("at_s", Double, nullable=False),
     Index("ix_job_submissions_root", "root", "at_s"),
     Index("ix_job_submissions_ancestors", "ancestors", postgresql_using="gin"),

@@ -1,4 +1,4 @@
-"""What all tables of the database share: the naming of constraints."""
+"""Metadata shared by all tables: the naming of constraints."""
 
 from __future__ import annotations
 

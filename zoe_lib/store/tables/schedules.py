@@ -1,4 +1,4 @@
-"""Tables of stored applications, of schedules, and of what came of their times."""
+"""Tables of stored applications, of schedules, and of the outcomes of their times."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ schedules = Table(
 )
 Index("ix_schedules_next", schedules.c.next_at_s, postgresql_where=~schedules.c.held)
 
-# By a user without `due_s`; else once for each time, so that none is made twice, whatever the clock shows.
+# Without `due_s` for a user's run; else once for each time, so that none is made twice, whatever the clock shows.
 schedule_runs = Table(
     "schedule_runs",
     metadata,
@@ -91,5 +91,5 @@ schedule_runs = Table(
     Index("ix_schedule_runs_newest", "schedule_id", "id"),
     Index("ix_schedule_runs_due", "schedule_id", "due_s", unique=True),
 )
-# Each target asks every second for refused times behind the last one that it was told of, mostly for none.
+# Each target polls every second for unsent refused times, mostly without a result.
 Index("ix_schedule_runs_refused", schedule_runs.c.id, postgresql_where=schedule_runs.c.outcome == "refused")

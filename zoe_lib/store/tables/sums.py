@@ -18,8 +18,8 @@ from sqlalchemy import (
 
 from zoe_lib.store.tables.metadata import metadata
 
-# When the storage controller was observed, and which tenants used the store then (bytes per second); if it did not
-# measure, achieved and missed are 0 and mean nothing.
+# Observations of the storage controller, and the tenants that used the store then (bytes per second); without a
+# measurement, achieved and missed are 0 and mean nothing.
 bandwidth_looks = Table(
     "bandwidth_looks",
     metadata,
@@ -41,7 +41,8 @@ bandwidth_samples = Table(
     Index("ix_bandwidth_samples_tenant", "tenant", "at_s"),
 )
 
-# What executions that run have moved so far with the credential of this generation, as the controller said last.
+# Bytes that running executions have moved so far with the credential of this generation, as last reported by the
+# controller.
 transfers_so_far = Table(
     "transfers_so_far",
     metadata,
@@ -66,7 +67,7 @@ daily_use = Table(
     Column("store_bytes", Double, nullable=False, server_default=text("0")),
 )
 
-# The usage of all ended executions, removed ones included, and how many of them still exist: up to the position in
+# The usage of all ended executions, including removed ones, and the number that still exist: up to the position in
 # `summed_up`.
 use_by_day = Table(
     "use_by_day",

@@ -1,4 +1,4 @@
-"""Tables of workflows: their documents, and which executions their steps have."""
+"""Tables of workflows: their documents, and the executions of their steps."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ workflows = Table(
     Column("user_name", Text, nullable=False),
     Column("document", JSONB, nullable=False),
     Column("parameters", JSONB, nullable=False),
-    Column("run", Integer, nullable=False),  # 1, and one more with each resume
+    Column("run", Integer, nullable=False),  # 1, plus one for each resume
     Column("submitted_at_s", Double, nullable=False),
 )
 Index("ix_workflows_newest", workflows.c.tenant, workflows.c.submitted_at_s, workflows.c.id)
 
-# Those of earlier runs stay, for a step that was run again.
+# Executions of earlier runs stay, for a step that was run again.
 workflow_steps = Table(
     "workflow_steps",
     metadata,
@@ -30,11 +30,11 @@ workflow_steps = Table(
     Column("run", Integer, nullable=False),
     Column("position", Integer, nullable=False),
     Column("name", Text, nullable=False),
-    Column("facts", JSONB, nullable=False),  # what the document says of it
+    Column("facts", JSONB, nullable=False),  # the step in the document
     Index("ix_workflow_steps_workflow", "workflow_id", "position", "run"),
 )
 
-# Steps that run for each entry of a list: an array instead of an execution. `run`: where it leaves its results.
+# Steps that run for each entry of a list: an array instead of an execution. `run`: the run with its results.
 workflow_arrays = Table(
     "workflow_arrays",
     metadata,

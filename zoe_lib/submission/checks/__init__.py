@@ -1,1 +1,1 @@
-"""What refuses a description that is well formed, and what its user is told: one file for each subject."""
+"""Checks that refuse a well-formed description, or add notes for its user: one file for each subject."""

@@ -1,4 +1,4 @@
-"""A description, and what is known of it and of the installation when it is checked."""
+"""A description with the facts about the installation that its checks need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoe_lib.settings.config import Settings
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A description as its user wrote it, its application, and all findings on it."""
+    """A description as its user wrote it, its application, and all findings."""
 
     document: dict[str, Any]
     application: Application

@@ -1,4 +1,4 @@
-"""What the back-end and its nodes refuse, and what they leave out."""
+"""Refusals of the back-end and its nodes, and settings that they ignore."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def refuse_impossible(examined: Examined) -> SubmissionRefused | None:
 
 
 def note_ignored_settings(examined: Examined) -> Iterator[str]:
-    """Yield notes on what components ask for and the local back-end ignores."""
+    """Yield notes on settings of components that the local back-end ignores."""
     if examined.settings.backend != "local":
         return
     for key, asks_for in _NOT_ON_LOCAL.items():
         names = ", ".join(component.name for component in examined.application.components if asks_for(component))
         if names:
-            yield f"the local back-end ignores {key}, which these components ask for: {names}"
+            yield f"the local back-end ignores {key}, which these components set: {names}"
 
 
 def note_doubts(examined: Examined) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What services of this installation cannot do."""
+"""Refuse features that services of this installation cannot provide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def refuse_unreachable_api(examined: Examined) -> SubmissionRefused | None:
-    """Return the refusal of components that ask for the API where they cannot reach it."""
+    """Return the refusal of components that need the API, if they cannot reach it."""
     asking = [index for index, one in enumerate(examined.application.components) if one.api]
     if not asking or examined.settings.services_api_url is not None:
         return None

@@ -1,4 +1,4 @@
-"""What the object store cannot guarantee, and inputs that it cannot narrow."""
+"""Refuse bandwidth that the object store cannot guarantee, and note inputs without views."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def refuse_without_controller(examined: Examined) -> SubmissionRefused | None:
-    """Return the refusal of required bandwidth where no controller can guarantee any."""
+    """Return the refusal of required bandwidth, if no controller can guarantee any."""
     bandwidth = _bandwidth(examined)
     if _controlled(examined) or bandwidth is None or bandwidth.guarantee is not Guarantee.REQUIRED:
         return None
@@ -41,7 +41,7 @@ def refuse_beyond_capacity(examined: Examined) -> SubmissionRefused | None:
 
 
 def note_bandwidth(examined: Examined) -> Iterator[str]:
-    """Yield notes on bandwidth that cannot be guaranteed, or that proxies cannot always move."""
+    """Yield notes on bandwidth that cannot be guaranteed, or that proxies cannot always deliver."""
     if not _controlled(examined) and _bandwidth(examined) is not None:
         yield "no storage controller is configured: it runs without the bandwidth that it prefers"
     if (capacity := _capacity(examined)) is not None:
@@ -74,6 +74,6 @@ def _bandwidth(examined: Examined) -> Bandwidth | None:
 
 
 def _capacity(examined: Examined) -> StoreCapacity | None:
-    """Return what the store can guarantee in total; None if unknown, or no bandwidth is asked for."""
+    """Return the total guarantees of the store; None if unknown, or if no bandwidth is requested."""
     asks = _controlled(examined) and wished(examined.application) is not None
     return examined.platform.storage if asks else None

@@ -1,4 +1,4 @@
-"""Why a terminal could not be opened, in words for people."""
+"""Messages for terminals that could not be opened."""
 
 from __future__ import annotations
 

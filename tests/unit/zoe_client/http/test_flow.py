@@ -1,4 +1,4 @@
-"""What takes several requests: written once, for a thread and for an event loop."""
+"""Calls with several requests: written once, for a thread and for an event loop."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def response_of(given: int | Content) -> httpx.Response:
 
 
 async def look_twice(client: Any) -> str:
-    """Ask for what is not there, and then pause and ask for what is."""
+    """Request a missing object, and then pause and request an existing one."""
     with pytest.raises(NotFound):
         await answer_to(client.text("/away"))
     await answer_to(client.flow.pause(0))

@@ -1,4 +1,4 @@
-"""Which proxy the environment names for a server."""
+"""The HTTP proxy for a server, from the environment."""
 
 from __future__ import annotations
 

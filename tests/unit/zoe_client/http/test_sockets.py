@@ -1,4 +1,4 @@
-"""A WebSocket that threads share: one thread speaks TLS, and nobody waits after its end."""
+"""A WebSocket that threads share: one thread speaks TLS, and no thread waits after its end."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def echo(connection: ServerConnection) -> None:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Of a server that says what it hears."""
+    """Address of a server that echoes."""
     loop, ports = asyncio.new_event_loop(), []
 
     async def run() -> None:

@@ -1,4 +1,4 @@
-"""What clients trust: for plain HTTP no list of authorities is read, and TLS would be refused."""
+"""Trust of clients: for plain HTTP no list of authorities is read, and TLS would be refused."""
 
 from __future__ import annotations
 

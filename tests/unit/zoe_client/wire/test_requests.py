@@ -1,4 +1,4 @@
-"""What requests of the API take for a number, and for a name."""
+"""Numbers and names that requests of the API accept."""
 
 from __future__ import annotations
 

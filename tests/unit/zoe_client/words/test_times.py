@@ -1,4 +1,4 @@
-"""Times as people write them, also on the days when clocks change."""
+"""Times in users' notation, also on the days when clocks change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""parse: what becomes of a good document, and that a bad one is told completely."""
+"""parse: the result for a good document, and complete findings for a bad one."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ def test_the_files_of_all_components_are_bounded_in_bytes() -> None:
 
 @pytest.mark.parametrize("text", ["+3h", "08:00 Europe/Paris", "2026-12-01T08:00+01:00", "2020-01-01 08:00 UTC"])
 def test_a_deadline_is_kept_as_it_is_written(text: str) -> None:
-    """What it means is known at each submission; one that has passed is refused then."""
+    """Each submission computes its time; one that has passed is refused then."""
     application = parse({**small(), "deadline": text})
     assert (application.default_deadline, application.default_deadline_s) == (text, None)
     assert to_document(application)["deadline"] == text

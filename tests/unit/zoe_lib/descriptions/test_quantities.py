@@ -1,4 +1,4 @@
-"""Sizes and rates as people write them."""
+"""Sizes and rates in users' notation."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""set_values: what `--set component.key=value` does."""
+"""set_values: the effect of `--set component.key=value`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the end of an essential service makes of its execution."""
+"""The outcome of an execution from the end of an essential service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rate that a promise guarantees: never below what was promised, and as promised again in the next attempt."""
+"""The guaranteed rate of a promise: never below the terms, and as in the terms again in the next attempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other programs understand of texts that Zoe accepts: git, a mail server, a shell."""
+"""Other programs' reading of texts that Zoe accepts: git, a mail server, a shell."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_each_version_is_a_name_of_a_branch_to_git(tmp_path: Path) -> None:
 )
 def test_what_git_takes_for_something_else_is_no_version(text: str) -> None:
     """HEAD was accepted, and the clone failed when the execution began."""
-    with pytest.raises(ValueError, match="not the name"):
+    with pytest.raises(ValueError, match="neither the name"):
         git_ref(text)
 
 

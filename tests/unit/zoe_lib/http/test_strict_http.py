@@ -15,7 +15,7 @@ from zoe_lib.http.strict_http import UNREAD_BYTES_MAX, StrictHttp
 
 
 class Line(asyncio.Transport):
-    """What was sent, and whether the connection is closed."""
+    """The sent data, and whether the connection is closed."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Requests to sign in to Swift, and what answers say."""
+"""Requests to sign in to Swift, and the parsing of answers."""
 
 from __future__ import annotations
 

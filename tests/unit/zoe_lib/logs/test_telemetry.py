@@ -1,4 +1,4 @@
-"""Logs are worth less than what is logged about."""
+"""Logging never disturbs the logged program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client that is closed while other threads ask: they are told, and the process goes on."""
+"""A client that is closed while other threads wait: they get an error, and the process continues."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from zoe_lib.messaging.server import Refusal, Server
 
 
 class Handlers:
-    """What a server is asked in these tests."""
+    """Handlers for the requests of these tests."""
 
     def __init__(self) -> None:
         self.hinted = threading.Event()

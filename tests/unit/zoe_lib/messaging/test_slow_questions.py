@@ -1,4 +1,4 @@
-"""Questions that take long: asked once, bounded, out of the way of others, and dropped when their asker has left."""
+"""Slow questions: sent once, limited, separate from others, and dropped when their client has left."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_other_questions_go_on_meanwhile(client: MasterClient, work: Work) -> No
 
 
 def test_lanes_do_not_wait_for_each_other(client: MasterClient, work: Work) -> None:
-    """One lane is full to its last place: others answer, and what it has no place for is refused by its code."""
+    """One lane is full: others answer, and further questions are refused with its code."""
     codes: list[str] = []
 
     def ask(asker: str) -> None:

@@ -1,4 +1,4 @@
-"""A client that sends frames without end is cut off, and nobody else is."""
+"""A client that sends frames without end is cut off, and no other client is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of an expression that is wrong: in our words, without those of the parser."""
+"""Messages for invalid expressions: in our words, without those of the parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of columns, what may be compared with them, and what that is in Spark SQL."""
+"""Types of columns, their allowed comparisons, and the same in Spark SQL."""
 
 from __future__ import annotations
 

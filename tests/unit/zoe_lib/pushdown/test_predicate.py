@@ -1,4 +1,4 @@
-"""What a `where` may say, and what is said about one that cannot be understood."""
+"""Grammar of a `where`, and messages for invalid ones."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_a_chance_is_rounded_up() -> None:
 
 
 def test_runs_that_were_submitted_together_are_not_judged_by_what_they_were_told() -> None:
-    """The first run was slow, and thirty others were told so."""
+    """The first run was slow, and thirty others were predicted from it."""
     times, kind = RunTimes(), ("t", "u", "a")
     learn(times, 8.0, kind, "first")
     for number in range(30):
@@ -140,7 +140,7 @@ def test_what_others_took_is_no_error_of_what_is_told_for_a_guarantee() -> None:
 
 
 def test_rates_that_are_known_later_are_judged_then() -> None:
-    """What was read is known some seconds after the end; until then, the run says nothing of rates."""
+    """The read bytes are known some seconds after the end; until then, the run says nothing of rates."""
     times, kind = RunTimes(), ("t", "u", "a")
     for number in range(40):
         rate = (1e6, 4e6)[number % 2]
@@ -151,7 +151,7 @@ def test_rates_that_are_known_later_are_judged_then() -> None:
 
 
 def test_a_burst_of_runs_that_miss_together_does_not_make_all_others_long() -> None:
-    """Half a hundred runs of one kind take twenty times what was told of them; another kind's are all alike."""
+    """Fifty runs of one kind take twenty times their prediction; another kind's are all alike."""
     times = RunTimes()
     for number in range(12):
         times.learn(f"a{number}", ("t", "u", "alike"), RunSample(RunSetting(1.0), 0.1, 3.0))

@@ -22,7 +22,7 @@ def taken(cores: float, rate: float) -> float:
 
 
 def runs(noise: float = 0.03) -> list[RunSample]:
-    """What is measured of them: a rate only where the run waited for the store."""
+    """Return the measured runs: with a rate only where the run waited for the store."""
     draw = random.Random(7)
     found = []
     for cores in CORES:
@@ -54,7 +54,9 @@ def test_runs_with_one_rate_show_no_lead() -> None:
 
 
 def test_without_a_guarantee_a_run_gets_what_others_got_without_one() -> None:
-    """Runs with a guarantee seem to get more than that, since bursts pass at once; that is not what is lent."""
+    """Runs with a guarantee seem to get more than that, since bursts pass at once; these bursts are not lent
+    bandwidth.
+    """
     kind = RunsOfKind()
     for number, rate in enumerate([FREE, FREE, *[20 * MB] * 9]):
         guaranteed = None if rate == FREE else 6 * MB

@@ -1,4 +1,4 @@
-"""What is learned of run times that are known: the terms, the rate of the store, and not what is odd."""
+"""A model of known run times: it learns the terms and the rate of the store, and ignores outliers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What executions teach: cores that they had on average, and only where nothing was lost on the way."""
+"""Samples of executions: average cores, and only without losses on the way."""
 
 from __future__ import annotations
 

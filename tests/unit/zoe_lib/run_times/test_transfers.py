@@ -1,4 +1,4 @@
-"""What was read teaches how long other sizes and rates take, beside runs of which it is unknown."""
+"""Read bytes predict other sizes and rates, beside runs with unknown bytes."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_a_sample_tells_what_a_view_would_read_that_was_never_used() -> None:
 
 
 def test_runs_through_views_say_nothing_of_plain_ones() -> None:
-    """Nobody knows what it takes to compute what these never had."""
+    """The computing time for data that these runs never had is unknown."""
     runs = of(*(read(60, True, share=0.1) for _ in range(4)))
     assert runs.ways_to_read() == {True}
 

@@ -1,4 +1,4 @@
-"""What is due: missed times, clocks that jump, jitter, and an end."""
+"""Due times: missed times, clocks that jump, jitter, and an end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grew after out of memory can be stored and read back."""
+"""Memory that grew after a failure can be stored and read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which past times of a schedule run."""
+"""The past times of a schedule that run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents of workflows become executions; what cannot is refused in bounded work."""
+"""Documents of workflows become executions; invalid ones are refused in bounded work."""
 
 from __future__ import annotations
 

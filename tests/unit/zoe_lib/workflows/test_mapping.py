@@ -1,4 +1,4 @@
-"""Steps with `for_each`: what can be known before the list is, is checked when the document is."""
+"""Steps with `for_each`: the document is checked as far as possible before the list is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of values that parameters cannot have."""
+"""Messages for invalid values of parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The script around a step's command: results are there whole or not at all, never change, and go in the end."""
+"""The script around a step's command: results exist completely or not at all, never change, and are removed in the
+end.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def read(connection: Connection, tenant: str) -> Sequence[SealedCredential]:
 
 
 def reseal(connection: Connection, was: SealedCredential, sealed: bytes) -> bool:
-    """Store the same login sealed with another key; False, without a change, if it was set or removed meanwhile."""
+    """Store the same login sealed with another key; False, without a change, if it was set or removed in between."""
     table = storage_credentials.c
     same = (table.tenant == was.tenant, table.service == was.service, table.sealed == was.sealed)
     return connection.execute(update(storage_credentials).where(*same).values(sealed=sealed)).rowcount == 1

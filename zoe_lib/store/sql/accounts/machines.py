@@ -1,4 +1,4 @@
-"""Machines that ask for a token, which a signed-in user allows in a browser."""
+"""Machines' requests for tokens, which a signed-in user allows in a browser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ask(connection: Connection, wanted: MachineSignIn, bounds: WaitingBounds) ->
 
 
 def read(connection: Connection, code: str, now_s: float) -> MachineSignIn | None:
-    """Return the request with this code that nobody has decided on; None if there is none, or it has expired."""
+    """Return the undecided request with this code; None if there is none, or it has expired."""
     if not storable(code):
         return None
     row = connection.execute(select(machine_sign_ins).where(*_open(code, now_s))).one_or_none()
@@ -35,7 +35,7 @@ def read(connection: Connection, code: str, now_s: float) -> MachineSignIn | Non
 
 
 def decide(connection: Connection, code: str, session_id: str | None, now_s: float) -> None:
-    """Allow a request by a session, or refuse it without one; NotFound if it is not open any more."""
+    """Allow a request by a session, or refuse it without one; NotFound if it is no longer open."""
     values = {"session_id": session_id, "refused": session_id is None}
     changed = storable(code) and connection.execute(update(machine_sign_ins).where(*_open(code, now_s)).values(values))
     if not changed or changed.rowcount != 1:
@@ -43,11 +43,11 @@ def decide(connection: Connection, code: str, session_id: str | None, now_s: flo
 
 
 def redeem(connection: Connection, token: Token, request_id: str, now_s: float) -> Token | MachineSignIn | None:
-    """Store the token of a request that is allowed, remove the request, and return the token with whose it is.
+    """Store the token of an allowed request, remove the request, and return the token with its owner.
 
-    Return the request as long as it waits, or if it is refused; None if it is unknown or has expired, or if the session
-    that allowed it has ended. `token` has the id, the secret's hash and the latest end. Of two calls at the same time,
-    one gets a token.
+    Return the request while it waits, or if it is refused; None if it is unknown or has expired, or if the session that
+    allowed it has ended. `token` has the id, the secret's hash and the latest end. Of two calls at the same time, one
+    gets a token.
     """
     found = connection.execute(select(machine_sign_ins).where(_IT.id == request_id).with_for_update()).one_or_none()
     if found is None or found.expires_at_s <= now_s:

@@ -42,9 +42,9 @@ from zoe_lib.store.tables.accounts import (
 )
 
 TOKENS_OF_USER_MAX = 1000
-"""Valid ones, in all tenants. Only the user fills it, and is stopped."""
+"""Maximum valid tokens of a user, in all tenants; the user alone fills and exhausts it."""
 SESSIONS_OF_USER_MAX = 200
-"""Browsers in which a user is signed in, in all tenants; only the user fills it."""
+"""Maximum browsers in which a user is signed in, in all tenants; only the user fills it."""
 SIGN_IN_LOCK = 0x5A6F65_04
 _HELD_BY = "tokens.user_name, tokens.tenant, tokens.scopes, tokens.secret_hash, memberships.role"
 _IF_VALID = """
@@ -72,7 +72,7 @@ def add_token(connection: Connection, token: Token) -> None:
     if connection.execute(mine).scalar_one() >= TOKENS_OF_USER_MAX:
         raise TooManyTokens(f"{token.user} has {TOKENS_OF_USER_MAX} tokens, which is the maximum")
     if token.made_by is not None:
-        # Locked, so that revoking the creating token at this moment also removes the new one.
+        # Locked, so that a concurrent revocation of the creating token also removes the new one.
         maker = select(tokens.c.id).where(tokens.c.id == token.made_by).with_for_update(read=True, key_share=True)
         if connection.execute(maker).first() is None:
             raise NotFound(f"token {token.made_by} does not exist")
@@ -92,7 +92,7 @@ def end_access(connection: Connection, user: str) -> EndedAccess:
     check_names(user)
     if connection.execute(select(users.c.name).where(users.c.name == user)).first() is None:
         raise NotFound(f"user {user} does not exist")
-    # Sessions last: without either, nothing can create another.
+    # Sessions last: without tokens and sessions, no request can create another.
     ended = [connection.execute(delete(table).where(table.c.user_name == user)) for table in (tokens, sessions)]
     return EndedAccess(*(result.rowcount for result in ended))
 
@@ -122,9 +122,11 @@ def principal(connection: Connection, token_id: str, now_s: float) -> tuple[Prin
 def principal_and_terms(
     connection: Connection, token_id: str, now_s: float
 ) -> tuple[tuple[Principal, str] | None, TermsVersions | None]:
-    """Return the same as `principal`, and with one the versions of the terms of submissions at the same moment.
+    """Return the result of `principal` and, if there is one, the versions of the terms of submissions at the same
+    moment.
 
-    A submission needs both, and each statement is a round trip."""
+    A submission needs both, and each statement is a round trip.
+    """
     if storable(token_id):
         for row in _TOKEN_AND_TERMS.rows(connection, id=token_id, now_s=now_s):
             return (_holder(row, token_id), row.secret_hash), versions_of(row)
@@ -132,8 +134,8 @@ def principal_and_terms(
 
 
 def add_session(connection: Connection, session: Session) -> None:
-    """Store a session; NotFound if its user is not a member of its tenant. Beyond the bound, the oldest sessions of the
-    user end: a sign-in is never refused for them.
+    """Store a session; NotFound if its user is not a member of its tenant. Beyond the maximum, the oldest sessions of
+    the user end, so that a sign-in is never refused.
     """
     check_member(connection, session.user, session.tenant)
     connection.execute(insert(sessions).values(row_of(session)))
@@ -152,7 +154,7 @@ def read_session(connection: Connection, session_id: str, now_s: float) -> Princ
 def read_sessions(
     connection: Connection, ids: Collection[str], now_s: float
 ) -> Mapping[str, tuple[Principal, str | None]]:
-    """Return those of these sessions that are valid, by id, each with the hash of its proof."""
+    """Return the valid ones of these sessions, by id, each with the hash of its proof."""
     held = select(sessions, memberships.c.role).join(memberships, _member_of(sessions)).join(users, _enabled(sessions))
     return {
         row.id: (Principal.of(row.user_name, row.tenant, row.role, session_id=row.id), row.proof_hash)
@@ -161,7 +163,7 @@ def read_sessions(
 
 
 def session_end(connection: Connection, session_id: str) -> float:
-    """Return when a session ends, in seconds since the epoch; 0 if it is unknown."""
+    """Return the end of a session, in seconds since the epoch; 0 if it is unknown."""
     found = connection.execute(select(sessions.c.expires_at_s).where(sessions.c.id == session_id))
     return float(found.scalar_one_or_none() or 0.0)
 
@@ -174,8 +176,9 @@ def end_session(connection: Connection, session_id: str) -> None:
 def claim_unconfirmed(
     connection: Connection, provider: str, before_s: float, now_s: float, at_most: int
 ) -> Sequence[User]:
-    """Return users of a provider with live sessions whom it has not confirmed since `before_s`, and count them as
-    confirmed at `now_s`, so that no other process asks about them."""
+    """Return users of a provider with live sessions whom it has not confirmed since `before_s`, and mark them as
+    confirmed at `now_s`, so that no other process asks about them.
+    """
     signed_in = select(sessions.c.id).where(sessions.c.user_name == users.c.name, sessions.c.expires_at_s > now_s)
     due = (users.c.provider == provider, users.c.confirmed_at_s < before_s, signed_in.exists())
     oldest = select(users.c.name).where(*due).order_by(users.c.confirmed_at_s).limit(at_most)
@@ -185,12 +188,12 @@ def claim_unconfirmed(
 
 
 def unconfirm(connection: Connection, names: Collection[str]) -> None:
-    """Take back that users were confirmed, as their provider gave no answer."""
+    """Undo the confirmation of users, since their provider gave no answer."""
     connection.execute(update(users).where(users.c.name.in_(names)).values(confirmed_at_s=0.0))
 
 
 def end_unknown(connection: Connection, user: str, entry: AuditEntry) -> int:
-    """End all sessions of a user whom the provider does not know any more, and return how many; `entry` says so."""
+    """End all sessions of a user whom the provider no longer knows, and return their number; `entry` records it."""
     ended = connection.execute(delete(sessions).where(sessions.c.user_name == user)).rowcount
     if ended:
         add_audit(connection, replace(entry, changes={"sessions": [ended, 0]}))
@@ -200,7 +203,9 @@ def end_unknown(connection: Connection, user: str, entry: AuditEntry) -> int:
 def add_sign_in(
     connection: Connection, attempt: SignInAttempt, replaced: Collection[str], bounds: WaitingBounds, now_s: float
 ) -> None:
-    """Store an attempt in place of others of its browser, named by the hashes of their cookies; TooManyWaiting."""
+    """Store a sign-in attempt in place of others of its browser, named by the hashes of their cookies;
+    TooManyWaiting.
+    """
     if replaced:
         connection.execute(delete(sign_ins).where(sign_ins.c.browser.in_(replaced)))
     make_room(connection, sign_ins, attempt.network, now_s, bounds)
@@ -215,7 +220,7 @@ def take_sign_in(connection: Connection, attempt_id: str, now_s: float) -> SignI
 
 
 def add_app_access(connection: Connection, access: AppAccess) -> None:
-    """Store a ticket; NotFound if its session or token is gone."""
+    """Store a ticket; NotFound if its session or token no longer exists."""
     for holder, wanted in ((sessions, access.session_id), (tokens, access.token_id)):
         if wanted is not None and connection.execute(select(holder.c.id).where(holder.c.id == wanted)).first() is None:
             raise NotFound("the session or token no longer exists")
@@ -233,10 +238,10 @@ def enter_app(
 
 
 def read_app_access(connection: Connection, access_id: str, now_s: float) -> AppAccess | None:
-    """Return an access that was entered.
+    """Return a redeemed access.
 
     None if it, its session or its token has expired, if its user is disabled or may no longer submit there, or if the
-    execution is neither the user's nor shared so that the user may open it.
+    execution is neither the user's nor shared at a level that opens it.
     """
     here = (app_accesses.c.id == access_id, app_accesses.c.entered, app_accesses.c.expires_at_s > now_s)
     row = connection.execute(select(app_accesses).where(*here)).one_or_none()
@@ -252,7 +257,7 @@ def read_app_access(connection: Connection, access_id: str, now_s: float) -> App
 
 
 def app_accesses_among(connection: Connection, ids: Collection[str], execution_id: str, number: int) -> Collection[str]:
-    """Return those of these ids that are stored for that port of that execution, valid or not."""
+    """Return which of these ids are stored for that port of that execution, valid or not."""
     here = (app_accesses.c.id.in_(ids), app_accesses.c.execution_id == execution_id, app_accesses.c.number == number)
     return set(connection.execute(select(app_accesses.c.id).where(*here)).scalars())
 
@@ -268,7 +273,7 @@ def take_guess(connection: Connection, keys: Sequence[str], limits: Limits, at_s
     If the count of a key has reached its limit, count nothing and return that key. No two calls, of any process, take
     the last place of a key.
     """
-    # Guesses of all processes take turns: each sees those counted before.
+    # Guesses of all processes are serialised: each sees those counted before.
     connection.execute(select(func.pg_advisory_xact_lock(SIGN_IN_LOCK)))
     for key, (since_s, most) in limits.items():
         if read_failures(connection, [key], since_s).get(key, 0) >= most:
@@ -278,13 +283,13 @@ def take_guess(connection: Connection, keys: Sequence[str], limits: Limits, at_s
 
 
 def give_back_guess(connection: Connection, keys: Sequence[str], at_s: float) -> None:
-    """Remove a guess that was counted under these keys at that time and turned out right."""
+    """Remove a counted guess with these keys and that time, since it was right."""
     failures = sign_in_failures.c
     connection.execute(delete(sign_in_failures).where(failures.key.in_(keys), failures.at_s == at_s))
 
 
 def read_failures(connection: Connection, keys: Sequence[str], since_s: float) -> Mapping[str, int]:
-    """Return the count of each of these keys; those with none are missing."""
+    """Return the count of each of these keys; zeros are missing."""
     key = sign_in_failures.c.key
     counted = select(key, func.count()).where(key.in_(keys), sign_in_failures.c.at_s >= since_s).group_by(key)
     return {row[0]: row[1] for row in connection.execute(counted)}

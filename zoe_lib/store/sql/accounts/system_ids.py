@@ -1,4 +1,4 @@
-"""Numbers of system users and groups, given once and never again."""
+"""Numbers of system users and groups; a number is never assigned twice."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _LOCK = 0x5A6F65_05
 
 
 class IdKind(StrEnum):
-    """What a number stands for: a user's uid, or a tenant's gid."""
+    """Kinds of numbers: a user's uid, or a tenant's gid."""
 
     USER = "user"
     TENANT = "tenant"
 
 
 def assign(connection: Connection, kind: IdKind, name: str, first: int, last: int) -> int:
-    """Return the number of a user or tenant; the first time, one of the range that was never given. NoSystemIds.
+    """Return the number of a user or tenant; the first time, an unused one of the range. NoSystemIds.
 
-    A number that was given stays, even outside the present range.
+    An assigned number stays, even outside the present range.
     """
     check_names(name)
-    # No two processes give the same number, nor two numbers to one name.
+    # No two processes assign the same number, nor two numbers to one name.
     connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
     here = (system_ids.c.kind == kind.value, system_ids.c.name == name)
     known: int | None = connection.execute(select(system_ids.c.number).where(*here)).scalar_one_or_none()

@@ -1,1 +1,1 @@
-"""What is submitted and changed in numbers: arrays, workflows, schedules."""
+"""Writes of many rows: arrays, workflows, schedules."""

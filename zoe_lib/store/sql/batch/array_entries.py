@@ -1,4 +1,4 @@
-"""Entries of the lists for which arrays run, read in parts as their executions are made."""
+"""Entries of arrays' lists, read in parts as their executions are made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def entries_at(connection: Connection, array_id: ArrayId, positions: Collection[
 
 
 def with_failures(connection: Connection, messages: Mapping[ArrayId, str]) -> Mapping[ArrayId, str]:
-    """Return the messages of arrays that run for lists, each with the entries that failed."""
+    """Return the messages of arrays that run for lists, each with its failed entries."""
     in_parts = select(array_states).where(array_states.c.array_id.in_(list(messages))).order_by(array_states.c.part)
     states = dict.fromkeys(messages, b"")
     for row in connection.execute(in_parts) if messages else ():

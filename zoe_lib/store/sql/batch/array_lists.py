@@ -1,4 +1,4 @@
-"""Lists of arrays: what they run for, written once."""
+"""Write the list of an array, once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoe_lib.store.errors import NotFound
 from zoe_lib.store.sql.batch.arrays import changing_columns, locked_of, record, record_end, write_states
 from zoe_lib.store.tables.arrays import array_states, arrays
 
-# One statement for all: ten thousand rows one by one would hold the array's lock for a second.
+# One statement for all: ten thousand single inserts would hold the array's lock for a second.
 _INSERT = text("""
     INSERT INTO array_entries (array_id, position, entry)
     SELECT :array_id, given.place - 1, given.entry
@@ -31,7 +31,7 @@ def give(
     at_s: float,
     cause_id: str,
 ) -> Array:
-    """Write the entries of an array that awaits its list; return the array after it, unchanged if it awaits none.
+    """Write the entries of an array that awaits its list; return the changed array, unchanged if it awaits none.
 
     NotFound.
     """

@@ -1,5 +1,5 @@
-"""Write and read arrays. Whoever changes one, or an index of it, locks its row before rows of executions and the
-journal, always in this order and rows of arrays by id, so that no two transactions wait for each other.
+"""Write and read arrays. A transaction that changes an array, or one of its indices, locks its row before rows of
+executions and the journal, always in this order, and several arrays by id, so that no two transactions deadlock.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from zoe_lib.store.tables.executions import journal as journal_entries
 from zoe_lib.store.values import ArrayChange, ArrayPage, ArrayQuery
 
 OPEN_MAX = 1000
-"""Arrays of a tenant of which an index has not ended: the leader keeps them in memory."""
+"""Maximum unfinished arrays of a tenant: the leader keeps them in memory."""
 Decide = Callable[[Array, bytearray], ArrayChange | None]
 
 
@@ -60,7 +60,7 @@ def submit(
     entry: AuditEntry | None,
     beside: Callable[[Connection], None] | None = None,
 ) -> Array:
-    """Store a new array, once per key, with what `beside` writes.
+    """Store a new array, once per key, with the rows of `beside`.
 
     TooManyArrays, TimeLimitTooLong, IdempotencyConflict.
     """
@@ -78,7 +78,7 @@ def submit(
     limits = of_submission(connection, array)
     application, notes = with_time_limit(array.application, array.tenant, limits)
     stored = fresh(array, application, notes)
-    # Else the leader would find out: what is stored is made into executions, whose documents have to be valid, too.
+    # Check now: the leader makes executions from the stored array, and their documents must be valid, too.
     applications.keep(application_of(stored, stored.indices.last))
     connection.execute(insert(arrays), [_fixed(stored) | changing_columns(applications, stored)])
     write_states(connection, stored.id, b"", bytes(stored.indices.count))
@@ -147,7 +147,7 @@ def change(
     cause_id: str,
     leader_epoch: int | None = None,
 ) -> Array:
-    """Return the array after the change that `decide` returns for it and the states of its indices; NotFound."""
+    """Apply the change of `decide` to the array and the states of its indices, and return the array; NotFound."""
     writing.check_leader(connection, leader_epoch)
     before = locked_of(connection, applications, [array_id]).get(array_id)
     if before is None:
@@ -174,7 +174,7 @@ def make(
     cause_id: str,
     leader_epoch: int,
 ) -> Sequence[Execution] | None:
-    """Store executions for indices that wait, with their positions, as many as limits let in.
+    """Store executions for waiting indices, with their positions, as many as limits admit.
 
     None if the array has changed since it was read; then nothing is written.
     """
@@ -210,7 +210,7 @@ def _room(connection: Connection, array: Array) -> int | None:
 
 
 def lock_of(connection: Connection, ids: Iterable[str]) -> None:
-    """Lock the arrays of these executions that are about to end, before anything of them is written."""
+    """Lock the arrays of these executions that are about to end, before any other lock."""
     members = {member.array_id for one in ids if (member := member_of(one)) is not None}
     if members:
         locked = select(arrays.c.id).where(arrays.c.id.in_(members)).order_by(arrays.c.id).with_for_update()
@@ -218,7 +218,7 @@ def lock_of(connection: Connection, ids: Iterable[str]) -> None:
 
 
 def note_ends(connection: Connection, applications: Applications, ended: Sequence[Execution], cause_id: str) -> None:
-    """Note the ends of executions in their arrays, which are locked already."""
+    """Record the ends of executions in their arrays, which are locked already."""
     by_array: dict[ArrayId, list[Execution]] = {}
     for execution in ended:
         if (member := member_of(execution.id)) is not None:
@@ -247,7 +247,7 @@ def _note(
 
 
 def prune(connection: Connection, ended_before_s: float, limit: int) -> int:
-    """Remove arrays that ended before, once none of their executions is kept; return how many."""
+    """Remove arrays that ended before, once all their executions are removed; return how many."""
     kept = select(executions.c.id).where(executions.c.array_id == arrays.c.id).exists()
     old = select(arrays.c.id).where(arrays.c.ended_at_s < ended_before_s, ~kept).limit(limit)
     ids = list(connection.execute(old.with_for_update(skip_locked=True)).scalars())
@@ -264,7 +264,7 @@ def locked_of(connection: Connection, applications: Applications, ids: Collectio
 
 
 def write_states(connection: Connection, array_id: ArrayId, old: bytes, new: bytes) -> None:
-    """Write the parts of the states of indices that differ from the old ones; none is removed."""
+    """Write the changed parts of the states of indices; none is removed."""
     parts = [
         {"array_id": array_id, "part": start // PART, "states": new[start : start + PART]}
         for start in range(0, len(new), PART)
@@ -302,7 +302,7 @@ def _fixed(array: Array) -> Values:
 
 
 def changing_columns(applications: Applications, array: Array) -> Values:
-    """Return the columns of an array that may change, but for its indices."""
+    """Return the columns of an array that may change, except for its indices."""
     name, document = applications.keep(array.application)
     return {
         "user_name": array.user,

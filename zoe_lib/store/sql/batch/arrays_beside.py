@@ -1,4 +1,4 @@
-"""Arrays that are written in the transaction of a batch of executions, such as those of a workflow."""
+"""Write arrays in the transaction of a batch of executions, such as those of a workflow."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Write = Callable[[Connection], None]
 
 
 def locks_of(applications: Applications, arrays: ArraysBeside | None) -> Write | None:
-    """Return what locks the rows that are changed later: executions take the lock of the journal, after which no other
-    may be waited for. None if there is nothing to lock.
+    """Return a function that locks the rows to be changed later: executions take the lock of the journal, after which
+    no other lock may be awaited. None if there is nothing to lock.
     """
     if arrays is None or not (arrays.new or arrays.changes):
         return None
@@ -36,7 +36,7 @@ def locks_of(applications: Applications, arrays: ArraysBeside | None) -> Write |
 def writer(
     applications: Applications, arrays: ArraysBeside | None, cause_id: str, beside: Write | None
 ) -> Write | None:
-    """Return what writes the arrays, and then `beside`; None if nothing is to be written."""
+    """Return a function that writes the arrays, and then calls `beside`; None if there is nothing to write."""
     if arrays is None or not (arrays.new or arrays.changes):
         return beside
     for one in arrays.new:
@@ -54,6 +54,6 @@ def writer(
 
 
 def keep_key(connection: Connection, tenant: str, key: str, fingerprint: str, array_id: str, at_s: float) -> None:
-    """Let a key mean a change of an array, so that a repeated request finds it; IntegrityError if the key is taken."""
+    """Assign a key to a change of an array, so that a repeated request finds it; IntegrityError if the key is taken."""
     values = {"tenant": tenant, "key": key, "fingerprint": fingerprint, "execution_id": array_id, "at_s": at_s}
     connection.execute(insert(idempotency_keys).values(values))

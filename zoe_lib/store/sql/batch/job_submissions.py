@@ -1,4 +1,4 @@
-"""Jobs that call the API: who they are, what they have submitted, what is theirs, and which may submit no more."""
+"""Jobs that call the API: their identity, their submissions and descendants, and the stopped ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoe_lib.store.sql.connection.prepared import Prepared
 from zoe_lib.store.tables.jobs import job_submissions, stopped_jobs
 
 FAMILY_MAX = 2000
-"""Descendants that a list of a job covers."""
+"""Maximum descendants in a list for a job."""
 _MINUTE_S = 60.0
 _LOCK = 0x5A6F65_60
 _SCOPES = frozenset({Scope.READ.value, Scope.SUBMIT.value})
@@ -42,7 +42,7 @@ _ALIVE = """
 _FIRST_ALIVE = text(f"NOT {_ALIVE.format(id='child_id')}")
 _ONE_BY_ONE = text(f"SELECT pg_advisory_xact_lock({_LOCK}, hashtext(:root))")
 _LIVING = text(f"SELECT one FROM unnest(CAST(:ids AS text[])) AS one WHERE {_ALIVE.format(id='one')}")  # noqa: S608
-# A row without a submission is of one that is just being made, or of one that was refused.
+# A row without a submission belongs to one in progress, or to a refused one.
 _COUNTS = text(f"""
     SELECT count(*) FILTER (WHERE at_s > :now_s - {_MINUTE_S}) AS lately,
            count(*) FILTER (WHERE {_ALIVE.format(id="child_id")} OR (
@@ -57,7 +57,7 @@ _PRUNE = [
     text(f"DELETE FROM {table} WHERE at_s < :before_s AND {_MISSING.format(id=column)}")  # noqa: S608 - constants
     for table, column in (("job_submissions", "child_id"), ("stopped_jobs", "unit"))
 ]
-# LATERAL with OFFSET: one look at the index for each, however long the chain.
+# LATERAL with OFFSET: one index lookup for each, however long the chain.
 _BELOW = text(f"""
     WITH RECURSIVE below(id) AS (
         SELECT CAST(:unit AS text)
@@ -72,8 +72,8 @@ _BELOW = text(f"""
 
 @dataclass(frozen=True, slots=True)
 class JobBounds:
-    """How much a job and its descendants may submit: generations that have not ended, descendants of the first job that
-    have not ended, and submissions of all of them in a minute.
+    """Limits of a job and its descendants: unfinished generations, unfinished descendants of the first job, and
+    submissions of all of them in a minute.
     """
 
     depth_max: int
@@ -94,7 +94,9 @@ class TooManyDescendants(StoreError):  # noqa: N818 - the name is the fact
 
 
 class JobSubmitsTooOften(StoreError):  # noqa: N818 - the name is the fact
-    """The family has submitted as much in a minute as it may; `retry_after_s`: when there is room again."""
+    """The family has made the maximum of submissions in a minute; `retry_after_s`: seconds until there is room
+    again.
+    """
 
     def __init__(self, message: str, retry_after_s: float) -> None:
         super().__init__(message)
@@ -110,7 +112,7 @@ class ParentJob:
 
 
 def unit_of(execution_id: str) -> str:
-    """Return the array of an index, and the id itself of all others."""
+    """Return the array of an index, and the id itself of other executions."""
     member = member_of(execution_id)
     return execution_id if member is None else member.array_id
 
@@ -131,10 +133,12 @@ def holder(connection: Connection, execution_id: str, attempt: int, tenant: str,
 
 
 def note(connection: Connection, child_id: str, job: JobIdentity, bounds: JobBounds, now_s: float) -> None:
-    """Note a submission of a job before it is made; JobStopped, JobTooDeep, TooManyDescendants, JobSubmitsTooOften."""
+    """Record a submission of a job before it is made; JobStopped, JobTooDeep, TooManyDescendants,
+    JobSubmitsTooOften.
+    """
     row = connection.execute(select(job_submissions).where(job_submissions.c.child_id == job.unit)).one_or_none()
     root = job.unit if row is None else row.root
-    # Two submissions of a family are counted one after the other.
+    # Submissions of a family are counted one after the other.
     connection.execute(_ONE_BY_ONE, {"root": root})
     if is_stopped(connection, job.unit):
         raise JobStopped(f"job {job.execution_id} was cancelled with its descendants")
@@ -142,7 +146,9 @@ def note(connection: Connection, child_id: str, job: JobIdentity, bounds: JobBou
     living = set(connection.execute(_LIVING, {"ids": earlier}).scalars())
     ancestors = [*(one for one in earlier if one in living), job.unit]
     if len(ancestors) > bounds.depth_max:
-        raise JobTooDeep(f"{len(ancestors)} jobs that submitted each other have not ended; {bounds.depth_max} may")
+        raise JobTooDeep(
+            f"{len(ancestors)} jobs that submitted each other have not ended; the maximum is {bounds.depth_max}"
+        )
     counts = connection.execute(_COUNTS, {"root": root, "now_s": now_s}).one()
     if counts.lately >= bounds.per_minute_max:
         wait_s = counts.first_s + _MINUTE_S - now_s
@@ -154,8 +160,8 @@ def note(connection: Connection, child_id: str, job: JobIdentity, bounds: JobBou
 
 
 def stop(connection: Connection, unit: str, now_s: float) -> frozenset[str]:
-    """Let an execution or array and all that descends from it submit nothing more; return those of them that have not
-    ended, or are just being made.
+    """Stop further submissions of an execution or array and all its descendants; return those of them that have not
+    ended, or are being made.
     """
     row = connection.execute(select(job_submissions.c.root).where(job_submissions.c.child_id == unit)).one_or_none()
     connection.execute(_ONE_BY_ONE, {"root": unit if row is None else row.root})
@@ -172,7 +178,7 @@ def is_stopped(connection: Connection, unit: str) -> bool:
 
 
 def resume(connection: Connection, unit: str) -> None:
-    """Let an array submit again whose indices run again."""
+    """Allow an array with rerun indices to submit again."""
     connection.execute(delete(stopped_jobs).where(stopped_jobs.c.unit == unit))
 
 
@@ -182,7 +188,7 @@ def is_family(connection: Connection, unit: str, target: str) -> bool:
 
 
 def family_among(connection: Connection, unit: str, targets: Collection[str]) -> frozenset[str]:
-    """Return those of these executions and arrays that are of the job's family."""
+    """Return which of these executions and arrays belong to the job's family."""
     units = {one: unit_of(one) for one in targets if storable(one)}
     here = (job_submissions.c.child_id.in_(set(units.values())), job_submissions.c.ancestors.contains([unit]))
     found = {unit, *connection.execute(select(job_submissions.c.child_id).where(*here)).scalars()}
@@ -190,7 +196,7 @@ def family_among(connection: Connection, unit: str, targets: Collection[str]) ->
 
 
 def family(connection: Connection, unit: str) -> frozenset[str]:
-    """Return the job's own unit and its descendants, first those that have not ended, then the newest (`FAMILY_MAX`):
+    """Return the job's own unit and its descendants, first the unfinished ones, then the newest (`FAMILY_MAX`):
     executions and arrays.
     """
     below = select(job_submissions.c.child_id).where(job_submissions.c.ancestors.contains([unit]))
@@ -199,7 +205,7 @@ def family(connection: Connection, unit: str) -> frozenset[str]:
 
 
 def parents(connection: Connection, ids: Collection[str]) -> Mapping[str, ParentJob]:
-    """Return the jobs that submitted these executions or arrays, of those that a job submitted."""
+    """Return the jobs that submitted these executions or arrays; those without one are missing."""
     units = {one: unit_of(one) for one in ids if storable(one)}
     wanted = select(job_submissions).where(job_submissions.c.child_id.in_(set(units.values())))
     found = {row.child_id: ParentJob(row.parent_id, row.parent_attempt) for row in connection.execute(wanted)}
@@ -207,7 +213,7 @@ def parents(connection: Connection, ids: Collection[str]) -> Mapping[str, Parent
 
 
 def children(connection: Connection, execution_id: str, limit: int) -> Sequence[str]:
-    """Return what an execution has submitted, newest first."""
+    """Return the submissions of an execution, newest first."""
     if not storable(execution_id):
         return ()
     ordered = select(job_submissions.c.child_id).where(job_submissions.c.parent_id == execution_id)

@@ -1,4 +1,4 @@
-"""Schedules, what is due of them, and what came of their times."""
+"""Schedules, their due times, and the outcomes of their times."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from zoe_lib.store.tables.schedules import schedule_runs, schedules
 from zoe_lib.store.tables.workflows import workflow_arrays, workflow_steps
 
 RUNS_KEPT, RUNS_SHOWN = 1000, 100
-"""What came of the last times of each schedule."""
+"""Stored, and shown, outcomes of the last times of each schedule."""
 _S, _R = schedules.c, schedule_runs.c
 _KEPT = ("id", "made_at_s", "held", "held_by_operator", "count")
 _ENDED = ("succeeded", "failed", "cancelled")
 
 
 def put(connection: Connection, schedule: Schedule, most: int) -> Schedule:
-    """Store a schedule and return it; one of the same owner and name keeps its id, its history, and whether it is held.
+    """Store a schedule and return it; a schedule with the same owner and name keeps its id, its history, and its hold.
 
-    It ends with the membership of its user. Raises NotFound for no member, and TooManyStored.
+    It ends with the membership of its user. Raises NotFound without a membership, and TooManyStored.
     """
     check_names(schedule.tenant, schedule.user, schedule.name)
     connection.execute(select(tenants.c.name).where(tenants.c.name == schedule.tenant).with_for_update())
@@ -71,29 +71,29 @@ def one(connection: Connection, tenant: str, user: str, name: str) -> Schedule:
 
 
 def change(connection: Connection, was: Schedule, after: Schedule) -> Schedule:
-    """Store a changed schedule; AlreadyMade if it was changed or has run meanwhile."""
+    """Store a changed schedule; AlreadyMade if it was changed or has run in between."""
     made = replace(after, count=was.count + 1)
     found = update(schedules).where(_S.id == was.id, _S.count == was.count).values(_values(made))
     if connection.execute(found).rowcount != 1:
-        raise AlreadyMade(f"the schedule {was.name} was changed meanwhile")
+        raise AlreadyMade(f"the schedule {was.name} was changed concurrently")
     return made
 
 
 def remove(connection: Connection, tenant: str, user: str, name: str) -> None:
-    """Remove a schedule with its history; what it has made goes on. NotFound."""
+    """Remove a schedule with its history; its runs continue. NotFound."""
     _check(storable(tenant, user, name), user, name)
     _check(connection.execute(delete(schedules).where(_of(tenant, user), _S.name == name)).rowcount == 1, user, name)
 
 
 def due(connection: Connection, now_s: float, limit: int) -> Sequence[Schedule]:
-    """Return schedules of which something is to be done now, those first that were due first."""
+    """Return due schedules, the longest due first."""
     wanted = or_(_S.next_at_s <= now_s, _S.planned_at_s > now_s + BACK_S)
     found = select(schedules).where(~_S.held, _S.next_at_s.is_not(None), wanted).order_by(_S.next_at_s, _S.id)
     return [from_row(Schedule, row) for row in connection.execute(found.limit(limit))]
 
 
 def next_at_s(connection: Connection) -> float | None:
-    """Return when the next one is due."""
+    """Return the next time at which a schedule is due."""
     found: float | None = connection.execute(select(func.min(_S.next_at_s)).where(~_S.held)).scalar_one()
     return found
 
@@ -101,8 +101,8 @@ def next_at_s(connection: Connection) -> float | None:
 def advance(
     connection: Connection, was: Schedule, due_s: float | None, planned_at_s: float, runs: Sequence[ScheduleRun]
 ) -> None:
-    """Note what came of times, and which comes next. AlreadyMade, so that the transaction changes nothing, if another
-    writer was faster, or if something came of one of these times before.
+    """Record outcomes of times, and the next time. AlreadyMade, so that the transaction changes nothing, if another
+    writer was faster, or if one of these times has an outcome.
     """
     next_s = was.made_s(due_s)
     found = (
@@ -111,16 +111,16 @@ def advance(
         .values(due_s=due_s, next_at_s=next_s, planned_at_s=planned_at_s, count=was.count + 1)
     )
     if connection.execute(found).rowcount != 1:
-        raise AlreadyMade(f"the schedule {was.name} was changed meanwhile")
+        raise AlreadyMade(f"the schedule {was.name} was changed concurrently")
     for run in runs:
         note(connection, run)
 
 
 def note(connection: Connection, run: ScheduleRun) -> None:
-    """Note what came of a time, or of a run by a user; AlreadyMade for a time that is noted already."""
+    """Record the outcome of a time, or of a run by a user; AlreadyMade for a time that has one."""
     noted = insert(schedule_runs).values(asdict(run)).on_conflict_do_nothing().returning(_R.id)
     if connection.execute(noted).first() is None and run.outcome is not ScheduleOutcome.MISSED:
-        raise AlreadyMade("something came of this time before")
+        raise AlreadyMade("this time has an outcome already")
     kept = select(_R.id).where(_R.schedule_id == run.schedule_id).order_by(_R.id.desc()).offset(RUNS_KEPT).limit(1)
     old = connection.execute(kept).scalar_one_or_none()
     if old is not None:
@@ -128,8 +128,8 @@ def note(connection: Connection, run: ScheduleRun) -> None:
 
 
 def note_backfilled(connection: Connection, run: ScheduleRun, again: Collection[str] = ()) -> None:
-    """Note that a past time was run, in place of why it did not run before, or of one of these runs; AlreadyMade if it
-    has run otherwise.
+    """Record that a past time was run, in place of its earlier outcome without a run, or of one of these runs;
+    AlreadyMade if it has run otherwise.
     """
     ran = [ScheduleOutcome.MADE.value, ScheduleOutcome.BACKFILLED.value]
     replaced = or_(_R.outcome.not_in(ran), _R.run_id.in_(list(again)))
@@ -139,18 +139,18 @@ def note_backfilled(connection: Connection, run: ScheduleRun, again: Collection[
 
 
 def runs(connection: Connection, schedule_id: str) -> Sequence[ScheduleRun]:
-    """Return what came of its last hundred times, the newest first."""
+    """Return the outcomes of its last hundred times, the newest first."""
     return known_runs(connection, schedule_id, RUNS_SHOWN)
 
 
 def known_runs(connection: Connection, schedule_id: str, most: int = RUNS_KEPT) -> Sequence[ScheduleRun]:
-    """Return what came of all times that are known, the newest first."""
+    """Return the outcomes of all stored times, the newest first."""
     found = select(schedule_runs).where(_R.schedule_id == schedule_id).order_by(_R.id.desc()).limit(most)
     return [_run(row) for row in connection.execute(found)]
 
 
 def last_runs(connection: Connection, ids: Collection[str]) -> Mapping[str, ScheduleRun]:
-    """Return what came last of each of these schedules."""
+    """Return the last outcome of each of these schedules."""
     found = (
         select(schedule_runs)
         .where(_R.schedule_id.in_(list(ids)))
@@ -161,7 +161,7 @@ def last_runs(connection: Connection, ids: Collection[str]) -> Mapping[str, Sche
 
 
 def unended(connection: Connection, schedule_id: str) -> Sequence[ScheduleRun]:
-    """Return those of its last runs that have not ended, the newest first, without backfilled ones."""
+    """Return its last runs that have not ended, the newest first, without backfilled ones."""
     execution = select(executions.c.id).where(executions.c.id == _R.run_id, executions.c.state.not_in(_ENDED))
     array = select(arrays.c.id).where(arrays.c.id == _R.run_id, arrays.c.ended_at_s.is_(None))
     joined = workflow_steps.join(executions, executions.c.id == workflow_steps.c.execution_id)
@@ -183,7 +183,7 @@ def unended(connection: Connection, schedule_id: str) -> Sequence[ScheduleRun]:
 
 
 def executions_of(connection: Connection, run: ScheduleRun) -> Sequence[str]:
-    """Return the ids of what a run consists of and has not ended; the last steps of a workflow first."""
+    """Return the ids of a run's unfinished executions; the last steps of a workflow first."""
     if run.kind is not RunKind.WORKFLOW:
         return [run.run_id or ""]
     joined = workflow_steps.join(executions, executions.c.id == workflow_steps.c.execution_id)
@@ -197,7 +197,7 @@ def executions_of(connection: Connection, run: ScheduleRun) -> Sequence[str]:
 
 
 def hand_over(connection: Connection, tenant: str, user: str, to: str) -> int:
-    """Give all of a user's to another member, under other names where these are taken; return how many."""
+    """Transfer all schedules of a user to another member, under other names where these are taken; return how many."""
     names = connection.execute(select(_S.name).where(_of(tenant, user))).scalars().all()
     taken = set(connection.execute(select(_S.name).where(_of(tenant, to))).scalars())
     for name in names:

@@ -37,7 +37,7 @@ class Submission:
     id not before its own; None while it is not written.
     """
 
-    execution: Execution  # as it will be stored
+    execution: Execution  # in its stored form
     cause_id: str
     application_hash: str
     application: Values
@@ -63,8 +63,8 @@ _AUDITED = ", ".join(f'"{column.name}"' for column in audit.c if column.name != 
 
 # First the executions that have no key or obtain it, then their services. The journal comes last: its lock is taken
 # when everything else is written (the count needs it), so that it is held for the shortest time and no transaction
-# waits for a key while holding it. Conflicts are found by inserting, never by a join: a plan made while a table was
-# small would read all of it until the server counts its rows anew, which may be thousands of submissions later.
+# waits for a key while holding it. Inserts detect conflicts, never a join: a plan made while a table was small would
+# read all of it until the server counts its rows anew, which may be thousands of submissions later.
 _SUBMIT = Prepared(
     "zoe_submit",
     {
@@ -127,7 +127,7 @@ def prepare(
     fingerprint: str,
     entry: AuditEntry | None = None,
 ) -> Submission:
-    """Return what to write for a fresh execution."""
+    """Return the rows of a fresh execution."""
     stored = apply(execution, submitted(execution, cause_id))
     name, document = applications.keep(stored.application)
     return Submission(stored, cause_id, name, document, key, fingerprint, entry)
@@ -161,17 +161,17 @@ def write(connection: Connection, submissions: Sequence[Submission], within: boo
 
 
 def _remove_keys(connection: Connection, submissions: Sequence[Submission]) -> None:
-    """Remove the keys of executions whose id another one has: ids are random, so this hardly ever happens."""
+    """Remove the keys of executions with a taken id: ids are random, so this hardly ever happens."""
     for one in submissions:
         same_key = (idempotency_keys.c.tenant == one.execution.tenant, idempotency_keys.c.key == one.key)
         connection.execute(delete(idempotency_keys).where(*same_key))
 
 
 def write_within_limits(connection: Connection, applications: Applications, submission: Submission) -> Submission:
-    """Write one submission as the limits of its tenant admit it, and return it so; QuotaExceeded, TimeLimitTooLong.
+    """Write one submission with the limits of its tenant applied, and return it; QuotaExceeded, TimeLimitTooLong.
 
     The tenant's row is locked first, so that of two concurrent submissions the second counts the first; a change of
-    these limits comes before or after. What was submitted before with the same key or id is not refused: it is left
+    these limits comes before or after. An earlier submission with the same key or id is not refused: this one is left
     unwritten, as in `write`.
     """
     requested = submission.execution
@@ -197,7 +197,7 @@ def write_all(
     """Write the submissions of one tenant, all or none, and return them as stored; BatchRefused, IdempotencyConflict.
 
     If all were submitted before, none is written. If only some were, their keys belong to another batch. `beside`
-    writes more once they are written. `locks` takes what that needs before anything else is locked.
+    writes further rows after them. `locks` takes its locks before all others.
     """
     if locks is not None:
         locks(connection)
@@ -226,7 +226,7 @@ def _known(connection: Connection, submission: Submission) -> bool:
 
 
 def already_there(connection: Connection, applications: Applications, submission: Submission) -> Execution:
-    """Return what an earlier call wrote in place of this one; IdempotencyConflict, ConcurrentUpdate."""
+    """Return the execution that an earlier call wrote in place of this one; IdempotencyConflict, ConcurrentUpdate."""
     wanted = submission.execution
     if submission.key is not None:
         earlier = with_key(connection, applications, wanted.tenant, submission.key, submission.fingerprint)
@@ -241,7 +241,7 @@ def already_there(connection: Connection, applications: Applications, submission
 def with_key(
     connection: Connection, applications: Applications, tenant: str, key: str, fingerprint: str
 ) -> Execution | None:
-    """Return what that tenant submitted with that key; IdempotencyConflict."""
+    """Return that tenant's execution with that key; IdempotencyConflict."""
     columns = (idempotency_keys.c.fingerprint, idempotency_keys.c.execution_id)
     same_key = (idempotency_keys.c.tenant == tenant, idempotency_keys.c.key == key)
     row = connection.execute(select(*columns).where(*same_key)).one_or_none()
@@ -253,7 +253,7 @@ def with_key(
 
 
 def _data_of_event(execution: Execution) -> Json:
-    """Return the data of the event, None if there are none, as for nearly all."""
+    """Return the data of the event, None if there are none, which is nearly always so."""
     return None if execution.conditions == NO_CONDITIONS else event_data(submitted(execution))
 
 

@@ -1,6 +1,6 @@
-"""Steps of workflows that run for each entry of a list, as arrays.
+"""Workflow steps that run for each entry of a list, as arrays.
 
-Arrays are not shared: others than the owner see them only if they see all of the tenant.
+Arrays are not shared: other users see them only if they see all of the tenant.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _COLUMNS = (
 
 
 def add(connection: Connection, rows: Sequence[Values]) -> None:
-    """Write steps beside their arrays."""
+    """Write steps in the transaction of their arrays."""
     connection.execute(insert(workflow_arrays), list(rows))
 
 
 def steps_of(
     connection: Connection, ids: Collection[str], visibility: Visibility
 ) -> Mapping[str, Sequence[StoredStep]]:
-    """Return the visible steps of workflows that are arrays, the newest of each."""
+    """Return the visible workflow steps that are arrays, the newest of each."""
     wanted = select(workflow_arrays, *_COLUMNS).select_from(_newest(ids)).where(*_visible(visibility))
     found: defaultdict[str, list[StoredStep]] = defaultdict(list)
     for row in connection.execute(wanted) if ids else ():
@@ -48,14 +48,14 @@ def steps_of(
 
 
 def naming_failures(connection: Connection, steps: Sequence[StoredStep]) -> tuple[StoredStep, ...]:
-    """Return steps; the messages of those that run for a list name the entries that failed."""
+    """Return steps; messages of steps that run for a list name their failed entries."""
     some = {one.execution_id: one.message for one in steps if one.entries and one.entries.states.get(IndexState.FAILED)}
     told = with_failures(connection, some)
     return tuple(replace(one, message=told.get(one.execution_id, one.message)) for one in steps)
 
 
 def open_steps(connection: Connection, ids: Collection[str]) -> Mapping[str, set[str]]:
-    """Return the arrays of workflows that have not ended, whoever sees them."""
+    """Return the unfinished arrays of workflows, for any user."""
     wanted = (
         select(workflow_arrays.c.workflow_id, workflow_arrays.c.array_id)
         .select_from(_newest(ids))
@@ -68,7 +68,7 @@ def open_steps(connection: Connection, ids: Collection[str]) -> Mapping[str, set
 
 
 def workflow_of(connection: Connection, run_id: ExecutionId) -> str | None:
-    """Return the workflow to which an array, or an execution of one, belongs; None if to none."""
+    """Return the workflow of an array, or of one of its executions; None if it has none."""
     member = member_of(run_id)
     array_id = run_id if member is None else member.array_id
     found = select(workflow_arrays.c.workflow_id).where(workflow_arrays.c.array_id == array_id)

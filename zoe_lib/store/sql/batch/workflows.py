@@ -1,4 +1,4 @@
-"""Read and write workflows. Who sees any of its executions sees a workflow, with these executions."""
+"""Read and write workflows. A workflow is visible to users who can see one of its executions, with these executions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REMOVED_AT_ONCE = 500
 
 
 def add(connection: Connection, workflow: NewWorkflow, steps: Sequence[NewStep]) -> None:
-    """Write a workflow beside its executions."""
+    """Write a workflow in the transaction of its executions."""
     values = {
         "id": workflow.id,
         "name": workflow.name,
@@ -42,7 +42,7 @@ def add(connection: Connection, workflow: NewWorkflow, steps: Sequence[NewStep])
 
 
 def add_run(connection: Connection, workflow_id: str, run: int, steps: Sequence[NewStep]) -> None:
-    """Write another run beside its executions; ConcurrentUpdate if another request was faster."""
+    """Write another run in the transaction of its executions; ConcurrentUpdate if another request was faster."""
     one_more = update(workflows).where(workflows.c.id == workflow_id, workflows.c.run == run - 1).values(run=run)
     if connection.execute(one_more).rowcount != 1:
         raise ConcurrentUpdate("the workflow was resumed by another request")
@@ -71,7 +71,7 @@ def _add_steps(connection: Connection, workflow_id: str, run: int, steps: Sequen
 
 
 def read(connection: Connection, ids: Collection[str], visibility: Visibility) -> Sequence[StoredWorkflow]:
-    """Return these workflows with the newest visible execution of each step; without any, a workflow is missing."""
+    """Return these workflows with the newest visible execution of each step; workflows without any are missing."""
     steps = _steps(connection, ids, visibility)
     open_steps = {} if visibility == ALL else _open_steps(connection, list(steps))
     found = connection.execute(select(workflows).where(workflows.c.id.in_(list(steps))))
@@ -80,7 +80,7 @@ def read(connection: Connection, ids: Collection[str], visibility: Visibility) -
 
 
 def one(connection: Connection, workflow_id: str, visibility: Visibility) -> StoredWorkflow | None:
-    """Return a workflow as `read` does, with the entries that failed in the messages of its steps."""
+    """Return a workflow as `read` does, with the failed entries in the messages of its steps."""
     for found in read(connection, [workflow_id], visibility):
         return replace(found, steps=workflow_arrays.naming_failures(connection, found.steps))
     return None
@@ -104,7 +104,7 @@ def page(connection: Connection, query: WorkflowQuery) -> Sequence[StoredWorkflo
 
 
 def of_execution(connection: Connection, execution_id: ExecutionId) -> str | None:
-    """Return the workflow to which an execution belongs; None if to none."""
+    """Return the workflow of an execution; None if it has none."""
     if not storable(execution_id):
         return None
     found = select(workflow_steps.c.workflow_id).where(workflow_steps.c.execution_id == execution_id)
@@ -113,13 +113,13 @@ def of_execution(connection: Connection, execution_id: ExecutionId) -> str | Non
 
 
 def give(connection: Connection, execution_id: ExecutionId, owner: str) -> None:
-    """Make a workflow the new owner's, with the first of its executions that is handed over."""
+    """Transfer a workflow to the new owner, with its first execution that is handed over."""
     its = select(workflow_steps.c.workflow_id).where(workflow_steps.c.execution_id == execution_id)
     connection.execute(update(workflows).where(workflows.c.id.in_(its)).values(user_name=owner))
 
 
 def remove_empty(connection: Connection) -> None:
-    """Remove some workflows of which no execution is left."""
+    """Remove some workflows without remaining executions."""
     kept = [
         exists(select(literal(1)).where(table.c.workflow_id == workflows.c.id))
         for table in (workflow_steps, arrays_of_workflows)
@@ -135,7 +135,7 @@ _COLUMNS = (
 
 
 def _newest(ids: Collection[str]) -> FromClause:
-    """The newest execution of each step of these workflows."""
+    """Return the newest execution of each step of these workflows."""
     step = (workflow_steps.c.workflow_id, workflow_steps.c.position)
     newest = (
         select(*step, func.max(workflow_steps.c.run).label("run"))
@@ -165,7 +165,7 @@ def _steps(connection: Connection, ids: Collection[str], visibility: Visibility)
 
 
 def _open_steps(connection: Connection, ids: Collection[str]) -> Mapping[str, set[ExecutionId]]:
-    """Return the executions of steps that have not ended, whoever sees them."""
+    """Return the executions of unfinished steps, for any user."""
     if not ids:
         return {}
     is_open = executions.c.state.not_in([state.value for state in TERMINAL_STATES])

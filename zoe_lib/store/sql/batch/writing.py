@@ -39,7 +39,7 @@ def append(
     events: Sequence[Event],
     after: Execution | None = None,
 ) -> Execution:
-    """Apply events to what the caller believes is stored; ConcurrentUpdate or NotFound if it is not.
+    """Apply events to the caller's version of the execution; ConcurrentUpdate or NotFound if it is not stored.
 
     `after` is the resulting state, if known.
     """

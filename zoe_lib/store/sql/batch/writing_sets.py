@@ -19,13 +19,13 @@ from zoe_lib.store.tables.executions import executions, services
 from zoe_lib.store.values import ExecutionChange
 
 _SERVICES = ", ".join(services.c.keys())
-# The columns that a set changes follow from its kinds of events, of which few ever occur together.
+# The columns that a set changes depend on its kinds of events, of which few occur together.
 _STATEMENTS_MAX = 100
 _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
 
 
 def append_all(connection: Connection, changes: Sequence[ExecutionChange]) -> set[ExecutionId]:
-    """Write changes of different executions in order; return the ids of those whose version was the stored one."""
+    """Write changes of different executions in order; return the ids whose stored version was the expected one."""
     columns = {name for change in changes for name in changed_columns(change.before, change.after)}
     entries = [
         (change.after, version, event)

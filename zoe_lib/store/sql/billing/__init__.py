@@ -1,1 +1,1 @@
-"""What is used, metered and priced."""
+"""Usage, metering, prices and budgets."""

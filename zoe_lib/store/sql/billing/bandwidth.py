@@ -1,4 +1,4 @@
-"""Observations of the storage controller."""
+"""Observations of bandwidth, as reported by the storage controller."""
 
 from __future__ import annotations
 
@@ -43,10 +43,9 @@ _OVER_TIME = text("""
 def add_look(
     connection: Connection, at_s: float, tenants: Mapping[str, TenantBandwidth], measured: bool = True
 ) -> None:
-    """Store an observation of the storage controller, by tenant; tenants that are missing used nothing of the store.
-
+    """Store an observation of the storage controller, by tenant; missing tenants used nothing.
     measured: False if the controller reports no `achieved` and `missed`; then these are not stored. An observation that
-    is already stored stays as it is. Raises Unstorable.
+    is already stored is not changed. Raises Unstorable.
     """
     look = insert_or(bandwidth_looks).values(at_s=at_s, measured=measured).on_conflict_do_nothing()
     new = connection.execute(look.returning(bandwidth_looks.c.at_s)).scalar_one_or_none() is not None
@@ -57,11 +56,10 @@ def add_look(
 def read_over_time(
     connection: Connection, from_s: float, to_s: float, stretch_s: float, tenant: str | None = None
 ) -> Sequence[BandwidthPoint]:
-    """Return means over the observations of each interval, by time and then tenant, of one tenant or of all that
-    appear.
+    """Return means over the observations of each interval, by time and then tenant, of one tenant or of all.
 
-    Each tenant has a point in every interval with an observation. Intervals without one are missing: nothing is known
-    of them. `achieved` and `missed` are means over the observations that measured them, None if none did.
+    Each tenant has a point in every interval with an observation. Intervals without one are missing, since their
+    bandwidth is unknown. `achieved` and `missed` are means over the observations that measured them, None if none did.
     """
     if not storable(tenant):
         return ()
@@ -70,7 +68,7 @@ def read_over_time(
 
 
 def keep_transfers(connection: Connection, at_s: float, moved: Mapping[str, StoreTransfers]) -> None:
-    """Store what executions have moved so far with credentials that have not ended."""
+    """Store the bytes that executions have moved so far with their current credentials."""
     if not moved:
         return
     there = select(executions.c.id).where(executions.c.id.in_(moved)).order_by(executions.c.id)
@@ -93,7 +91,7 @@ def keep_transfers(connection: Connection, at_s: float, moved: Mapping[str, Stor
 
 
 def read_transfers(connection: Connection, execution_id: str) -> StoreTransfers | None:
-    """Return what an execution has moved so far with its newest credential; None if that is not known."""
+    """Return the bytes that an execution has moved so far with its newest credential; None if unknown."""
     if not storable(execution_id):
         return None
     row = connection.execute(
@@ -106,7 +104,7 @@ def read_transfers(connection: Connection, execution_id: str) -> StoreTransfers 
 
 
 def prune_looks(connection: Connection, before_s: float) -> None:
-    """Remove older observations; their samples go with them."""
+    """Remove older observations with their samples."""
     connection.execute(delete(bandwidth_looks).where(bandwidth_looks.c.at_s < before_s))
 
 

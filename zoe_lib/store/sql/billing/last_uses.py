@@ -1,4 +1,4 @@
-"""When applications were last used."""
+"""Times of the last use of applications."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ _NO_USER = ""
 
 
 def lock(connection: Connection) -> None:
-    """Keep others from changing limits, and the policy with them; readers are not blocked."""
+    """Keep other transactions from changing limits, and the policy with them; readers are not blocked."""
     connection.execute(text("LOCK TABLE limits IN SHARE ROW EXCLUSIVE MODE"))
 
 
 def read(connection: Connection) -> Limits:
-    """Return all limits that are set."""
+    """Return all limits."""
     return _limits(connection.execute(select(limits)))
 
 

@@ -1,9 +1,8 @@
-"""What executions held over time, and moved: the one source of statements, prices of executions, and budgets.
+"""Metered use and transfers of executions: the one source of statements, prices of executions, and budgets.
 
-Services have their rows, with what they reserved when they ran. Grants and views have events in the journal: each
-counts until the next such event of its execution. Bytes that were moved count at the time of their event. All stay
-until the execution is removed; `keep` copies them then.
-Times are rounded to microseconds, so that sums over consecutive times are exact.
+Services have rows with their reservations at their time. Grants and views have events in the journal: each counts until
+the next such event of its execution. Moved bytes count at the time of their event. All stay until the execution is
+removed; `keep` copies them then. Times are rounded to microseconds, so that sums over consecutive times are exact.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _SERVICES = f"""
     WHERE {_WANTED} AND {_OVERLAPS.format(start="services.started_at_s", end="services.ended_at_s")}
           AND coalesce(one.ended_at_s, 'infinity') > CAST(:from_us AS bigint) / 1e6 - 1
 """  # noqa: S608 - made of constants
-# An event that begins a stretch, until the next that begins or ends one.
+# From an event that begins a grant or view until the next that begins or ends one.
 _BY_EVENTS = """
     SELECT {names}, journal.at_s AS from_s, journal.kind, journal.data,
            lead(journal.at_s) OVER (PARTITION BY one.id ORDER BY journal.id) AS to_s
@@ -144,7 +143,7 @@ _SUMS = text(f"""
     ) AS meters (meter, bytes)
     WHERE bytes > 0
 """)  # noqa: S608
-# Of services with samples: which share of what they reserved they did not use, in all of their time.
+# For services with samples: the unused share of their reservations, over all of their time.
 _UNUSED = text(f"""
     SELECT tenant, user_name, application, execution_id,
            1 - least(sum(cpu_s) / nullif(sum(cores_milli / 1000.0 * lasted_s), 0), 1) AS cores,
@@ -180,8 +179,8 @@ def read_metered(
     ids: Collection[str] | None = None,
     with_unused: bool = False,
 ) -> Sequence[MeteredUse]:
-    """Return what was held from one moment to another, in microseconds since the epoch, by tenant, user, application,
-    meter and device; of given executions, by execution. What still runs counts until the end of that time.
+    """Return the use between two moments, in microseconds since the epoch, by tenant, user, application, meter and
+    device; of given executions, by execution. Running services count until the end of that time.
     """
     if not storable(tenant, user, *(ids or ())):
         return ()
@@ -204,14 +203,14 @@ def read_metered(
 
 
 def missed_share(connection: Connection, tenant: str, from_us: int, to_us: int) -> float | None:
-    """Return which share of its granted bandwidth a tenant missed, from 0 to 1; None if nothing was measured."""
+    """Return the share of its granted bandwidth that a tenant missed, from 0 to 1; None without measurements."""
     asked = {"tenant": tenant, "from_us": from_us, "to_us": to_us}
     share: float | None = connection.execute(_MISSED, asked).scalar_one()
     return None if share is None else min(max(share, 0.0), 1.0)
 
 
 def keep(connection: Connection, ids: Collection[str]) -> None:
-    """Keep what these executions held, before they are removed; nothing if there was never a price list."""
+    """Copy the use of these executions before they are removed; nothing if there was never a price list."""
     ever = {"from_us": -(2**62), "to_us": 2**62, "tenant": None, "user": None, "chosen": True, "ids": list(ids)}
     connection.execute(_KEEP, ever)
     connection.execute(_KEEP_MOVED, ever)

@@ -1,4 +1,4 @@
-"""Price lists and budgets, and statements of months that are closed."""
+"""Price lists and budgets, and statements of closed months."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from zoe_lib.store.errors import NotFound, PriceListRefused
 from zoe_lib.store.tables.billing import budgets, price_lists, statements
 
 NO_TENANT = ""
-"""The row of `statements` that says that a month is closed."""
+"""The row of `statements` that marks a month as closed."""
 _NO_USER = ""
 LOCK = text("LOCK TABLE price_lists IN SHARE ROW EXCLUSIVE MODE")
-"""Held by all that changes which list holds, or closes a month."""
+"""Taken by all transactions that change the list in force, or close a month."""
 
 
 @value(frozen=True, slots=True)
 class StoredPriceList:
-    """A price list as it was set. `replaced_at_s`: when it was replaced or removed, before it began."""
+    """A price list as it was set. `replaced_at_s`: time at which it was replaced or removed, before it began."""
 
     id: int
     document: Mapping[str, Any]
@@ -40,8 +40,8 @@ class StoredPriceList:
 
 @value(frozen=True, slots=True)
 class Budget:
-    """What a tenant, or a user in it, may spend in a month. Above `warn_percent` of it, a submission gets a note; above
-    all of it, it is refused if `refuses`.
+    """Maximum spending of a tenant, or of a user in it, in a month. Above `warn_percent` of it, a submission gets a
+    note; above all of it, it is refused if `refuses`.
     """
 
     tenant: str
@@ -52,7 +52,7 @@ class Budget:
 
 
 def read_price_lists(connection: Connection, history: bool = False) -> Sequence[StoredPriceList]:
-    """Return the price lists by their beginning; those that were replaced or removed, too, if `history`."""
+    """Return the price lists by their beginning; with `history` also replaced and removed ones."""
     wanted = select(price_lists).order_by(price_lists.c.from_us, price_lists.c.id)
     if not history:
         wanted = wanted.where(price_lists.c.replaced_at_s.is_(None))
@@ -73,7 +73,7 @@ def set_price_list(
     connection: Connection, document: Mapping[str, Any], now_s: float, by: str, past: bool = False
 ) -> StoredPriceList:
     """Store a price list. A list with the same beginning is replaced. Raises DescriptionError, and PriceListRefused if
-    it begins in the past without `past`, or within a month that is closed, or has another currency or zone.
+    it begins in the past without `past`, or within a closed month, or has another currency or zone.
     """
     connection.execute(LOCK)
     prices = check_price_list(connection, document, now_s, past)
@@ -90,7 +90,7 @@ def set_price_list(
 def check_price_list(
     connection: Connection, document: Mapping[str, Any], now_s: float, past: bool = False
 ) -> PriceList:
-    """Return the price list that `set_price_list` would store, or raise what it would raise."""
+    """Return the price list that `set_price_list` would store, or raise its exceptions."""
     prices = read_price_list(dict(document))
     _check_time(connection, prices, now_s, past)
     others = read_price_lists(connection)
@@ -122,12 +122,12 @@ def _check_time(connection: Connection, prices: PriceList, now_s: float, past: b
         raise PriceListRefused(f"it begins on {begins}, and statements are closed until {text_of(closed, prices.zone)}")
     if prices.from_us < microseconds(now_s) and not past:
         raise PriceListRefused(
-            f"it begins in the past, on {begins}: what was shown to users since would change; --past allows it"
+            f"it begins in the past, on {begins}: it would change prices that users have seen; --past allows it"
         )
 
 
 def closed_until_us(connection: Connection) -> int | None:
-    """Return the end of the last month that is closed; None if none is."""
+    """Return the end of the last closed month; None without one."""
     newest = connection.execute(
         select(statements.c.month, statements.c.document)
         .where(statements.c.tenant == NO_TENANT)
@@ -164,7 +164,7 @@ def write_closed(
 
 
 def read_budgets(connection: Connection) -> Sequence[Budget]:
-    """Return all budgets by tenant and user, that of a tenant first."""
+    """Return all budgets by tenant and user, a tenant's own first."""
     return [
         Budget(row.tenant, row.user_name or None, row.amount, row.refuses, row.warn_percent)
         for row in connection.execute(select(budgets).order_by(budgets.c.tenant, budgets.c.user_name))

@@ -1,8 +1,8 @@
-"""Sums of ended executions, kept so that a query costs as much as has happened since, not as much as is stored.
+"""Sums of ended executions, so that the cost of a query grows with recent events, not with all stored ones.
 
 Of an ended execution, only its owner may change, and only once its end is in the sums: these stay its former owner's.
-The ids of the journal are in the order of commits. So the sums of all ends up to
-an id of the journal are exact for ever; a reader adds the ends after that id, and the active executions.
+The ids of the journal are in the order of commits. So the sums of all ends up to a journal id never change; a reader
+adds the ends after that id, and the active executions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from zoe_lib.store.tables.executions import journal as journal_entries
 from zoe_lib.store.tables.sums import daily_use as removed_use
 from zoe_lib.store.tables.sums import ended_counts, summed_up, use_by_day
 
-# Ids of the journal in one transaction: bounds its duration, and how long others wait for its row.
+# Ids of the journal in one transaction: limits its duration, and how long others wait for its row.
 ENTRIES_AT_ONCE = 20_000
 _DAYS = (-(2**31), 2**31 - 1)
 
@@ -40,7 +40,7 @@ _GOING_ON = f"""
     WHERE {NOT_TERMINAL} AND (attempt > 1 OR state NOT IN ('{ExecutionState.SUBMITTED}', '{ExecutionState.QUEUED}'))
 """  # noqa: S608
 _UNTIL_NOW = f"({_ENDED} UNION ALL {_GOING_ON})"
-# What services reserved since their processes started, split at midnight UTC.
+# Reservations of services since their processes started, split at midnight UTC.
 _RESERVED = """
     SELECT day, tenant, user_name, sum(cores_milli / 1000.0::double precision * seconds) AS core_s,
            sum(memory_bytes * seconds) AS memory_byte_s
@@ -82,7 +82,7 @@ Use = dict[DayOfUser, ResourceSeconds]
 
 
 def sum_up(connection: Connection, applications: Applications) -> bool:
-    """Add the ends that come next in the journal to the sums; return whether there may be more."""
+    """Add the next ends of the journal to the sums; return whether there may be more."""
     after_id = _locked_position(connection)
     newest: int = connection.execute(select(func.coalesce(func.max(journal_entries.c.id), 0))).scalar_one()
     until_id = min(newest, after_id + ENTRIES_AT_ONCE)
@@ -98,7 +98,7 @@ def sum_up(connection: Connection, applications: Applications) -> bool:
 
 
 def summed_up_to(connection: Connection) -> int | None:
-    """Return the id of the journal up to which ends are in the sums; None if nothing was ever summed up."""
+    """Return the journal id up to which ends are in the sums; None before the first."""
     position: int | None = connection.execute(select(summed_up.c.journal_id)).scalar_one_or_none()
     return position
 
@@ -110,7 +110,7 @@ def forget(connection: Connection, removed: Mapping[str, int]) -> None:
 
 
 def counts(connection: Connection) -> Mapping[ExecutionState, int]:
-    """Return how many executions are in each state."""
+    """Return the number of executions by state."""
     result = dict.fromkeys(ExecutionState, 0)
     span = {"after_id": summed_up_to(connection) or 0, "until_id": _UNTIL_ID_MAX}
     kept = connection.execute(select(ended_counts.c.state, ended_counts.c.executions))
@@ -128,7 +128,7 @@ def read_daily_use(
     now_s: float | None,
     tenant: str | None = None,
 ) -> Mapping[DayOfUser, ResourceSeconds]:
-    """Return usage by day, tenant and user: from the sums, and from what came since."""
+    """Return usage by day, tenant and user: from the sums, and from later events."""
     position = summed_up_to(connection)
     table = removed_use if position is None else use_by_day
     wanted = select(table).where(table.c.day >= from_day, table.c.day <= to_day)
@@ -142,7 +142,7 @@ def read_daily_use(
 
 
 def _locked_position(connection: Connection) -> int:
-    """Return where the sums end, locked so that no other transaction moves it."""
+    """Return the position of the sums, locked so that no other transaction moves it."""
     lock = select(summed_up.c.journal_id).with_for_update()
     position: int | None = connection.execute(lock).scalar_one_or_none()
     if position is not None:

@@ -1,1 +1,1 @@
-"""Connections to PostgreSQL, and statements that the server keeps."""
+"""Connections to PostgreSQL, and prepared statements."""

@@ -1,4 +1,4 @@
-"""Connections, transactions, and the one place where the driver's errors become the store's."""
+"""Connections and transactions, and the conversion of the driver's errors to the store's."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ IsolationLevel = Literal["REPEATABLE READ", "READ COMMITTED", "AUTOCOMMIT"]
 
 UNDEFINED_TABLE_OR_TYPE = ("42P01", "42704")
 READ_ONLY_TRANSACTION = "25006"
-# A process that is stopped within a transaction holds locks that all others wait for, a new leader included: the server
-# ends such a session. Keep-alives detect machines that have vanished, so that their leader lock is released.
+# A stopped process within a transaction holds locks that all others wait for, including a new leader: the server ends
+# such a session. Keep-alives detect vanished machines, so that their leader lock is released.
 SESSION_SETTINGS = {
     "idle_in_transaction_session_timeout": "15s",
     "lock_timeout": "20s",
@@ -39,15 +39,15 @@ CONNECT_ARGUMENTS: dict[str, Any] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
-    # Keep-alives are sent only while nothing is under way: a statement to a machine that has vanished would wait a
-    # quarter of an hour.
+    # Keep-alives are sent only on idle connections: a statement to a vanished machine would wait a quarter of an hour.
     "tcp_user_timeout": 25_000,
     "options": " ".join(f"-c {name}={value}" for name, value in SESSION_SETTINGS.items()),
 }
-# For what looks up and changes rows by their keys. The server keeps the plan of a prepared statement and of a foreign
-# key until it has counted the rows anew: one made while a table was small would go on to read all of a large one.
+# For statements that look up and change rows by their keys. The server keeps the plan of a prepared statement and of a
+# foreign key until it has counted the rows anew: a plan made while a table was small would continue to read all of a
+# large one.
 _BY_KEYS = {"enable_seqscan": "off"}
-# How long a call waits for a free connection before it raises StoreUnavailable.
+# Time limit for a free connection, before StoreUnavailable.
 POOL_WAIT_S_MAX = 10.0
 
 
@@ -55,8 +55,8 @@ class Database:
     """Pools of connections to one database."""
 
     def __init__(self, url: str, pool_size: int = 10, read_only: bool = False, clock: Clock = SYSTEM_CLOCK) -> None:
-        # One pool for each isolation level: if a connection whose level is changed back on return died meanwhile, its
-        # pool would lose it. Reads of several statements must see one snapshot.
+        # One pool for each isolation level: if a connection died before its level is changed back on return, its pool
+        # would lose it. Reads of several statements must see one snapshot.
         self._clock = clock
         self._reader = _engine(url, "REPEATABLE READ", pool_size, read_only)
         self._writer = _engine(url, "READ COMMITTED", pool_size, read_only, _BY_KEYS)
@@ -69,7 +69,7 @@ class Database:
             return self._run(self._reader, work, commit=False)
 
     def look(self, work: Callable[[Connection], T]) -> T:
-        """Run a single statement that only reads, without the two ways that begin and end a transaction."""
+        """Run a single statement that only reads, without the round trips that begin and end a transaction."""
         with STORE.labels("read").time():
             return self._run(self._single, work, commit=False)
 
@@ -130,7 +130,9 @@ class Database:
         raise AssertionError("unreachable")
 
     def _hangs(self) -> bool:
-        """Try a new connection; return True if the server let it wait. One that is refused is no sign of that."""
+        """Try a new connection; return True if the server does not answer it. A refused connection is no sign of a
+        hang.
+        """
         began_s = self._clock.monotonic_s()
         try:
             self.dedicated().close()
@@ -156,7 +158,7 @@ def reads(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate
 
 
 def looks(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
-    """The function, which runs a single statement, as a method."""
+    """Return the function, which runs a single statement, as a method."""
 
     @wraps(work)
     def method(holder: OnDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -166,7 +168,7 @@ def looks(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate
 
 
 def writes(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
-    """The function as a method that runs it in one transaction of the object's database."""
+    """Return the function as a method that runs it in one transaction of the object's database."""
 
     @wraps(work)
     def method(holder: OnDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -176,13 +178,13 @@ def writes(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenat
 
 
 def with_driver(url: str) -> URL:
-    """The URL with the driver that is installed; what `postgresql://` alone means changes between versions."""
+    """Return the URL with the installed driver; the meaning of a plain `postgresql://` changes between versions."""
     parsed = make_url(url)
     return parsed.set(drivername="postgresql+psycopg2") if parsed.drivername == "postgresql" else parsed
 
 
 def connect_arguments(url: URL, settings: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
-    """Return what the driver is given beside the URL, which may say otherwise; `settings` are of the session."""
+    """Return the driver's arguments besides the URL, which take precedence there; `settings` apply to the session."""
     asked = url.query.get("options", ())
     named = [f"-c {name}={value}" for name, value in settings.items()]
     options = " ".join([CONNECT_ARGUMENTS["options"], *named, *([asked] if isinstance(asked, str) else asked)])
@@ -214,14 +216,16 @@ def _engine(
 
 
 def _make_read_only(connection: psycopg2.extensions.connection, _record: object) -> None:
-    """Not an option of the connection: a URL with `target_session_attrs=read-write` would refuse every server."""
+    """Make the session read-only by a statement, not by an option of the connection: a URL with
+    `target_session_attrs=read-write` would refuse every server.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SET default_transaction_read_only = on")
     connection.commit()
 
 
 def _leave_a_standby(context: ExceptionContext) -> None:
-    """Drop the connections of the pool if its server does not accept writes any more, since another one does now."""
+    """Drop the connections of the pool if its server accepts no writes any more, since another one does now."""
     if getattr(context.original_exception, "pgcode", None) == READ_ONLY_TRANSACTION:
         context.is_disconnect = True
 
@@ -237,7 +241,7 @@ def _raise_as_ours(error: exc.DBAPIError) -> NoReturn:
 
 
 def _raise_if_unstorable(error: ValueError) -> None:
-    """The driver refuses some texts before it sends them, and has no error of its own for that."""
+    """Raise Unstorable for texts that the driver refuses before it sends them: it has no error of its own for that."""
     if isinstance(error, UnicodeEncodeError) or "NUL" in str(error):
         raise Unstorable(str(error)) from error
 

@@ -1,4 +1,4 @@
-"""How long the database takes, for the metrics of every process that queries it."""
+"""Latency of the database, for the metrics of every process that queries it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements that nearly every request needs: the server parses and plans them once for each connection."""
+"""Prepared statements for frequent queries: the server parses and plans them once for each connection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Prepared:
         self._execute = f"EXECUTE {name}{given}"
 
     def rows(self, connection: Connection, **values: Any) -> Sequence[Row[Any]]:
-        """Run it; a connection that has never run it prepares it first, which is not undone with a transaction."""
+        """Run the statement; a connection prepares it the first time, which a rollback does not undo."""
         prepared = connection.info.setdefault(_PREPARED, set())
         if self._name not in prepared:
             connection.exec_driver_sql(self._prepare)
@@ -33,6 +33,6 @@ class Prepared:
 
 
 def _listed(parts: Iterable[str]) -> str:
-    """Return them in brackets, which SQL wants to be left out where they are empty."""
+    """Return the parts in brackets, which SQL requires to be absent if there are none."""
     inside = ", ".join(parts)
     return f" ({inside})" if inside else ""

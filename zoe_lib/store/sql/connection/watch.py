@@ -1,7 +1,7 @@
-"""Ends what waits for a server that answers nothing any more, as a paused one does.
+"""End connections that wait for a server that does not answer at all, such as a paused one.
 
-The server's own time limits do not help then, and its machine still answers for the connection. Only a new connection
-shows the difference to a slow statement: its handshake needs a server that works.
+The server's own time limits do not help then, and its machine still acknowledges packets. Only a new connection
+distinguishes it from a slow statement: its handshake needs a working server.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class _Work:
 
 
 class ConnectionWatch:
-    """Looks at the connections of one process. `hangs` tries a new one, and says whether the server left it waiting."""
+    """Watches the connections of one process. `hangs` tries a new one, and returns whether the server left it
+    waiting.
+    """
 
     def __init__(self, hangs: Callable[[], bool], clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
@@ -87,6 +89,6 @@ class ConnectionWatch:
 
 
 def _shut(connection: psycopg2.extensions.connection) -> None:
-    """End a connection that another thread waits for: that one gets the error of a lost connection."""
+    """Shut a connection that another thread waits for: that thread gets the error of a lost connection."""
     with socket.socket(fileno=os.dup(connection.fileno())) as line:
         line.shutdown(socket.SHUT_RDWR)

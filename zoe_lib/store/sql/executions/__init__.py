@@ -1,1 +1,1 @@
-"""Executions as rows, and questions about them."""
+"""Queries on executions and their use."""

@@ -1,4 +1,4 @@
-"""How executions stand to their deadlines, in SQL; in the domain it is `deadline_misses.status_of`."""
+"""Deadline status of executions in SQL; the domain's version is `deadline_misses.status_of`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _E = executions.c
 
 
 def deadline_is(status: DeadlineStatus, now_s: float) -> ColumnElement[bool]:
-    """Return the condition that executions stand so to their deadlines."""
+    """Return the condition that executions have this deadline status."""
     if status is DeadlineStatus.MISSED:
         return _E.missed.is_not(None)
     open_ = and_(_E.deadline_s.is_not(None), _E.missed.is_(None))
@@ -24,12 +24,12 @@ def deadline_is(status: DeadlineStatus, now_s: float) -> ColumnElement[bool]:
 
 
 def _expected_end_s(now_s: float) -> ColumnElement[float]:
-    """NULL if its run time is not known."""
+    """Return the expected end; NULL if the run time is unknown."""
     expected_s, now = _expected_run_s(), literal(now_s, Double)
     placed_at_s = cast(_E.marks[Mark.PLACED.value].astext, Double)
     forecast_s = func.coalesce(cast(_E.forecast["end_p90_s"].astext, Double), 0.0)
     started, waits = func.greatest(placed_at_s + expected_s, now), func.greatest(now + expected_s, forecast_s)
-    # PostgreSQL's greatest() leaves out what is NULL.
+    # PostgreSQL's greatest() ignores NULL.
     return case((expected_s.is_(None), None), (placed_at_s.is_not(None), started), else_=waits)
 
 

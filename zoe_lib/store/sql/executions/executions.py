@@ -40,7 +40,7 @@ from zoe_lib.store.sql.visible.shares import ids_given
 from zoe_lib.store.tables.executions import NEWEST_FIRST, NOT_TERMINAL, executions, journal, services
 from zoe_lib.store.values import ExecutionPage, ExecutionQuery
 
-# All columns but the document, which is the largest and nearly always parsed already.
+# All columns but the document, which is the largest, and nearly always parsed already.
 _LIGHT = [column for column in executions.c if column.name != "application"]
 
 
@@ -66,9 +66,9 @@ def page(connection: Connection, applications: Applications, query: ExecutionQue
 
 
 def page_query(query: ExecutionQuery, searched_max: int) -> Select[Any]:
-    """Return the statement of `page`; an extra row tells whether there is another page.
+    """Return the statement of `page`; an extra row shows whether there is another page.
 
-    No index helps to find part of a name, so a search looks through a limited number of the newest executions.
+    No index helps to find part of a name, so a search examines a limited number of the newest executions.
     """
     if query.name_contains is None:
         return _newest(query, query.limit + 1, *_LIGHT).limit(query.limit + 1)
@@ -82,7 +82,7 @@ def _newest(query: ExecutionQuery, limit: int, *columns: Column[Any]) -> Select[
     """Return the executions of the query by time, except for its condition on the name; each is among the first
     `limit`.
 
-    A user's own and shared executions are read apart: in one scan, all executions of the tenant would be looked at.
+    A user's own and shared executions are read separately: one scan would examine all executions of the tenant.
     """
     seen, ordered = query.visibility, [column.desc() for column in NEWEST_FIRST]
     matching = _matching(query, *columns)
@@ -99,7 +99,7 @@ def _newest(query: ExecutionQuery, limit: int, *columns: Column[Any]) -> Select[
 
 
 def visible(visibility: Visibility) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions of what is visible, for statements that choose few executions."""
+    """Return the conditions for visibility, for statements that choose few executions."""
     if visibility.tenant is None:
         return ()
     here = executions.c.tenant == visibility.tenant
@@ -142,7 +142,9 @@ def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
 def ended_before(
     connection: Connection, applications: Applications, at_s: float, journal_id: int, limit: int
 ) -> Sequence[Execution]:
-    """Return some that ended before, with no later entry in the journal, locked until the transaction ends."""
+    """Return some executions that ended before, with no later entry in the journal, locked until the transaction
+    ends.
+    """
     later = exists().where(journal.c.execution_id == executions.c.id, journal.c.id > journal_id)
     old = select(*_LIGHT).where(executions.c.ended_at_s < at_s, ~later).limit(limit)
     return _load(connection, applications, old.with_for_update(skip_locked=True))
@@ -166,7 +168,7 @@ def among(
 
 
 def active_counts(connection: Connection) -> Mapping[tuple[str, str], int]:
-    """Return how many executions wait or run, by tenant and user."""
+    """Return the number of waiting and running executions, by tenant and user."""
     owner = (executions.c.tenant, executions.c.user_name)
     rows = connection.execute(select(*owner, func.count()).where(text(NOT_TERMINAL)).group_by(*owner))
     return {(tenant, user): number for tenant, user, number in rows}
@@ -182,7 +184,7 @@ def _load(connection: Connection, applications: Applications, statement: Select[
 def applications_of(
     connection: Connection, applications: Applications, rows: Iterable[Row[Any]]
 ) -> Mapping[str, Application]:
-    """Return the applications of such rows by their hash, reading only documents that are not parsed yet."""
+    """Return the applications of such rows by their hash; it reads only documents that are not parsed yet."""
     parsed: dict[str, Application] = {}
     missing: dict[str, ExecutionId] = {}
     for row in rows:
@@ -208,8 +210,8 @@ def _services_of(connection: Connection, ids: Sequence[ExecutionId]) -> Mapping[
 
 
 def services_query(ids: Sequence[ExecutionId]) -> Select[Any]:
-    """Return the services of these executions in order; an array keeps the statement the same for any number of
-    executions.
+    """Return the services of these executions in order; the statement takes an array, so that it is the same for any
+    number of executions.
     """
     wanted = any_(literal(list(ids), ARRAY(Text)))
     ordered = (services.c.execution_id, services.c.position)

@@ -1,4 +1,4 @@
-"""What executions have now: sums over what runs, however long the queue is."""
+"""Present use of executions: sums over running services, independent of the length of the queue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BY_NODE = text(f"SELECT node, core, {_SUMS}, count(*) AS number FROM ({_HOLDING
 _APPLICATIONS = text(f"""
     SELECT application_hash, min(execution_id) AS id FROM ({_HOLDING}) AS holding GROUP BY application_hash
 """)  # noqa: S608
-# Where gateways are: beside a service that bears one, and where the newest such service was if it has ended.
+# Places of gateways: beside a service that bears one, or at the last place of the newest such service if it has ended.
 _GATEWAYS = text(f"""
     WITH holding AS MATERIALIZED (
         SELECT *, CAST(:bearing AS jsonb) ->> application_hash AS bearing FROM ({_HOLDING}) AS holding
@@ -61,7 +61,7 @@ _GATEWAYS = text(f"""
 def active_among(
     connection: Connection, ids: Collection[ExecutionId], visibility: Visibility = ALL
 ) -> Collection[ExecutionId]:
-    """Those of these executions that are visible and not terminal."""
+    """Return the visible, active executions among these."""
     if not ids:
         return set()
     wanted = any_(literal(sorted(ids), ARRAY(Text)))
@@ -70,7 +70,7 @@ def active_among(
 
 
 def used(connection: Connection, applications: Applications) -> Mapping[LimitSubject, Mapping[str, int]]:
-    """What each tenant, and each user in it, has of what limits count."""
+    """Return the use of each tenant, and of each user in it, as limits count it."""
     found: dict[LimitSubject, Counter[str]] = defaultdict(Counter)
     for (tenant, user), number in active_counts(connection).items():
         rates = {"read_bytes_per_s": 0, "write_bytes_per_s": 0}
@@ -84,7 +84,7 @@ def used(connection: Connection, applications: Applications) -> Mapping[LimitSub
 
 
 def held_on_nodes(connection: Connection, applications: Applications, gateway: Resources) -> Mapping[str, HeldOnNode]:
-    """What executions hold on each node, their gateways included."""
+    """Return the resources that executions hold on each node, including their gateways."""
     nodes: dict[str, HeldOnNode] = defaultdict(HeldOnNode)
     for row in connection.execute(_BY_NODE):
         nodes[row.node] = nodes[row.node].plus(Resources(row.cores_milli, row.memory_bytes), row.core, row.number)
@@ -100,7 +100,7 @@ def _add(found: dict[LimitSubject, Counter[str]], tenant: str, user: str, amount
 
 
 def _guaranteed(connection: Connection, applications: Applications) -> Iterable[tuple[str, str, Mapping[str, int]]]:
-    """Owners, with the bandwidth that those of their executions require which run one application."""
+    """Yield owners with the bandwidth that their executions of one application require."""
     kind = (executions.c.tenant, executions.c.user_name, executions.c.application_hash)
     counts = select(*kind, func.min(executions.c.id).label("id"), func.count().label("number"))
     active = executions.c.state.in_(sorted(state.value for state in ACTIVE_STATES))

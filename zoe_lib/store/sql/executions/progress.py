@@ -1,4 +1,4 @@
-"""How far executions are."""
+"""Progress of executions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from zoe_lib.store.tables.executions import executions, progress
 
 
 def write(connection: Connection, newest: Sequence[ExecutionProgress]) -> None:
-    """Store the newest progress of each; what is known of a later attempt stays, unknown executions are left out."""
+    """Store the newest progress of each; that of a later attempt stays, unknown executions are left out."""
     ids = [one.execution_id for one in newest]
-    # The lock keeps them from being removed meanwhile.
+    # The lock keeps them from being removed in between.
     there = select(executions.c.id).where(executions.c.id.in_(ids)).order_by(executions.c.id)
     known = set(connection.execute(there.with_for_update(key_share=True, read=True)).scalars())
     rows = [
@@ -39,7 +39,7 @@ def write(connection: Connection, newest: Sequence[ExecutionProgress]) -> None:
 
 
 def read(connection: Connection, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, ExecutionProgress]:
-    """Return the progress of each execution that has told some."""
+    """Return the progress of each execution with a report."""
     wanted = select(progress).where(progress.c.execution_id.in_(execution_ids))
     return {
         row.execution_id: ExecutionProgress(

@@ -1,4 +1,4 @@
-"""Executions that wait for the object store, however long the queue is."""
+"""Executions that wait for the object store; independent of the length of the queue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REASON = executions.c.reason
 def waiting(connection: Connection, applications: Applications, visibility: Visibility = ALL) -> Sequence[StoreWait]:
     """Return the visible ones, oldest first.
 
-    Whether a refused guarantee makes an execution wait depends on its services, so these few are read as a whole.
+    Whether a refused guarantee makes an execution wait depends on its services, so these few are read completely.
     """
     here: list[ColumnElement[bool] | TextClause] = [text(NOT_TERMINAL), *visible(visibility)]
     sentence = _REASON["sentence"].astext.label("sentence")

@@ -1,1 +1,1 @@
-"""What is one for all: policy, upkeep, ticks."""
+"""Tables of the installation as a whole: policy, upkeep, ticks."""

@@ -1,4 +1,4 @@
-"""Nodes and policy, which exist once per installation."""
+"""Nodes, capabilities and policy of the installation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def set_capabilities(
     at_s: float,
     leader_epoch: int | None,
 ) -> None:
-    """Replace the capabilities, as the next version; what is not given of the object store stays as it is."""
+    """Replace the capabilities, as the next version; values of the object store that are not given are unchanged."""
     check_leader(connection, leader_epoch)
     values: dict[str, object] = {"data": encode(capabilities), "set_at_s": at_s}
     if storage is not None:
@@ -65,33 +65,34 @@ def set_capabilities(
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a submission is checked against: the platform, and the policy without its limits."""
+    """The terms that a submission is checked against: the platform, and the policy without its limits."""
 
     platform: Platform
     policy: Policy
 
 
 TermsVersions = tuple[object, ...]
-# All nodes are written together, so that any row tells which transaction wrote them.
+# All nodes are written together, so any row shows which transaction wrote them.
 TERMS_VERSIONS = """
     (SELECT version FROM policy) AS policy_version, (SELECT version FROM capabilities) AS capabilities_version,
     (SELECT xmin::text || ' ' || seen_at_s FROM platform LIMIT 1) AS nodes_version
 """
-"""Columns for any statement: what tells whether the terms have changed."""
+"""Columns for any statement: versions that show whether the terms have changed."""
 _VERSIONS = Prepared("zoe_versions", {}, f"SELECT {TERMS_VERSIONS}")
 
 
 class TermsReader:
-    """Reads the terms again when they have changed, which their versions tell."""
+    """Reads the terms again when their versions have changed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._kept: tuple[TermsVersions, Terms] | None = None
 
     def read(self, versions: TermsVersions | None = None) -> Terms:
-        """All of them, of one moment, no earlier than the statement that read these versions.
+        """Return all terms, of one moment, no earlier than the statement that read these versions.
 
-        Without versions, that is a statement of this call."""
+        Without versions, that is a statement of this call.
+        """
         kept = self._kept
         if kept is None or (versions or self._database.look(_versions)) != kept[0]:
             kept = self._kept = self._database.read(_whole)
@@ -136,7 +137,7 @@ def read_policy(connection: Connection) -> Policy:
 
 
 def set_policy(connection: Connection, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
-    """Put a policy in force and journal it; of the limits, it sets those that its documents contain."""
+    """Put a policy in force and journal it; of the limits, it sets those in its documents."""
     limits.lock(connection)
     new = with_shown_limits(read_policy(connection), replace(policy, version=expected_version + 1))
     values = {"version": new.version, "data": encode(with_limits(new, Limits())), "set_at_s": at_s}
@@ -152,7 +153,7 @@ def set_policy(connection: Connection, policy: Policy, expected_version: int, at
 
 
 def change_limits(connection: Connection, change: Callable[[Limits], Limits], at_s: float, cause_id: str) -> Policy:
-    """Change limits; changing those that documents of the policy contain makes a new version of it."""
+    """Change limits; a change of limits in the policy's documents makes a new version of the policy."""
     limits.lock(connection)
     present = read_policy(connection)
     wanted = with_limits(present, change(present.limits))

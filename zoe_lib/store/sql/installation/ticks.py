@@ -1,4 +1,4 @@
-"""What ticks saw outside the journal."""
+"""Records of ticks: facts outside the journal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_tick(connection: Connection, tick: TickRecord, leader_epoch: int) -> Non
 
 
 def read_ticks(connection: Connection, from_s: float, to_s: float) -> Sequence[TickRecord]:
-    """Return records from the last whole one before `from_s` on."""
+    """Return records from the last complete one before `from_s` on."""
     start: int | None = connection.execute(
         select(func.max(ticks.c.id)).where(ticks.c.whole, ticks.c.at_s <= from_s)
     ).scalar_one()
@@ -31,7 +31,7 @@ def read_ticks(connection: Connection, from_s: float, to_s: float) -> Sequence[T
 
 
 def earliest_s(connection: Connection) -> float | None:
-    """Return when the first whole record was made."""
+    """Return the time of the first complete record."""
     first = select(ticks.c.at_s).where(ticks.c.whole).order_by(ticks.c.id).limit(1)
     found: float | None = connection.execute(first).scalar_one_or_none()
     return found

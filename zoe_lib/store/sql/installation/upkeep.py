@@ -26,7 +26,7 @@ from zoe_lib.store.values import ExecutionUse, StoreLimits, UsageSample, UsePoin
 # Executions removed in one transaction: keeps its locks short.
 PRUNED_AT_ONCE = 500
 
-# For each service: the first sample beyond the bound, counted from the newest, and all older ones.
+# For each service: the first sample beyond the limit, counted from the newest, and all older ones.
 _TRIM = text("""
     DELETE FROM usage_samples AS sample
     USING unnest(CAST(:services AS text[])) AS wanted (service_id),
@@ -39,7 +39,7 @@ _TRIM = text("""
 
 
 def add_usage(connection: Connection, samples: Sequence[UsageSample], limits: StoreLimits) -> None:
-    """Store samples, removing the oldest of a service beyond the bound."""
+    """Store samples, and remove the oldest of a service beyond the limit."""
     connection.execute(insert(usage_samples), [encode(sample) for sample in samples])
     sampled = sorted({sample.service_id for sample in samples})
     connection.execute(_TRIM, {"services": sampled, "kept": limits.usage_samples_per_service_max})
@@ -55,7 +55,7 @@ def read_usage(connection: Connection, execution_id: ExecutionId) -> Sequence[Us
 
 
 def read_use_of(connection: Connection, ids: Collection[ExecutionId], now_s: float) -> Sequence[ExecutionUse]:
-    """Return what each of these executions used and reserved, those that exist; running services count until now."""
+    """Return use and reservations of the existing ones of these executions; running services count until now."""
     sampled = (
         select(
             usage_samples.c.service_id,
@@ -119,7 +119,8 @@ def use_over_time(
 def prune_some(connection: Connection, applications: Applications, ended_before_s: float) -> int:
     """Remove some of the executions that ended before, after adding up their usage; return how many.
 
-    Services go with their execution. Records of ticks go, too, except those with which a replay from the cut starts.
+    Services are removed with their execution. Records of ticks, too, except those with which a replay from the cut
+    starts.
     """
     while sum_up(connection, applications):
         pass

@@ -1,1 +1,1 @@
-"""The journal, the lead, and who is told of news."""
+"""The journal, leadership, subscriptions and notifications."""

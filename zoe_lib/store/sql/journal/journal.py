@@ -1,4 +1,4 @@
-"""The journal: write entries in the order of their commits, and read on from one."""
+"""The journal: write entries in the order of their commits, and read on from an entry."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def query(
 def _seen_by(tenant: str, user: str) -> ColumnElement[bool]:
     """Return the condition for entries of a user's own and shared executions, and of none.
 
-    The owner comes from a scalar subquery: as a join, it could change the order of the scan, and all would be sorted.
+    The owner comes from a scalar subquery: a join could change the order of the scan, and all entries would be sorted.
     """
     owner = select(executions.c.user_name).where(executions.c.id == journal.c.execution_id).scalar_subquery()
     of_array = select(arrays.c.user_name).where(arrays.c.id == journal.c.execution_id).scalar_subquery()

@@ -1,7 +1,7 @@
 """The leader lock: held by a session of PostgreSQL, so that it is released when the master or its connection dies.
 
-A master that hangs keeps its session. So the leader renews a lease beside the lock, and a standby that sees no renewal
-ends that session (`depose`). The lease is a counter, not a time: clocks of different machines are never compared.
+A master that hangs keeps its session. So the leader also renews a lease, and a standby that sees no renewal ends that
+session (`depose`). The lease is a counter, not a time: clocks of different machines are never compared.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _DEPOSE = """
 
 
 class Leadership:
-    """Takes, watches, renews and releases the leader lock on a connection of its own."""
+    """Takes, watches, renews and releases the leader lock on its own connection."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
@@ -68,7 +68,7 @@ class Leadership:
             return self._epoch
 
     def still_holds(self, epoch: int) -> bool:
-        """Return whether the connection that carries the lock is alive and no master has taken a newer epoch."""
+        """Return whether the connection with the lock is alive and no master has taken a newer epoch."""
         with self._lock:
             return epoch == self._epoch and self._holds()
 

@@ -22,8 +22,8 @@ Notify = Callable[[], None]
 
 
 class Listener:
-    """Calls its subscribers after each commit, and after a lost connection is back, since notifications may have been
-    missed.
+    """Calls its subscribers after each commit, and after a lost connection is restored, since notifications may have
+    been missed.
     """
 
     def __init__(self, connect: Callable[[], psycopg2.extensions.connection]) -> None:
@@ -100,7 +100,7 @@ class Listener:
             os.close(stop)
 
     def _wait(self, connection: psycopg2.extensions.connection, stop: int) -> bool:
-        """Pass notifications on until told to stop (True) or until the connection is lost and closed (False)."""
+        """Forward notifications until stopped (True) or until the connection is lost and closed (False)."""
         with contextlib.closing(connection), contextlib.suppress(psycopg2.Error):
             while True:
                 readable, _, _ = select.select([connection.fileno(), stop], [], [])

@@ -1,7 +1,7 @@
-"""Targets of notifications, and what they have not been told of the journal.
+"""Targets of notifications, and their unsent events of the journal.
 
-One reader of the journal notes for which targets there may be news; each target is then told at its own pace, from the
-journal itself. So nothing is kept for each notification, however long a target is away.
+One reader of the journal marks the targets with possible news; each target is then notified at its own pace, from the
+journal itself. So no row is stored for each notification, however long a target is away.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ KINDS = {
     ev.Requeued.kind: NotificationKind.REQUEUED,
     ev.DeadlineMissed.kind: NotificationKind.DEADLINE_MISSED,
 }
-"""By kind of event; ends are named by the state that they lead to."""
+"""Kinds of notifications by kind of event; ends are named by their resulting state."""
 ENDS = (ev.Ended.kind, ev.Refused.kind)
 _EVENTS = (*KINDS, *ENDS)
 _T = notification_targets.c
 _KEPT = ("done_id", "news_id", "refusals_id", "id")
 _TOLD_OF_REFUSALS = NotificationKind.FAILED
-"""A refused time of a schedule is told to targets that are told of failures."""
+"""A target for failures also gets a schedule's refused times."""
 _IS_NEW = text("""
     WITH fresh AS (
         SELECT tenant, user_name, min(id) AS first_id, max(id) AS last_id
@@ -86,10 +86,10 @@ _IS_NEW = text("""
 
 
 def put(connection: Connection, target: NotificationTarget, most: int) -> NotificationTarget:
-    """Store a target and return it; one of the same owner and name keeps its id, its secret and what it was told, and
-    is tried anew. It ends with the membership of its user.
+    """Store a target and return it; one with the same owner and name keeps its id, its secret and its position, and is
+    tried anew. It ends with the membership of its user.
 
-    Raises NotFound for an unknown tenant or no member, and TooManyTargets.
+    Raises NotFound for an unknown tenant or without a membership, and TooManyTargets.
     """
     check_names(target.tenant, target.user or "", target.name)
     # Locked, so that no two calls take the last place.
@@ -128,13 +128,13 @@ def read(connection: Connection, tenant: str, user: str) -> Sequence[Notificatio
 
 
 def of_tenant(connection: Connection, tenant: str) -> Sequence[NotificationTarget]:
-    """Return all targets in a tenant, those of its users too."""
+    """Return all targets in a tenant, including those of its users."""
     found = select(notification_targets).where(_T.tenant == tenant).order_by(_T.id)
     return [from_row(NotificationTarget, row) for row in connection.execute(found)]
 
 
 def reseal(connection: Connection, was: NotificationTarget, sealed: bytes) -> bool:
-    """Store the same secret sealed with another key; False, without a change, if the target is gone."""
+    """Store the same secret sealed with another key; False, without a change, if the target no longer exists."""
     found = update(notification_targets).where(_T.id == was.id, _T.sealed == was.sealed).values(sealed=sealed)
     return connection.execute(found).rowcount == 1
 
@@ -147,15 +147,15 @@ def remove(connection: Connection, tenant: str, user: str | None, name: str) -> 
 
 
 def ask_for_test(connection: Connection, tenant: str, user: str | None, name: str) -> None:
-    """Let a target be sent a test at once, also one that is no longer tried; NotFound."""
+    """Request a test notification at once, also for a stopped target; NotFound."""
     _check(storable(tenant, user or "", name), tenant, user, name)
     asked = update(notification_targets).where(_of(tenant, user), _T.name == name).values(test=True, next_at_s=0.0)
     _check(connection.execute(asked).rowcount == 1, tenant, user, name)
 
 
 def note_news(connection: Connection, limit: int) -> bool:
-    """Read on in the journal, at most so many entries, and note for which targets there may be news. Return whether
-    there is more to read.
+    """Read up to `limit` further entries of the journal, and mark the targets with possible news. Return whether there
+    is more to read.
     """
     _begin(connection, last_id(connection))
     own = select(notification_progress.c.after_id).where(notification_progress.c.id == 1).with_for_update()
@@ -174,7 +174,7 @@ def note_news(connection: Connection, limit: int) -> bool:
 
 
 def due(connection: Connection, now_s: float, limit: int) -> Sequence[NotificationTarget]:
-    """Return targets to be told something now, those first that have waited longest; those of disabled users not."""
+    """Return targets that are due, the longest waiting first; without those of disabled users."""
     disabled = select(users.c.name).where(users.c.name == _T.user_name, users.c.disabled).exists()
     news = or_(_T.news_id > _T.done_id, _refused(_T.tenant, _T.user_name, _T.refusals_id, _T.kinds).exists())
     told = or_(_T.test, and_(news, ~_T.stopped, _T.next_at_s <= now_s))
@@ -183,7 +183,7 @@ def due(connection: Connection, now_s: float, limit: int) -> Sequence[Notificati
 
 
 def notifications(connection: Connection, target: NotificationTarget, limit: int) -> Sequence[Notification]:
-    """Return the next of what may concern a target, in the order of the journal."""
+    """Return the next events that may concern a target, in the order of the journal."""
 
     def of(subjects: Table, kinds: Sequence[str], *columns: ColumnElement[Any]) -> Select[Any]:
         theirs = [subjects.c.tenant == target.tenant]
@@ -204,7 +204,7 @@ def notifications(connection: Connection, target: NotificationTarget, limit: int
 
 
 def refusals(connection: Connection, target: NotificationTarget, limit: int) -> Sequence[ScheduleRefusal]:
-    """Return the next refused times of schedules that a target has not been told of, in order."""
+    """Return the next unsent refused times of schedules for a target, in order."""
     kinds = cast(list(target.kinds), JSONB)
     found = _refused(literal(target.tenant), literal(target.user, Text), literal(target.refusals_id), kinds)
     return [from_row(ScheduleRefusal, row) for row in connection.execute(found.order_by("id").limit(limit))]
@@ -213,7 +213,7 @@ def refusals(connection: Connection, target: NotificationTarget, limit: int) -> 
 def note_refusals_told(
     connection: Connection, target_id: str, refusals_id: int, at_s: float, pause_s: float = 0.0
 ) -> None:
-    """Note that a target was told of refused times up to one, and is told nothing more for `pause_s`."""
+    """Record that refused times up to one were sent to a target, and pause it for `pause_s`."""
     told = {"failures": 0, "failing_since_s": None, "last_error": "", "told_at_s": at_s, "stopped": False}
     reached = {"refusals_id": func.greatest(_T.refusals_id, refusals_id), "next_at_s": at_s + pause_s}
     connection.execute(update(notification_targets).where(_T.id == target_id).values(**told, **reached))
@@ -243,8 +243,8 @@ def note_told(
     sent: bool = True,
     tested: bool = False,
 ) -> None:
-    """Note that a target was told all up to an event, and is told nothing more for `pause_s`; not `sent`: there was
-    nothing for it. `tested`: a test was sent; one that is asked for meanwhile is another.
+    """Record that all events up to one were sent to a target, and pause it for `pause_s`; not `sent`: none concerned
+    it. `tested`: a test was sent; a test requested in between is another one.
     """
     told: dict[str, object] = {"done_id": func.greatest(_T.done_id, done_id), "next_at_s": at_s + pause_s}
     if sent:
@@ -263,7 +263,7 @@ def note_not_told(
     stopped: bool = False,
     tested: bool = False,
 ) -> None:
-    """Note that a try failed, and when the next one may be; `stopped`: there is none. `tested`: it was a test."""
+    """Record a failed try, and the time of the next one; `stopped`: there is none. `tested`: it was a test."""
     failed: dict[str, object] = {"failures": _T.failures + 1, "last_error": why, "next_at_s": next_at_s}
     failed |= {"failing_since_s": func.coalesce(_T.failing_since_s, at_s)}
     if stopped:
@@ -318,7 +318,7 @@ def _of_array(row: Row) -> Notification:
 
 
 def _begin(connection: Connection, at_id: int) -> None:
-    """Read the journal from here on, unless it is read already."""
+    """Read the journal from here on, unless reading has begun."""
     connection.execute(insert(notification_progress).values(id=1, after_id=at_id).on_conflict_do_nothing())
 
 

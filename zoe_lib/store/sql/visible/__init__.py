@@ -1,1 +1,1 @@
-"""Who may see what: people, shares, and what belongs to them."""
+"""People, shares, secrets, stored applications, and their visibility."""

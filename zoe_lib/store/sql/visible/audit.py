@@ -28,7 +28,7 @@ def values_of(entry: AuditEntry) -> Values:
 def end(
     connection: Connection, entry_id: int, status: int, changes: Mapping[str, Sequence[object]] | None = None
 ) -> None:
-    """Record how the change of an entry ended, and which values it changed."""
+    """Record the outcome of an entry's change, and the changed values."""
     connection.execute(update(audit).where(audit.c.id == entry_id).values(status=status, changes=dict(changes or {})))
 
 

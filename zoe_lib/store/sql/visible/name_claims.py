@@ -1,4 +1,4 @@
-"""Names in the object store that one request at a time may take or leave."""
+"""Claims on names in the object store, so that only one request at a time uses a name."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _IT = name_claims.c
 
 
 def claim(connection: Connection, ids: Collection[str], holder: str, now_s: float, until_s: float) -> None:
-    """Claim all of the names for a holder until then, and remove expired claims; ConcurrentUpdate if one is claimed."""
-    connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))  # so that two never wait for each other's rows
+    """Claim all of the names for a holder until `until_s`, and remove expired claims; ConcurrentUpdate if one is
+    claimed.
+    """
+    connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))  # so that two transactions never deadlock on rows
     connection.execute(delete(name_claims).where(_IT.until_s <= now_s))
     rows = [{"id": name_id, "holder": holder, "until_s": until_s} for name_id in set(ids)]
     if connection.execute(insert(name_claims).values(rows).on_conflict_do_nothing()).rowcount != len(rows):

@@ -18,7 +18,7 @@ from zoe_lib.store.tables.accounts import memberships, sessions, tenants, users
 
 
 def ensure_member(connection: Connection, user: str, tenant: str, role: str) -> None:
-    """Make sure that user, tenant and membership exist, with this role."""
+    """Create user, tenant and membership with this role, if they are missing."""
     connection.execute(insert(users).values(name=user).on_conflict_do_nothing())
     connection.execute(insert(tenants).values(name=tenant).on_conflict_do_nothing())
     member = insert(memberships).values(user_name=user, tenant=tenant, role=Role(role).value)
@@ -81,8 +81,8 @@ def adopt(
 ) -> User:
     """Store a user known to a provider, with these roles in the tenants of `managed` and no others there.
 
-    A user already known by provider and subject keeps the first name. Raises NameTaken if another identity has
-    the name. Roles in unknown tenants are ignored. `audit` is written for each change, in the same transaction.
+    A user already known by provider and subject keeps the first name. Raises NameTaken if another identity has the
+    name. Roles in unknown tenants are ignored. `audit` is written for each change, in the same transaction.
     """
     if not storable(user.name, user.subject):
         raise Unstorable("the provider's facts about this user cannot be stored")

@@ -21,7 +21,7 @@ _OWNER = (secrets.c.user_name.nulls_first(), secrets.c.name)
 def put(connection: Connection, secret: SealedSecret, most: int) -> None:
     """Store a secret, replacing an earlier value. It ends with the membership of its user.
 
-    Raises NotFound for an unknown tenant or no member, and TooManySecrets.
+    Raises NotFound for an unknown tenant or without a membership, and TooManySecrets.
     """
     check_names(secret.tenant, secret.user or "", secret.name)
     # Locked, so that no two calls take the last place.
@@ -56,7 +56,7 @@ def read(connection: Connection, tenant: str, user: str) -> Sequence[SealedSecre
 
 
 def names_of(connection: Connection, tenant: str, user: str, names: Collection[str]) -> frozenset[str]:
-    """Return which of these names a user's services find in a tenant."""
+    """Return which of these names have a secret that a user's services can use in a tenant."""
     if not storable(tenant, user, *names):
         return frozenset()
     mine = or_(secrets.c.user_name == user, secrets.c.user_name.is_(None))
@@ -65,13 +65,13 @@ def names_of(connection: Connection, tenant: str, user: str, names: Collection[s
 
 
 def of_tenant(connection: Connection, tenant: str) -> Sequence[SealedSecret]:
-    """Return all secrets in a tenant, those of its users too."""
+    """Return all secrets in a tenant, including those of its users."""
     found = select(secrets).where(secrets.c.tenant == tenant).order_by(*_OWNER)
     return [from_row(SealedSecret, row) for row in connection.execute(found)]
 
 
 def reseal(connection: Connection, was: SealedSecret, sealed: bytes) -> bool:
-    """Store the same value sealed with another key; False, without a change, if it was set or removed meanwhile."""
+    """Store the same value sealed with another key; False, without a change, if it was set or removed in between."""
     same = and_(_of(was.tenant, was.user), secrets.c.name == was.name, secrets.c.sealed == was.sealed)
     return connection.execute(update(secrets).where(same).values(sealed=sealed)).rowcount == 1
 

@@ -60,7 +60,7 @@ def end(connection: Connection, execution_id: ExecutionId, user: str | None) -> 
 
 
 def give(connection: Connection, execution_id: ExecutionId, owner: str) -> None:
-    """Make the shares of an execution those of its new owner, who needs none. The owner has to be a member."""
+    """Transfer the shares of an execution to its new owner, who needs no share. The owner must be a member."""
     here = shares.c.execution_id == execution_id
     connection.execute(delete(shares).where(here, shares.c.user_name == owner))
     connection.execute(update(shares).where(here).values(owner=owner))
@@ -76,7 +76,7 @@ def read(connection: Connection, execution_id: ExecutionId) -> Sequence[Share]:
 
 
 def given(connection: Connection, execution_id: ExecutionId, tenant: str, user: str) -> ShareLevel | None:
-    """Return the highest level that is shared with a user of a tenant; None if none is."""
+    """Return the highest level shared with a user of a tenant; None without a share."""
     if not storable(execution_id):
         return None
     levels = select(shares.c.level).where(shares.c.execution_id == execution_id, _given(tenant, user))
@@ -84,7 +84,7 @@ def given(connection: Connection, execution_id: ExecutionId, tenant: str, user: 
 
 
 def may_open(connection: Connection, execution_id: ExecutionId, tenant: str, user: str) -> bool:
-    """Return whether a user of a tenant may open the application: as its owner, or because it is shared."""
+    """Return whether a user of a tenant may open the application: as its owner, or by a share."""
     owner = select(executions.c.tenant, executions.c.user_name).where(executions.c.id == execution_id)
     row = connection.execute(owner).one_or_none()
     if row is None or row.tenant != tenant:
@@ -94,12 +94,12 @@ def may_open(connection: Connection, execution_id: ExecutionId, tenant: str, use
 
 
 def of_executions(connection: Connection, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
-    """Return who may see these executions and arrays; unknown ones are missing."""
+    """Return the users who may see these executions and arrays; unknown ones are missing."""
     wanted = any_(literal(sorted(ids), ARRAY(Text)))
     levels: dict[ExecutionId, dict[str | None, ShareLevel]] = defaultdict(dict)
     for row in connection.execute(select(shares).where(shares.c.execution_id == wanted)):
         levels[row.execution_id][row.user_name] = ShareLevel(row.level)
-    # The journal has entries of arrays, too, which are not shared.
+    # The journal also has entries of arrays, which are not shared.
     tables = (executions, arrays) if any(map(is_array, ids)) else (executions,)
     return {
         row.id: ExecutionShares(row.tenant, row.user_name, levels.get(row.id, {}))
@@ -109,7 +109,7 @@ def of_executions(connection: Connection, ids: Collection[ExecutionId]) -> Mappi
 
 
 def ids_given(tenant: str, user: str) -> Select[tuple[str]]:
-    """Return the statement for the ids that are shared with a user of a tenant."""
+    """Return the statement for the ids of executions shared with a user of a tenant."""
     return select(shares.c.execution_id).where(_given(tenant, user))
 
 

@@ -1,4 +1,4 @@
-"""Stored applications: a row for each version that is kept."""
+"""Stored applications: a row for each stored version."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from zoe_lib.store.tables.accounts import tenants
 from zoe_lib.store.tables.schedules import stored_applications
 
 VERSIONS_MAX = 20
-"""The newest versions that are kept of each."""
+"""Maximum stored versions of each application, the newest."""
 _T = stored_applications.c
 
 
 def put(connection: Connection, application: StoredApplication, most: int) -> StoredApplication:
-    """Store the next version and return it; the same document as the newest makes none. It ends with the membership of
-    its user.
+    """Store the next version and return it; a document equal to the newest makes no new version. It ends with the
+    membership of its user.
 
-    Raises NotFound for an unknown tenant or no member, and TooManyStored.
+    Raises NotFound for an unknown tenant or without a membership, and TooManyStored.
     """
     check_names(application.tenant, application.user or "", application.name)
     tenant = select(tenants.c.name).where(tenants.c.name == application.tenant).with_for_update()
@@ -51,7 +51,9 @@ def put(connection: Connection, application: StoredApplication, most: int) -> St
 
 
 def read(connection: Connection, tenant: str, user: str) -> Sequence[StoredApplication]:
-    """Return the newest versions of the tenant's and of the user's own: those of the tenant first, then by name."""
+    """Return the newest versions of the tenant's and of the user's applications: those of the tenant first, then by
+    name.
+    """
     if not storable(tenant, user):
         return ()
     newest = (
@@ -66,7 +68,9 @@ def read(connection: Connection, tenant: str, user: str) -> Sequence[StoredAppli
 def one(
     connection: Connection, tenant: str, user: str, name: str, version: int | None = None, of_tenant: bool = False
 ) -> StoredApplication:
-    """Return a version (None: the newest) of what a user finds under a name, the own one or the tenant's; NotFound."""
+    """Return a version (None: the newest) of the application that a user finds under a name, their own or the tenant's;
+    NotFound.
+    """
     unknown = NotFound(f"no application is stored as {name[:64]!r}" + (f" in version {version}" if version else ""))
     if not storable(tenant, user, name):
         raise unknown
@@ -77,7 +81,7 @@ def one(
         .order_by(_T.user_name.nulls_last(), _T.version.desc())
     )
     rows = connection.execute(found).all()
-    # A version of the tenant's does not stand in for one of the user's own.
+    # A version of the tenant's application does not replace one of the user's own.
     for row in rows:
         if row.user_name == rows[0].user_name and version in (None, row.version):
             return from_row(StoredApplication, row)
@@ -87,7 +91,7 @@ def one(
 def versions(
     connection: Connection, tenant: str, user: str, name: str, of_tenant: bool = False
 ) -> Sequence[StoredApplication]:
-    """Return the versions that are kept of what a user finds under a name, the newest first; NotFound."""
+    """Return the stored versions of the application that a user finds under a name, the newest first; NotFound."""
     newest = one(connection, tenant, user, name, None, of_tenant)
     found = select(stored_applications).where(_of(tenant, newest.user), _T.name == name).order_by(_T.version.desc())
     return [from_row(StoredApplication, row) for row in connection.execute(found)]
@@ -102,7 +106,9 @@ def remove(connection: Connection, tenant: str, user: str | None, name: str) -> 
 
 
 def hand_over(connection: Connection, tenant: str, user: str, to: str) -> int:
-    """Give all of a user's to another member, under other names where these are taken; return how many."""
+    """Transfer all applications of a user to another member, under other names where these are taken; return how
+    many.
+    """
     names = connection.execute(select(_T.name).where(_of(tenant, user)).distinct()).scalars().all()
     taken = set(connection.execute(select(_T.name).where(_of(tenant, to)).distinct()).scalars())
     for name in names:
@@ -114,7 +120,7 @@ def hand_over(connection: Connection, tenant: str, user: str, to: str) -> int:
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """Return the name, or with the first number behind it that is not taken."""
+    """Return the name, or with the first free number appended."""
     tried = (f"{name[:58]}-{number}" for number in range(2, len(taken) + 3))
     return name if name not in taken else next(one for one in tried if one not in taken)
 

@@ -1,4 +1,4 @@
-"""convert: each old format, its odd corners, and what is told about them."""
+"""convert: each old format, its odd corners, and the notes on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists that steps have made: read as a whole or not at all, and the entry that cannot be used is named."""
+"""Lists that steps have made: read completely or not at all, and the error names the invalid entry."""
 
 from __future__ import annotations
 

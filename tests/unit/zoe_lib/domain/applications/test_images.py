@@ -1,4 +1,4 @@
-"""Which names of images Docker's grammar knows; each line was asked of Docker Engine 20.10."""
+"""Image names in Docker's grammar; each line was checked with Docker Engine 20.10."""
 
 from __future__ import annotations
 

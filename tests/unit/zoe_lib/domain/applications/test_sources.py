@@ -1,4 +1,4 @@
-"""Sources: which addresses, versions and directories a description may name."""
+"""Sources: allowed addresses, versions and directories of a description."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_versions(ref: str) -> None:
 
 @pytest.mark.parametrize("ref", ["-f", "a b", "a..b", "a/", "/a", "a//b", "a@{1}", "a.lock", "a:b", "a^", "a.", "a\n"])
 def test_what_is_no_version(ref: str) -> None:
-    with pytest.raises(ValueError, match="no commit"):
+    with pytest.raises(ValueError, match="nor a commit"):
         git_ref(ref)
 
 
@@ -90,7 +90,7 @@ def test_a_document_is_the_same_again() -> None:
     ("sources", "pointer", "message"),
     [
         ([{"git": "file:///x"}], "/components/0/sources/0/git", "no other scheme"),
-        ([{"git": URL, "ref": "-x"}], "/components/0/sources/0/ref", "no commit"),
+        ([{"git": URL, "ref": "-x"}], "/components/0/sources/0/ref", "nor a commit"),
         ([{"git": URL, "into": "../x"}], "/components/0/sources/0/into", "relative path"),
         ([{"git": URL, "into": ".ssh"}], "/components/0/sources/0/into", "relative path"),
         ([{"git": "ssh://example.org/a"}], "/components/0/sources/0", "needs a private key"),

@@ -1,4 +1,4 @@
-"""Can it ever fit? What is certain is named, and empty nodes are packed as admission packs."""
+"""Whether applications can ever fit: certain causes are named, and empty nodes are packed as in admission."""
 
 from __future__ import annotations
 

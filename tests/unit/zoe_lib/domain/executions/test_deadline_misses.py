@@ -1,4 +1,4 @@
-"""Why deadlines are missed: decided from what was measured."""
+"""Causes of missed deadlines, from measured times."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_an_index_that_was_begun_after_the_deadline_says_so_without_an_event() -
     in_time = after(job(201.0, id=f"a{1:014}_7"))
     assert in_time.missed is None
     assert missed_deadline(in_time, 201.0, Policy(), "") is not None
-    assert after(job(0.5)).missed is None, "what is in no array has an event of its own"
+    assert after(job(0.5)).missed is None, "an execution without an array has an event of its own"
 
 
 LOSSES = st.dictionaries(st.sampled_from(list(D)[2:-1]), st.floats(0.001, 1e6))

@@ -1,4 +1,4 @@
-"""How long an execution ran."""
+"""Run time of an execution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which service bears the gateway, and what is held for it."""
+"""The service that bears the gateway, and the gateway's reservation."""
 
 from __future__ import annotations
 

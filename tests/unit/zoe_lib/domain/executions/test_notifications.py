@@ -1,4 +1,4 @@
-"""Where notifications may be sent."""
+"""Allowed targets of notifications."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_nothing_is_preferred_to_what_is_required_even_if_the_supply_shrank() ->
 
 
 def test_what_is_granted_comes_first_and_is_kept_while_nobody_knows_how_much_there_is() -> None:
-    """As after another master took over: what was placed earlier and declined takes nothing from it."""
+    """As after another master took over: executions placed earlier and declined take nothing from it."""
     granted = [
         apply(one, StorageGranted(at_s=5.0)) for one in (running("r2", 5, REQUIRED), running("late", 30, PREFERRED))
     ]
@@ -92,7 +92,7 @@ def test_what_requires_bandwidth_that_is_withdrawn_waits_for_it_again_unless_som
     assert reason.sentence.endswith(": unknown tenant")
     [service] = granted.services
     gone = apply(waiting, ev.ServiceEnded(at_s=4.0, service_id=service.id, cause=Cause.STOPPED))
-    assert awaits_grant(gone), "what ended before it was started needed nothing"
+    assert awaits_grant(gone), "a service that ended before its start needed nothing"
     begun = apply(apply(granted, ev.ServiceStarting(at_s=2.0, service_id=service.id)), withdrawn)
     assert not awaits_grant(begun)
     assert refused(begun) is None

@@ -1,4 +1,4 @@
-"""Use is split at midnight UTC, and of services that ran."""
+"""Use of started services, split at midnight UTC."""
 
 from __future__ import annotations
 

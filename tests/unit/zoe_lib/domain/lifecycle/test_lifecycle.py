@@ -1,4 +1,4 @@
-"""The tables are the law: what they allow is applied, everything else is refused with the story."""
+"""Transitions follow the tables: allowed events are applied, all others are refused with the story."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_the_table_of_services_is_the_law_too(event_type: type[ev.Event], state:
 
 def test_terminal_states_are_final() -> None:
     legal = {event for event, states in EXECUTION_TRANSITIONS.items() if states & TERMINAL_STATES}
-    assert legal == {ev.OwnerChanged, ev.StorageTransferred}, "what was moved is known after the end"
+    assert legal == {ev.OwnerChanged, ev.StorageTransferred}, "transfers may follow the end"
 
 
 @pytest.mark.parametrize("state", list(ExecutionState))
@@ -233,7 +233,7 @@ def test_what_each_credential_moved_counts_once_and_is_added_up_over_attempts_an
     assert one.transfers == StoreTransfers(4, 100, 10, 1.5, 2.5, whole=True, at_s=5.0)
     for generation in (4, 3):
         again = ev.StorageTransferred(at_s=6.0, attempt=1, transfers=StoreTransfers(generation, 9, 9))
-        with pytest.raises(IllegalTransition, match="has what was moved"):
+        with pytest.raises(IllegalTransition, match="has the transfers until generation"):
             apply(one, again)
     ended = replace(one, state=ExecutionState.FAILED)
     more = ev.StorageTransferred(at_s=7.0, attempt=2, transfers=StoreTransfers(9, 1, 2, 0.5, 0.5, whole=False))

@@ -1,4 +1,4 @@
-"""What keeps an execution from the queue, and what an end means for those that run after it."""
+"""Conditions that keep an execution from the queue, and the effect of an end on its dependents."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_what_can_no_longer_be_met_ends_it_at_once() -> None:
 
 @pytest.mark.parametrize("held", [None, *Holder])
 def test_a_hold_does_not_save_it(held: Holder | None) -> None:
-    """Else a release of all would run what comes after a failure."""
+    """Otherwise a release of all would run the steps after a failure."""
     conditions = Conditions(held=held, after=(Dependency(OK, "a", False),))
     after, _ = settle(submitted(conditions), 11.0, Policy(), "t")
     assert after.cause is Cause.DEPENDENCY_FAILED

@@ -1,4 +1,4 @@
-"""Readings of progress: what is believed, what is kept, and how long the rest takes."""
+"""Readings of progress: accepted ones, stored ones, and the estimated rest."""
 
 from __future__ import annotations
 

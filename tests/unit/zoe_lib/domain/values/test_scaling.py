@@ -1,4 +1,4 @@
-"""Rules by which components are scaled come to rest, whatever the load."""
+"""Scaling rules settle under any load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken for a backup: its form is checked before anything is restored, and each refusal is a sentence."""
+"""Accepted backups: the form is checked before anything is restored, and each refusal is a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a restore writes beside the database, and what it takes for a backup."""
+"""Effects of a restore besides the database, and accepted backups."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_a_restore_says_who_signed_it(keys: Path, backup: Path) -> None:
 def test_what_none_of_the_signers_signed_is_refused(keys: Path, backup: Path, tmp_path: Path) -> None:
     assert "is not signed" in refused(backup, keys / "signers")
     sign(backup, keys / "eve")
-    assert "signed by nobody in" in refused(backup, keys / "signers")
+    assert "not signed by any of" in refused(backup, keys / "signers")
     assert "cannot read the signers" in refused(backup, tmp_path / "absent")
 
 

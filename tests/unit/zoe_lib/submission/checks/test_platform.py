@@ -56,7 +56,7 @@ def test_the_local_back_end_says_what_it_ignores() -> None:
     asking = document(one, part("two", resources=shared))
     start = "the local back-end ignores"
     assert list(note_ignored_settings(examined(asking, backend="local"))) == [
-        f"{start} shm, which these components ask for: main, two",
-        f"{start} read_only_root, which these components ask for: main",
+        f"{start} shm, which these components set: main, two",
+        f"{start} read_only_root, which these components set: main",
     ]
     assert list(note_ignored_settings(examined(asking, backend="swarm"))) == []
