@@ -190,7 +190,7 @@ ENDED = after(waiting(2), ev.Refused(at_s=2.0, outcome=Outcome.CANCELLED, cause=
         (
             [waiting(1), ENDED],
             1,
-            "its offers are for all of it, and parts of it have ended since: sums 2",
+            "its offers are for the whole, and parts have ended since: sums 2",
             "submit it again",
         ),
     ],
