@@ -119,11 +119,11 @@ def test_others_are_refused_whatever_their_role(stack: Stack, store: PostgresSto
     with bob, admin:
         with pytest.raises(NotFound):
             bob.terminal(running, service, SLEEP)
-        with pytest.raises(NotAllowed, match="only its owner, and those it is shared with"):
+        with pytest.raises(NotAllowed, match="only its owner, and users with a share"):
             admin.terminal(running, service, SLEEP)
         for level in (ShareLevel.LOOK, ShareLevel.OPEN):
             ada.share(running, level, "bob")
-            with pytest.raises(NotAllowed, match="does not share this"):
+            with pytest.raises(NotAllowed, match="has not shared this"):
                 bob.terminal(running, service, SLEEP)
         ada.share(running, ShareLevel.CONTROL, "bob")
         terminal, outputs = begun(bob, running)

@@ -66,7 +66,7 @@ def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) 
     path = described(tmp_path, 30, 0.5, name="countered")  # else its runs count, and not what it declares
     planned = zoe("plan", path, "--finish-by", "+10s")
     assert planned.code == 9
-    assert "longer than there is time" in planned.out
+    assert "exceeds the time left" in planned.out
     ran = zoe("run", path, "--finish-by", "+10s", "--wait", "-o", "json")
     assert ran.code == 9, "there is nothing to wait for"
     assert "Offer 1 (the earliest end that sure): it ends by " in ran.err
@@ -132,7 +132,7 @@ def test_an_array_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) ->
     path = described(tmp_path, 30, 0.3, name="swept-late")
     late = zoe("run", path, "--array", "0-3%2", "--finish-by", "+12s", "--wait", "-o", "json")
     assert late.code == 9
-    assert "longer than there is time" in late.err
+    assert "exceeds the time left" in late.err
     one = json.loads(late.out)["id"]
     assert f"`zoe accept {one} NUMBER` accepts one" in late.err
     assert zoe("accept", one, "7").code == 5
@@ -153,7 +153,7 @@ def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) 
     path = two_steps(tmp_path, 30, "too-late")
     late = zoe("workflow", "run", str(path), "--finish-by", "+12s", "--wait", "-o", "json")
     assert late.code == 9, "there is nothing to wait for"
-    assert "longer than there is time" in late.err
+    assert "exceeds the time left" in late.err
     assert "Offer 1 (the earliest end that sure): all of it ends by " in late.err
     one = json.loads(late.out)["id"]
     assert zoe("workflow", "accept", one, "7").code == 5

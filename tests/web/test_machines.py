@@ -81,6 +81,6 @@ def test_a_code_is_typed_and_a_machine_refused(admin: Visitor, login: Login) -> 
     expect(page.get_by_text("Refused. The machine got nothing.")).to_be_visible()
     assert login.process.wait(60) == 4
     page.goto(f"{admin.url}/machine?code=BCDF-BCDF")
-    expect(page.get_by_text("no machine asks with this code")).to_be_visible()
+    expect(page.get_by_text("no machine is waiting with this code")).to_be_visible()
     page.get_by_role("button", name="Enter another code").click()
     expect(page.get_by_label("Code that zoe login shows")).to_be_visible()
