@@ -1,4 +1,4 @@
-"""exec against the whole of Zoe: bytes, exit codes and terminals, whose they are, and when they end."""
+"""exec against the whole of Zoe: bytes, exit codes, terminals, permissions, and ends."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def executed(stack: Stack, client: Client, *words: str, data: bytes = b"") -> su
 
 
 def begun(client: Client, execution_id: str, opening: TerminalOpening = SLEEP):  # type: ignore[no-untyped-def]
-    """A terminal that has said `here`, and its outputs."""
+    """Return a terminal that has printed `here`, and its outputs."""
     service = client.execution(execution_id).services[0].id
     terminal = client.terminal(execution_id, service, opening)
     outputs = terminal.outputs()

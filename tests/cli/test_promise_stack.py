@@ -1,4 +1,4 @@
-"""Promises against the whole of Zoe: what is promised, offered and accepted on the command line."""
+"""Promises against the whole of Zoe: promises, offers and acceptance on the command line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def described(tmp_path: Path, run_s: float, seconds: float, **more: Any) -> str:
 
 
 def test_a_time_is_promised_and_kept(zoe: Zoe, tmp_path: Path) -> None:
-    """In much more time than it takes: on a busy machine it would rightly be told to be at risk."""
+    """With much more time than needed: on a busy machine it would rightly be reported at risk."""
     path = described(tmp_path, 3, 0.5)
     planned = zoe("plan", path, "--finish-by", "+2h", "--confidence", "80%")
     assert planned.code == 0
@@ -63,7 +63,7 @@ def test_a_time_is_promised_and_kept(zoe: Zoe, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) -> None:
-    path = described(tmp_path, 30, 0.5, name="countered")  # else its runs count, and not what it declares
+    path = described(tmp_path, 30, 0.5, name="countered")  # otherwise its runs count instead of its declaration
     planned = zoe("plan", path, "--finish-by", "+10s")
     assert planned.code == 9
     assert "exceeds the time left" in planned.out

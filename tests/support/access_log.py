@@ -9,7 +9,7 @@ _FIELDS_MIN = 18
 
 
 def requests(log: str) -> list[list[str]]:
-    """The fields of each request of a client; those that filters made themselves are left out."""
+    """Return the fields of each request of a client, without those of filters."""
     rows = (line.split() for line in log.splitlines() if " HTTP/1." in line)
     return [row for row in rows if len(row) >= _FIELDS_MIN and row[_SOURCE] == "-"]
 

@@ -79,7 +79,7 @@ class Balancer:
                 try:
                     _pump(client, server)
                 except OSError:
-                    pass  # one side was cut off, which the other is told by the closing
+                    pass  # one side was cut off; the close notifies the other
                 finally:
                     with self._lock:
                         self._open -= {client, server}

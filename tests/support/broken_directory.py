@@ -13,7 +13,7 @@ from itertools import cycle
 
 GIVEN_UP_S = 30.0
 Answers = Callable[[bytes], Iterator[bytes]]
-"""What is sent for a request."""
+"""The responses to a request."""
 
 
 def ber(tag: int, content: bytes) -> bytes:

@@ -13,7 +13,7 @@ PASSWORD = "correct horse battery"
 
 
 class Browser:
-    """Of a user with a password, who is a member of `red`."""
+    """The browser of a user with a password, who is a member of `red`."""
 
     def __init__(self, api: Api, user: str = "ben", role: str = "user", tenant: str = "red") -> None:
         self.user = user

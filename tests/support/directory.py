@@ -95,7 +95,7 @@ class Directory:
     process: subprocess.Popen[bytes]
 
     def settings(self, **changes: Any) -> dict[str, Any]:
-        """Those that Zoe needs to search in it, as in `zoe.toml`."""
+        """Return the settings for searches in it, as in `zoe.toml`."""
         values = {
             "url": self.secure,
             "ca_file": str(self.authority),

@@ -89,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def handle(self) -> None:
-        with contextlib.suppress(ConnectionError):  # whoever asked has gone
+        with contextlib.suppress(ConnectionError):  # the client has gone
             super().handle()
 
     def log_message(self, *_: object) -> None:

@@ -1,7 +1,7 @@
 """Programs of Zoe as processes that begin with everything imported.
 
-What they do is what they do when they are executed; only the second of CPU time that imports take is saved, which
-counts where a test is about the steps of a program and begins a hundred of them.
+They behave like executed programs; only the second of CPU time for imports is saved, which matters where a test is
+about the steps of a program and begins a hundred of them.
 """
 
 from __future__ import annotations

@@ -71,7 +71,9 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))
     yield ev.Running(at_s=at_s)
     yield ev.IdleWarned(at_s=at_s, used_at_s=at_s - 1, ends_at_s=at_s + 60)
-    if not execution.terminal and execution.user != "eve":  # what ended is handed over once its use is in the sums
+    if (
+        not execution.terminal and execution.user != "eve"
+    ):  # ended executions are handed over once their use is in the sums
         yield ev.OwnerChanged(at_s=at_s, former=execution.user, user="eve")
     if execution.deadline_s is not None:
         yield ev.DeadlineMissed(at_s=at_s, miss=miss_of(execution, execution.deadline_s))

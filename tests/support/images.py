@@ -31,7 +31,7 @@ def provide(swarm: Cluster, *images: str) -> None:
 
 
 def need_archive(name: str) -> Path:
-    """Its archive; what is wrong with a recipe fails, what is wrong with the network may be a skip."""
+    """Return its archive; an error in a recipe fails, a network error may be a skip."""
     try:
         return archive_of(name)
     except BuildError as error:

@@ -71,7 +71,7 @@ class Installation:
         self.token = make_token(self.store, USER, TENANT, "admin", ALL_SCOPES)
         self._processes: list[Program] = []
         self.exits = ExitStack()
-        """What is undone before its directories are removed."""
+        """Cleanups before its directories are removed."""
 
     def start_master(self, **environment: str) -> Program:
         return self._start("zoe_master.main", "master", environment)
@@ -120,7 +120,7 @@ class Installation:
         return list(self._traces())
 
     def _traces(self) -> Iterator[str]:
-        """Those that are cheap to find first: while there are any, a wait looks no further."""
+        """Yield the cheap ones first: if there are any, a wait looks no further."""
         yield from (f"scratch {path}" for path in (self.base / "scratch").glob("*"))
         yield from (f"process {pid}" for pid in processes.pids() if self._is_ours(pid))
         name = hint_name(self.base / "state")

@@ -57,7 +57,7 @@ def referring(elsewhere: str) -> Sequence[Answers]:
 
 
 def groups(count: int) -> Answers:
-    """One user, who is in so many groups."""
+    """Return one user, who is in this many groups."""
 
     def answers(request: bytes) -> Iterator[bytes]:
         number = number_of(request)

@@ -59,7 +59,7 @@ class ManualClock:
         self._wake()
 
     def step(self, seconds: float, waiters: int = 1) -> None:
-        """Once so many threads wait: advance, and return when they wait again, having done what was due."""
+        """Once this many threads wait: advance, and return when they wait again, after their due work."""
         self.wait_for_waiters(waiters)
         self.advance(seconds)
         self.wait_for_waiters(waiters)
@@ -72,7 +72,7 @@ class ManualClock:
         self.advance(seconds)
 
     def set_wall(self, now_s: float) -> None:
-        """Set the time of day alone, as an admin does; nobody wakes."""
+        """Set the time of day alone, like an admin; no thread wakes."""
         with self._changed:
             self._now_s = now_s
 

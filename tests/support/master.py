@@ -101,7 +101,7 @@ class TickingMaster:
 
 
 class OneAtATime:
-    """The simulated back-end for several threads: the loop, and those that answer questions."""
+    """The simulated back-end for several threads: the loop, and threads that answer requests."""
 
     def __init__(self, backend: SimulatedBackend) -> None:
         self._backend = backend

@@ -154,7 +154,7 @@ class MemoryStore:
 
 
 class MimeStore:
-    """What is behind the filters of an object server: takes documents of MIME. store: of `/v1/...`."""
+    """The store behind the filters of an object server: takes documents of MIME. store: of `/v1/...`."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -188,7 +188,7 @@ def _document(documents: Any) -> tuple[bytes, Any]:
 
 
 class MemoryServers:
-    """The end of a proxy's pipeline. bare: whether the object servers run no filters. fragments: whether what they have
+    """The end of a proxy's pipeline. bare: whether the object servers run no filters. fragments: whether their objects
     are fragments.
     """
 

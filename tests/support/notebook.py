@@ -38,7 +38,7 @@ _JSON = "application/json"
 
 @dataclass(frozen=True)
 class Notebook:
-    """`extra` is what every request bears besides the token; `name` what it calls the host."""
+    """`extra`: headers of every request besides the token; `name`: its name for the host."""
 
     host: str
     port: int
@@ -47,7 +47,7 @@ class Notebook:
     name: str = ""
 
     def check_strangers(self) -> None:
-        """Nobody without the token, or with another one, gets in."""
+        """Check that clients without the token, or with another one, are refused."""
         for wrong in ("", "0" * 64):
             stranger = replace(self, token=wrong)
             assert stranger.ask("GET", "/api/kernels")[0] == 403

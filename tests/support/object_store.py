@@ -46,14 +46,14 @@ def object_store(
 
 @dataclass
 class Person:
-    """Somebody who has logged in; `account_url` is whose account is used."""
+    """A signed-in user; `account_url` is the account used."""
 
     http: httpx.Client
     account_url: str
 
     @property
     def token(self) -> str:
-        """By which Swift knows who asks."""
+        """The token with which Swift identifies the user."""
         return str(self.http.headers["X-Auth-Token"])
 
     def call(self, method: str, path: str = "", **arguments: Any) -> httpx.Response:
@@ -87,7 +87,7 @@ def logged_in(store: ObjectStore, login: str, account_url: str = "") -> Iterator
 
 
 def empty(person: Person) -> None:
-    """Remove all containers of an account, as one who may also remove views."""
+    """Remove all containers of an account, as a user who may also remove views."""
     answer = person.call("GET", params={"format": "json"})
     for container in [] if answer.status_code == 404 else answer.json():
         name = container["name"]

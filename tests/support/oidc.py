@@ -30,7 +30,7 @@ STRANGERS_KEY = RSAKey.generate_key(2048, {"kid": "tampering"})
 
 
 class Provider:
-    """Another project's provider; whoever asks it to sign in gets in as the subject that the form names."""
+    """Another project's provider; everyone is signed in as the subject in the form."""
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -234,7 +234,7 @@ class Accounts:
 
 
 class Billing:
-    """Price lists, budgets and what was spent of them."""
+    """Price lists, budgets and spending."""
 
     def __init__(self) -> None:
         self.lists: list[StoredPriceList] = []
@@ -309,7 +309,7 @@ class StorageAnswers:
 
 
 class PlainStore(MemoryStore):
-    """The store in memory, with what it does not have given by a test."""
+    """The store in memory, with other parts provided by a test."""
 
     accounts: Any
     billing: Any

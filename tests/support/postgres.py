@@ -41,7 +41,7 @@ _END_CLIENTS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE bac
 
 
 def _compiling_once(make: Callable[..., Engine]) -> Callable[..., Engine]:
-    """Let engines of a kind share what they know of the server, and their compiled statements.
+    """Let engines of a kind share server information and compiled statements.
 
     Each test has a database, so three engines, of its own. Compiling the same statements again took a tenth of the CPU
     time of a test of the API.
@@ -116,7 +116,7 @@ class PostgresServer:
         return self.url(name)
 
     def drop_database(self, url: str) -> None:
-        """Also under whoever is connected; the server's own vacuum, which we may not end, is soon done."""
+        """Drop it even with open connections; the server's own vacuum, which we may not end, is soon done."""
         until(lambda: self._dropped(make_url(url).database))
 
     def replace_by_an_empty_one(self, url: str) -> None:
@@ -126,7 +126,7 @@ class PostgresServer:
 
     @contextmanager
     def closed(self, url: str) -> Iterator[None]:
-        """A database that nobody reaches meanwhile."""
+        """A database without connections meanwhile."""
         name = make_url(url).database
         self._execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
         self._execute(f"{_END_CLIENTS} AND datname = '{name}'")

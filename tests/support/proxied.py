@@ -43,7 +43,7 @@ class Proxied:
         self.application, self.other = Listener(), Listener()
         address = {"host": "127.0.0.1", "port": self.application.port, "headers": {"X-Zoe-Secret": "s3cret"}}
         access = AppAccess("a", "ada", "red", None, None, "e1", 0, 2e9)
-        self.looked_up: list[object] = []  # what was asked for a target
+        self.looked_up: list[object] = []  # requests for a target
 
         def looking(key: object, answer: object) -> object:
             self.looked_up.append(key)

@@ -27,10 +27,11 @@ _AGAIN_S = 2.0
 
 @dataclass
 class Pusher:
-    """Pushes limits in bytes per second by account and direction; what it does not name is not limited.
+    """Pushes limits in bytes per second by account and direction; others are unlimited.
 
     `alive`: the executions to push with them, if any list is to be pushed; `newest`: the generation of the last
-    credential that this list judges. `rules`: of the object store, if any are to be pushed."""
+    credential that this list judges. `rules`: of the object store, if any are to be pushed.
+    """
 
     limits: Any
     usage: Any
@@ -52,7 +53,7 @@ class Pusher:
         self.limited = set(wanted)
 
     def _in_force(self, wanted: dict[tuple[str, str], float], accounts: dict[str, dict[str, float]]) -> bool:
-        """Look for a while; then send once more, as a controller does: what is sent while a line breaks is lost."""
+        """Wait for a while; then send once more, like a controller: a message sent while a line breaks is lost."""
         until_s = time.monotonic() + _AGAIN_S
         while self._rates(wanted) != wanted:
             if time.monotonic() > until_s:
@@ -94,7 +95,7 @@ class Pusher:
         return self.table.turn(account, direction, 0, time.monotonic()).rate
 
     def listen(self) -> None:
-        """Add up what was reported until now."""
+        """Sum the reports received until now."""
         while self.usage.poll(0):
             told = json.loads(self.usage.recv())
             if told["proxy"].startswith("object-"):

@@ -19,7 +19,7 @@ def changes(plan: Plan) -> bool:
 
 
 def carry_out(snapshot: Snapshot, plan: Plan) -> Snapshot:
-    """Return the same moment after the plan: what is preempted has ended and waits for a node again."""
+    """Return the same moment after the plan: preempted services have ended and wait for a node again."""
     queued = tuple(e for e in snapshot.queued if e.id not in plan.starts)
     started = tuple(
         apply(e, StartPlanned(at_s=snapshot.now_s, placements=plan.starts[e.id]))

@@ -16,7 +16,7 @@ _STOPS_S = 60.0
 def run_through(
     module: str, *options: str, within_s: float, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """Run a module. Where the test ends before, by time or Ctrl-C, the program may still stop what it has started."""
+    """Run a module. If the test ends before, by time or Ctrl-C, the program may still stop its children."""
     command = [sys.executable, "-m", module, *options]
     process = subprocess.Popen(
         command, env={**os.environ, **environment}, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -52,7 +52,7 @@ _IGNORED = re.compile(r"HTTP_X_(TRANS_ID|TIMESTAMP|BACKEND_).*")
 
 
 class End:
-    """Answers as a store would that has everything, and writes down what it was asked."""
+    """Answers like a store that has everything, and records the requests."""
 
     def __init__(self) -> None:
         self.seen: list[list[Any]] = []

@@ -83,7 +83,7 @@ RECORDED: Mapping[str, Callable[[], Digests]] = {
 
 
 def recorded(kind: str) -> Digests:
-    """What is kept of this kind."""
+    """Return the recorded values of this kind."""
     kept: Digests = json.loads(FILE.read_text())[kind]
     return kept
 
@@ -112,7 +112,7 @@ def _entry(entry: JournalEntry) -> Any:
 
 
 def _wordless(value: Any) -> Any:
-    """Without texts for people and without what is empty or false, as a new field is where it says nothing."""
+    """Remove texts for people, and empty or false values, such as a new field without effect."""
     if isinstance(value, Mapping):
         return {key: _wordless(item) for key, item in value.items() if key not in _WORDS and item not in _NOTHING}
     return [_wordless(item) for item in value] if isinstance(value, list | tuple) else value
@@ -123,7 +123,7 @@ def _without_seconds(figures: Mapping[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    from tests.traces.test_default_policy import starts_of_logs  # which compares them with what is kept here
+    from tests.traces.test_default_policy import starts_of_logs  # it compares them with the values stored here
 
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     made = {kind: make() for kind, make in {**RECORDED, "starts": starts_of_logs}.items()}

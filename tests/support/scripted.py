@@ -1,4 +1,4 @@
-"""A server that says exactly what it was told to, one connection after the other."""
+"""A server with scripted responses, one connection after the other."""
 
 from __future__ import annotations
 

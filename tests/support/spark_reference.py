@@ -1,4 +1,4 @@
-"""What Spark reads of plain bytes, and of what a view's filter delivers of them: many cases at once."""
+"""Spark's results for plain bytes, and for the output of a view's filter: many cases at once."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class ForkedStack(Stack):
             output = Path(f"/proc/{os.getpid()}/fd/{log}")
             variables = {**clean_environment(), "ZOE_CONFIG": str(self.config_file)}
             process = Forked(module, variables, output, self.home.path)
-            # The copier of the log ends when nobody has the pipe.
+            # The copier of the log ends when the pipe is closed.
             until(lambda: _writes_to(process.pid, output))
         return cast("subprocess.Popen[bytes]", process)
 

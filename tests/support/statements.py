@@ -36,7 +36,7 @@ def statements_of(store: PostgresStore) -> Iterator[list[Statement]]:
 
 
 def rows_read(url: str, statements: list[Statement]) -> int:
-    """Rows that PostgreSQL takes from tables and indexes for these questions, those that a filter drops included."""
+    """Return the rows that PostgreSQL reads from tables and indexes for these queries, including filtered ones."""
     with closing(connect(url)) as connection, connection.cursor() as cursor:
         total = 0
         for statement, parameters in statements:

@@ -68,7 +68,7 @@ class Served:
     readings: dict[str, Reading] = field(default_factory=dict)
     active: dict[str, bool] = field(default_factory=dict)
     rule_metrics: dict[int, dict[str, float]] = field(default_factory=dict)
-    """What controllers did, values of added metrics, which rules hold, and by which values."""
+    """Return actions of controllers, values of added metrics, active rules, and the values they compare."""
     keeps: set[str] = field(default_factory=set)
     """Ids of views that Swift does not remove."""
     making: threading.Event | None = None

@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote, as their authors ship them: swift-bench and python-swiftclient."""
+"""Clients of other projects, as their authors ship them: swift-bench and python-swiftclient."""
 
 from __future__ import annotations
 

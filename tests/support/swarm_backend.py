@@ -106,7 +106,7 @@ class SwarmHarness:
             shutil.rmtree(self.base)
 
     def left(self) -> dict[str, list[str]]:
-        """What was not there before; what an earlier test left may go meanwhile."""
+        """Return new objects; those of an earlier test may vanish meanwhile."""
         return dict(self._each_left())
 
     def _each_left(self) -> Iterator[tuple[str, list[str]]]:

@@ -155,7 +155,7 @@ class Installation:
         return {node: containers for node, containers in found.items() if containers}
 
     def story(self, execution: Execution) -> str:
-        """States, and the end of what each service printed that was started."""
+        """Return states, and the end of the output of each started service."""
         told = [f"{execution.state} {execution.message}"]
         for service in (one for one in execution.services if one.node is not None):
             told.append(f"--- {service.name} on {service.node} {service.cause} {service.message}")

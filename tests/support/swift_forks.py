@@ -1,6 +1,6 @@
 """Swift's servers as processes that begin with everything imported, which is most of the CPU time of their start.
 
-What they do is what they do when they are executed, with configurations, accounts and logs of their own.
+They behave like executed programs, with separate configurations, accounts and logs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An application behind the proxy: a real server on loopback that tells what it was asked."""
+"""An application behind the proxy: a real server on loopback that returns the request it got."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class Visitor:
         return self.page
 
     def settled(self) -> None:
-        """Wait until the page has what it asked for, has drawn it, and asks for nothing more because of it."""
+        """Wait until the page has its data, has drawn it, and sends no further requests."""
         until(self._is_settled, lambda: [request.url for request in self._under_way])
 
     def _is_settled(self) -> bool:
@@ -124,7 +124,7 @@ class Visitor:
         return self._there()
 
     def home(self) -> Page:
-        """The first page, once it knows who is signed in."""
+        """Open the first page, once it knows the signed-in user."""
         self.open()
         return self._there()
 
@@ -154,7 +154,7 @@ class Visitor:
         return self._found({})
 
     def violations_in_the_dark(self) -> list[str]:
-        """What it finds against the colours of the same page in the dark, where nothing else is different; after
+        """Return violations in the dark colours of the same page, where nothing else differs; call it after
         `violations`.
         """
         self.page.emulate_media(color_scheme="dark")

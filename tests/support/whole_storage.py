@@ -65,8 +65,8 @@ def keyring(apart: Path, account: Account | None) -> str:
 def whole_storage(
     database_url: str, capacity: int = CAPACITY, further: Mapping[str, object] | None = None, **changes: Any
 ) -> Iterator[Whole]:
-    """`capacity` is what it can move and promise each way, in bytes per second; `further` are settings of the
-    controller, `changes` are of the store.
+    """`capacity`: maximum transfer and guarantees each way, in bytes per second; `further`: settings of the controller,
+    `changes`: of the store.
     """
     sites: list[ControllerSite] = []
 

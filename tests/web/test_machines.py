@@ -1,4 +1,4 @@
-"""`zoe login` in a terminal, allowed in a real browser by the user who is signed in there."""
+"""`zoe login` in a terminal, allowed in a real browser by the signed-in user."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def login(stack: Stack, tmp_path: Path) -> Iterator[Login]:
 
 
 def test_a_terminal_is_allowed_after_the_sign_in_of_the_browser(browser: Browser, stack: Stack, login: Login) -> None:
-    """The address leads to the page, also through the sign-in; what is asked for is shown; the terminal goes on."""
+    """The address leads to the page, also through the sign-in; the page shows the request; the terminal continues."""
     visitor = Visitor.of(browser, stack.url)
     page = visitor.open(f"/machine?code={login.code}")
     visitor.type_password("admin", stack.password)

@@ -1,4 +1,4 @@
-"""Which steps of a workflow run again, and whether their inputs are still kept."""
+"""Steps of a workflow that run again, and whether their inputs still exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workflows: who cancels and resumes them, and how lists go on."""
+"""Workflows: permission to cancel and resume them, and continued lists."""
 
 from __future__ import annotations
 

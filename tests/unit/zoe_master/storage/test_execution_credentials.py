@@ -1,4 +1,4 @@
-"""Credentials of executions: which are asked for, what services get, and how long they wait."""
+"""Credentials of executions: requests, services, and waiting times."""
 
 from __future__ import annotations
 

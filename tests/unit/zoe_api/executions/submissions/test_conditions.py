@@ -1,4 +1,4 @@
-"""What submissions run after, and how holds and times are asked for."""
+"""Dependencies, holds and times of submissions."""
 
 from __future__ import annotations
 
