@@ -1,4 +1,4 @@
-"""Change a whole array: its row, then its queued executions."""
+"""Change a whole array: its row, then its waiting executions."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class _Wanted:
 
     @property
     def of_indices(self) -> bool:
-        """Return whether the request changes queued executions."""
+        """Return whether the request changes waiting executions."""
         return bool(self.given - {"at_once_max"})
 
 

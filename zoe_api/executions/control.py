@@ -50,7 +50,7 @@ def hold_execution(
     response: Response,
     if_match: IfMatch = None,
 ) -> ExecutionView:
-    """Keep a queued execution out of the queue until it is released; 409 if it is not queued. Its time in the queue
+    """Keep a waiting execution out of the queue until it is released; 409 if it does not wait. Its time in the queue
     then starts anew. Only operators can release an operator's hold.
     """
     execution = hold(caller, execution_id, if_match)
@@ -109,8 +109,8 @@ def modify_execution(
     response: Response,
     if_match: IfMatch = None,
 ) -> ExecutionView:
-    """Change a queued execution: priority, deadline, begin, or its description without components and instance counts;
-    409 if it is not queued. The checks are those of a submission.
+    """Change a waiting execution: priority, deadline, begin, or its description without components and instance counts;
+    409 if it does not wait. The checks are those of a submission.
     """
     execution = modify(caller, execution_id, body, if_match)
     return viewed(execution, response, may_see_secrets(caller.principal, execution))
@@ -124,7 +124,7 @@ def scale_execution(
     response: Response,
     if_match: IfMatch = None,
 ) -> ExecutionView:
-    """Change the number of instances of a queued or running execution: elastic services are added, which start when
+    """Change the number of instances of a waiting or running execution: elastic services are added, which start when
     there is room, or stopped. Essential ones stay. 409 if it has ended.
     """
     execution = scale(caller, execution_id, body, if_match)

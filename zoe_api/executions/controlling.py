@@ -30,7 +30,7 @@ _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
 def hold(caller: Caller, execution_id: str, if_match: str | None = None) -> Execution:
-    """Return the held execution; idempotent. 409 if it is not queued."""
+    """Return the held execution; idempotent. 409 if it does not wait."""
 
     return change(
         caller,
@@ -41,7 +41,7 @@ def hold(caller: Caller, execution_id: str, if_match: str | None = None) -> Exec
 
 
 def held(execution: Execution, caller: Caller, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
-    """Return the event of a hold; None if it is held already. 409 if it is not queued."""
+    """Return the event of a hold; None if it is held already. 409 if it does not wait."""
     _check_waits(execution)
     by = Holder.OPERATOR if caller.principal.operator and not owns(caller.principal, execution) else Holder.USER
     if execution.conditions.held in (Holder.OPERATOR, by):
@@ -111,7 +111,7 @@ def modify(
     body: ModifyRequest,
     if_match: str | None = None,
 ) -> Execution:
-    """Return the execution after the changes; unchanged if they have no effect. 409 if it is not queued; 422 as for a
+    """Return the execution after the changes; unchanged if they have no effect. 409 if it does not wait; 422 as for a
     submission.
     """
 
@@ -273,7 +273,7 @@ def changed_description(
     *,
     owned: bool,
 ) -> Application:
-    """Return the new application of a queued execution; 422 if it could not be submitted, or would need other services.
+    """Return the new application of a waiting execution; 422 if it could not be submitted, or would need other services.
     403 for all but its owner: it runs as the owner, with the owner's files and secrets.
     """
     if not owned:
@@ -281,7 +281,7 @@ def changed_description(
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner may change its description", hint)
     asked = checked(document, caller.services, caller.principal, priority).application
     if not same_instances(asked, application):
-        message = "a queued execution cannot change its components or instance counts"
+        message = "a waiting execution cannot change its components or instance counts"
         error = Diagnostic(pointer="/application/components", code="other_instances", message=message)
         raise ApiProblem(Code.INVALID_DESCRIPTION, message, "cancel it, and submit the new description", [error])
     limited, _ = with_time_limit(asked, tenant, caller.store.policy().limits)

@@ -31,7 +31,7 @@ _BY = f"^{_DIMENSION}(,{_DIMENSION}){{0,5}}$"
 
 @router.get("/storage", response_model=StorageView)
 def get_storage(caller: AsReader) -> StorageView:
-    """Return capacity, grants, achieved bandwidth and queued executions; only operators see other tenants."""
+    """Return capacity, grants, achieved bandwidth and waiting executions; only operators see other tenants."""
     principal = caller.principal
     storage = StorageView(**ask(caller.services.master, "storage", {}, caller.request))
     waiting = caller.store.waiting_for_store(ALL if principal.operator else principal.visibility)

@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 
 def hold(context: typer.Context, execution_ids: Ids) -> None:
-    """Keep queued executions or whole arrays out of the queue until they are released."""
+    """Keep waiting executions or whole arrays out of the queue until they are released."""
     each(context, execution_ids, "hold")
 
 
@@ -105,7 +105,7 @@ def modify(
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """Change a queued execution: priority, deadline, begin, time limit, and component settings."""
+    """Change a waiting execution: priority, deadline, begin, time limit, and component settings."""
     changes: dict[str, Any] = {}
     version: int | None = None
     if priority is not None:

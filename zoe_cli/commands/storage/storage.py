@@ -49,7 +49,9 @@ _LABEL_WIDTH = 12
 
 
 def status(context: typer.Context) -> None:
-    """Show capacity, grants, achieved and missed bandwidth, and queued executions; only operators see other tenants."""
+    """Show capacity, grants, achieved and missed bandwidth, and waiting executions; only operators see other
+    tenants.
+    """
     form = options(context).output
     with options(context).client() as client:
         answer = client.storage()

@@ -224,7 +224,7 @@ class PromiseDecisions:
 
     def expected_end_s(self, execution: Execution, now_s: float, progress: ExecutionProgress | None = None) -> float:
         """Return the median end of promised executions with the same progress: from its own reports, else from the run
-        times of its kind. now_s: for a queued one, the time of its placement.
+        times of its kind. now_s: for a waiting one, the time of its placement.
         """
         assert execution.promise is not None
         if progress is not None and progress.attempt == execution.attempt:
@@ -302,7 +302,7 @@ def offer_rooms(offers: Iterable[tuple[Execution, int]], later: NodesLater) -> I
 
 
 def promise_rooms(promised: Iterable[Execution], later: NodesLater) -> Iterator[Booking]:
-    """Yield room for queued promised executions that have none."""
+    """Yield room for waiting promised executions that have none."""
     for execution in promised:
         booking = _room_again(execution, later)
         if booking is not None:
@@ -322,7 +322,7 @@ def _room_again(execution: Execution, later: NodesLater) -> Booking | None:
 
 
 def _begins_s(execution: Execution, at_s: float) -> float:
-    """Return the earliest begin of a queued execution, at this time or later."""
+    """Return the earliest begin of a waiting execution, at this time or later."""
     return max(at_s, execution.not_before_s, execution.conditions.begins_s)
 
 

@@ -9,7 +9,7 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def storage_headroom(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
-    """Return the rate for one more user of the store on the node's path, as a share of the widest path.
+    """Score the rate for one more user of the store on the node's path, as a share of the widest path.
 
     That is the part of the path that measured traffic leaves, and at least an equal share of it. The label
     `storage_bytes_per_s` is the width of the path, or else the maximum measured on any node without a label. 0 if
