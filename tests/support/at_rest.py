@@ -1,4 +1,4 @@
-"""What must hold of a cluster at rest: nothing is idle that the policy lets somebody use, and reasons are true.
+"""Invariants of a cluster at rest: no idle resources that the policy lets an execution use, and true reasons.
 
 Counted by exact packing over plain lists, apart from the scheduler's code.
 """
@@ -134,15 +134,15 @@ class AtRest:
         return left
 
     def _protected(self) -> bool:
-        """Return whether the first waiting execution may take its room, or the rest of a limit, from elastic services:
-        otherwise they keep it.
+        """Return whether elastic services, which are never taken back, must leave the first waiting execution its room,
+        or the rest of a limit.
         """
         policy = self._policy
         promising = policy.backfill != "none" or policy.tenant_limits or policy.user_limits
         return policy.preemption == "none" and bool(promising) and bool(self._plan.reasons)
 
     def _idle_elastic(self) -> str | None:
-        """An elastic service of one that runs that could be placed within all limits."""
+        """Return an elastic service of a running execution that could be placed within all limits."""
         left = self._left(without_elastic=False)
         for execution in self._snapshot.active:
             allowed = self._open_to(execution)

@@ -1,4 +1,4 @@
-"""Stands between the master and a storage controller, and does to answers what networks and defects do."""
+"""A proxy between the master and a storage controller that injects faults of networks and defects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gateway of the test's own, before a store of the test's own, and the same people at both."""
+"""A test's own gateway before a test's own store, with the same users at both."""
 
 from __future__ import annotations
 

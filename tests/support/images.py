@@ -20,7 +20,7 @@ from tests.swarm.image_cache import archive_of, load
 
 
 def provide(swarm: Cluster, *images: str) -> None:
-    """Onto every node that lacks one; where they cannot be built, a skip, or a failure if everything is required."""
+    """Load them onto every node that lacks one; where they cannot be built, skip, or fail if everything is required."""
     for name in (name for name in RECIPES if set(names_of(name)) & set(images)):
         key = key_of(name)
         lacking = [host for host in swarm.hosts if not _has(host, name, key)]

@@ -1,4 +1,4 @@
-"""A Swift whose users are Keystone's: its proxy has the sections that the documentation gives."""
+"""A Swift whose users are Keystone's: its proxy has the sections in the documentation."""
 
 from __future__ import annotations
 

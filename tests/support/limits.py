@@ -1,4 +1,4 @@
-"""Limits as tests say them: an entry of the policy's documents, and the quota of a tenant."""
+"""Limits in tests: an entry of the policy's documents, and the quota of a tenant."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tenant_limit(
 
 
 def user_limit(cores_milli: int | None = None, memory_bytes: int | None = None) -> Amounts:
-    """What `user_limits` says of a tenant."""
+    """Return `user_limits` of a tenant."""
     return {"cores_milli": cores_milli, "memory_bytes": memory_bytes}
 
 

@@ -1,4 +1,4 @@
-"""An object store of the test's own, and people who log in to it."""
+"""A test's own object store, and users who sign in to it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ USERS = (ADMIN, StoreUser("acme", "ann", f"ann-{secrets.token_hex(12)}"), StoreU
 def object_store(
     make: Callable[..., ObjectStore] = ForkedStore, users: Sequence[StoreUser] = USERS, **changes: Any
 ) -> Iterator[Any]:
-    """Up, with these users; removed in the end. `make` gives another kind of store."""
+    """It runs with these users, and is removed in the end. `make` makes another kind of store."""
     need_program("memcached")
     home = Home.find(CLONE).create()
     account = home.server_account
@@ -70,7 +70,7 @@ class Person:
         return found
 
     def view(self, name: str) -> bytes:
-        """All that a view shows."""
+        """Return the content of a view."""
         parts = [self.call("GET", f"{name}/{entry['name']}") for entry in self.listing(name)]
         assert all(part.status_code == 200 for part in parts), [(part.status_code, part.text) for part in parts]
         return b"".join(gzip.decompress(part.content) for part in parts)

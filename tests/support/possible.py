@@ -1,4 +1,4 @@
-"""Components of which some cannot run: single wishes, and mixtures of them by seed."""
+"""Components of which some cannot run: single requests, and mixtures of them by seed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Wishes:
     amounts: Sequence[dict[str, Any]] = ()
 
     def components(self, mixtures: int = 12) -> Iterator[Component]:
-        """One for each wish, then mixtures."""
+        """Yield one for each request, then mixtures."""
         yield replace(BASE, image=self.images[0])
         singles = list(self._changes())
         for changes in singles:

@@ -29,7 +29,7 @@ from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.sql.connection import database
 
 PREFIX = "zoe-test-"
-# Nothing here outlives the session, so nothing need reach the disk.
+# No data outlives the session, so none need reach the disk.
 SETTINGS = {"fsync": "off", "full_page_writes": "off", "wal_level": "minimal", "max_wal_senders": "0"}
 TEMPLATE = "zoe_template"
 # A database is some 600 files. Making and removing them takes three to ten times as long on a disk: ext4 without a
@@ -137,7 +137,7 @@ class PostgresServer:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """A server that lives, accepts connections, and answers nothing."""
+        """Stop a server that accepts connections, but answers nothing."""
         wait([self._spare] if self._spare else [])
         pid_file = self.embedded.data_directory / "postmaster.pid"
         postmaster = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))

@@ -31,6 +31,6 @@ def run_through(
             process.kill()
             process.wait()
             for pipe in filter(None, (process.stdout, process.stderr)):
-                pipe.close()  # a program that it began may hold the other end
+                pipe.close()  # its child may hold the other end
         raise
     return subprocess.CompletedProcess(command, process.returncode, said, errors)

@@ -23,7 +23,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 @dataclass(frozen=True)
 class S3Client:
-    """Somebody whose access key and secret are login and key."""
+    """A user whose access key and secret are login and key."""
 
     http: httpx.Client
     address: str

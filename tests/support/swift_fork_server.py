@@ -43,7 +43,7 @@ MESSAGE_BYTES_MAX = 1 << 16
 def _import_all() -> None:
     """As the programs do: the servers, then eventlet's patches, then what configurations name.
 
-    Patching looks for locks in all that is imported, which takes each process more CPU time than the rest of its start.
+    Patching searches all imported modules for locks, which takes each process more CPU time than the rest of its start.
     """
     for name in _SERVERS:
         importlib.import_module(f"swift.{name}.server")
@@ -90,7 +90,7 @@ def _serve(line: socket.socket) -> dict[str, Any] | None:
 
 
 def _become(log: int, uid: int | None, gid: int | None) -> None:
-    """Take the identity and the output of the process that is asked for."""
+    """Take the identity and the output of the requested process."""
     if uid is not None and gid is not None:
         os.setgroups([])
         os.setgid(gid)

@@ -28,7 +28,7 @@ class ForkedStore(ObjectStore):
         if rest[0] != "-c":
             super()._spawn(name, command)
             return
-        # Without a copier, which bounds the file: it is a program of its own, and costs as much as the server's start.
+        # Without a copier, which limits the file: it is a separate program, and costs as much as the server's start.
         with (self.directory / f"{name}.log").open("ab") as log:
             process = ForkedScript(forks(python), rest[1], rest[2:], (self._uid, self._gid), log.fileno())
         self._processes[name] = cast("subprocess.Popen[bytes]", process)

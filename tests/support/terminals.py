@@ -28,7 +28,7 @@ def all_closed() -> Iterator[None]:
 
 
 def keep_open(*connections: socket.socket) -> None:
-    """Have these closed, too."""
+    """Close these at the end, too."""
     _open.extend(connections)
 
 

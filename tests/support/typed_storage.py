@@ -1,4 +1,4 @@
-"""`zoe storage`, as it is typed, from API and controller to the proxy."""
+"""`zoe storage` as typed, from API and controller to the proxy."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def whole_storage(
 
 
 def settings_of(whole: Whole, directory: Path) -> dict[str, Any]:
-    """The settings of a master or an API that asks the controller; its token is in a file of the directory."""
+    """Return the settings of a master or an API with the controller; its token is in a file of the directory."""
     token_file = directory / "zoe-token"
     token_file.write_text(TOKEN)
     return {"storage_url": whole.url, "storage_token_file": str(token_file), "storage_interval_s": 0.5}

@@ -273,7 +273,8 @@ def changed_description(
     *,
     owned: bool,
 ) -> Application:
-    """Return the new application of a waiting execution; 422 if it could not be submitted, or would need other services.
+    """Return the new application of a waiting execution; 422 if it is invalid, or would need other services.
+
     403 for all but its owner: it runs as the owner, with the owner's files and secrets.
     """
     if not owned:

@@ -24,7 +24,7 @@ def is_conditional(execution: Execution) -> bool:
 
 
 def may_be_late(execution: Execution) -> bool:
-    """Return whether it is in the queue, and has a deadline or a time limit for its start."""
+    """Return whether it is in the queue, and has a latest end or a deadline that it has not missed."""
     if execution.state is not ExecutionState.QUEUED:
         return False
     return execution.conditions.end_by_s is not None or (execution.deadline_s is not None and execution.missed is None)
