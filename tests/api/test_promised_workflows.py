@@ -134,7 +134,7 @@ def test_offers_for_all_are_not_accepted_for_a_part(client: Client, master: Tick
     found = decided(client, made.id)
     by_name = {one.name: one.execution_id for one in found.graph}
     client.cancel(by_name["third"])
-    with pytest.raises(Conflict, match="parts of it have ended since: third"):
+    with pytest.raises(Conflict, match="parts have ended since: third"):
         client.workflows.accept(made.id, 1)
     assert client.execution(by_name["first"]).promise is None
     client.workflows.cancel(made.id)
