@@ -83,7 +83,7 @@ from zoe_lib.store.postgres.revision import TablesTooOld, check_tables
 from zoe_lib.store.postgres.store import PostgresStore
 
 _TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
-# Made once for all applications of a process: FastAPI works out their parameters, which takes longer than a request.
+# Made once for all applications of a process: FastAPI's analysis of their parameters takes longer than a request.
 ROUTES = tuple(
     route
     for module in (
@@ -126,19 +126,19 @@ ROUTES = tuple(
         workflows,
         billing,
     )
-    # Not included as routers, through which FastAPI looks twice for each request.
+    # Not included as routers, which FastAPI would search twice for each request.
     for route in module.router.routes
 )
 """All routes below the prefix of the API."""
 
 
 def bare_app() -> FastAPI:
-    """Return the routes and their document, without what answers them."""
+    """Return an application with routes and document, but without services."""
     app = FastAPI(
         title="Zoe",
         version=version("zoe-analytics"),
         description="Analytics as a service: a scheduler that knows storage.",
-        docs_url=None,  # that page and its files are of the web UI; the framework's come from a CDN
+        docs_url=None,  # that page and its files belong to the web UI; the framework's come from a CDN
         redoc_url=None,
         redirect_slashes=False,
         openapi_url=f"{PREFIX}/openapi.json",
@@ -200,7 +200,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
 
 
 class _Audit:
-    """Write audit entries. An entry that cannot be written stays open, as after a crash; the answer stands."""
+    """Write audit entries. An entry that cannot be written stays open, as after a crash; the response stands."""
 
     def __init__(self, accounts: AccountStore) -> None:
         self._accounts = accounts
@@ -233,7 +233,7 @@ def main() -> int:
     except ClientMissing as refusal:
         print(f"zoe-api: {refusal}", file=sys.stderr)
         return 2
-    installed()  # read now: what is installed later counts after a restart, as for the master
+    installed()  # read now: a later installation takes effect after a restart, as for the master
     store = PostgresStore(settings.database_url.get_secret_value())
     try:
         with suppress(StoreUnavailable):  # it may start before the database
@@ -258,7 +258,7 @@ def main() -> int:
 
 
 def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
-    """Return how the server listens; named in full, so that whatever else is installed makes no difference."""
+    """Return uvicorn's configuration; explicit, so that other installed packages make no difference."""
     return uvicorn.Config(
         app,
         host=settings.api_host,

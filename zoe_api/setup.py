@@ -31,7 +31,9 @@ class SetupRefused(Exception):  # noqa: N818 - the name is the fact
 
 
 def main() -> int:
-    """Do what is missing, or what the subcommand says. If nothing is missing, do nothing: it may run at each start."""
+    """Do the missing steps, or the given subcommand. Without missing steps it changes nothing: it may run at each
+    start.
+    """
     options = _options()
     settings = read_settings(Settings, "zoe-setup")
     commands: dict[str | None, Callable[[argparse.Namespace, Settings], str]] = {
@@ -62,10 +64,10 @@ def _set_up(options: argparse.Namespace, settings: Settings) -> str:
 
 
 def _say_what_to_register(settings: Settings) -> None:
-    """Print what an admin does for several OpenID Connect providers: standard output may be read as the token."""
+    """Print an admin's next steps for several OpenID Connect providers: standard output may be read as the token."""
     if len(settings.oidc) < 2:
         return
-    # Only then: it takes longer than the rest to import.
+    # Only if needed: importing it takes longer than the rest.
     from zoe_api.people.sign_in.redirect_uris import redirect_uris
 
     for name, uri in redirect_uris(settings).items():
@@ -113,7 +115,7 @@ def _restore(options: argparse.Namespace, settings: Settings, clock: Clock = SYS
     return f"""restored {_described(done.manifest)}
 {signed}\
 {"" if (keys_dir / KEY_FILE).exists() else missing}\
-Tokens, sessions and roles are those of that time: revoke again what was revoked since. Now start master and API."""
+Tokens, sessions and roles are those of that time: repeat later revocations. Now start master and API."""
 
 
 def _described(made: Manifest) -> str:

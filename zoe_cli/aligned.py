@@ -1,4 +1,4 @@
-"""Rows as plain columns, for pipes and files: Rich takes longer to import than a quick command runs."""
+"""Format rows as plain columns for pipes and files: importing Rich takes longer than a quick command runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every command needs: the server, the token, and the output format."""
+"""Global options of every command: server, token, and output format."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Options:
         return Client(*self._server(), patience_s=max(self.patience_s, patience_s))
 
     def quick(self) -> QuickClient:
-        """Return the same for the calls of quick commands."""
+        """Return a client for quick commands, with the same errors."""
         from zoe_client.quick.quick import QuickClient
 
         return QuickClient(*self._server(), patience_s=self.patience_s)
@@ -51,12 +51,12 @@ class Options:
         return self.client(FOLLOWING_PATIENCE_S)
 
     def variables(self) -> dict[str, str]:
-        """Return the variables by which a command that this one starts asks the same server."""
+        """Return environment variables that make a child command use the same server."""
         url, token = self._server()
         return {"ZOE_URL": url, "ZOE_TOKEN": token}
 
     def arguments(self) -> tuple[list[str], str]:
-        """Return the options by which a later command asks the same server, and what it needs besides them."""
+        """Return options that make a later command use the same server, and its other requirements."""
         from zoe_client.contexts import read_contexts
 
         url, token = self._server()
@@ -73,7 +73,9 @@ class Options:
         ], "programs that use this must have ZOE_TOKEN in their environment; `zoe login` avoids that"
 
     def _server(self) -> tuple[str, str]:
-        """Return URL and token: those given, else of the context. A token goes to the server of its context only."""
+        """Return URL and token: the given ones, else those of the context. A token is sent to the server of its context
+        only.
+        """
         url, token = self.url, self.token or (None if self.token_file is None else token_in(self.token_file))
         if not (url and token):
             from zoe_client.contexts import read_contexts
@@ -88,7 +90,7 @@ class Options:
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Report what is wrong with the file of contexts as a usage error."""
+    """Convert errors of the file of contexts to usage errors."""
     from zoe_client.contexts import ContextError
 
     try:
@@ -98,14 +100,14 @@ def plainly() -> Iterator[None]:
 
 
 def checked_url(url: str) -> str:
-    """Return the address of a server, without a slash at its end; a usage error if it is none."""
+    """Return the address of a server without a final slash; a usage error if it is invalid."""
     if not url.startswith(("http://", "https://")) or not url.isprintable():
         raise typer.BadParameter(f"{url!r} is not an address such as {DEFAULT_URL} (--url or ZOE_URL)")
     return url.rstrip("/")
 
 
 def checked_token(token: str) -> str:
-    """Return a token; a usage error if it cannot be one."""
+    """Return a token; a usage error if it is malformed."""
     if not (token and token.isascii() and token.isprintable() and " " not in token):
         raise typer.BadParameter("the token is empty, or contains characters that a token cannot have")
     return token
@@ -113,11 +115,11 @@ def checked_token(token: str) -> str:
 
 def token_in(file: Path) -> str | None:
     """Return the token in a file, None if it is empty; a usage error if it cannot be read, or if other users can read a
-    file of one's own.
+    file that belongs to this user.
     """
     try:
         found = file.stat()
-        # As ssh does with keys. A file of another owner, such as a secret of a container, is that owner's concern.
+        # As ssh does with keys. A file of another owner, such as a container's secret, is that owner's responsibility.
         if found.st_uid == os.geteuid() and stat.S_ISREG(found.st_mode) and found.st_mode & 0o077:
             raise typer.BadParameter(
                 f"other users can read the token in {file} (mode {stat.S_IMODE(found.st_mode):04o}): chmod 600 {file}"
@@ -130,7 +132,7 @@ def token_in(file: Path) -> str | None:
 
 
 def _without_token(url: str) -> NoReturn:
-    """Return the problem of a missing token, or that the server does not answer, which a newcomer must know first."""
+    """Return the problem of a missing token, or that the server does not answer, which comes first for a newcomer."""
     from zoe_client import Client, NotAllowed
     from zoe_client.wire import Problem
 
@@ -154,5 +156,5 @@ def options(context: typer.Context) -> Options:
 
 
 def on_terminal() -> bool:
-    """Return whether a person watches standard error."""
+    """Return whether standard error is a terminal."""
     return os.isatty(2)

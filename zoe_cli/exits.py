@@ -1,4 +1,4 @@
-"""Exit codes of the command line; documented in docs/reference/cli.md and never changed."""
+"""Exit codes of the command line; documented in docs/reference/cli.md and stable."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MEANINGS: dict[Exit, str] = {
     ),
     Exit.NOT_ALLOWED: (
         "no token, an unknown or expired one, or one without the scope; or the quota of executions is used up; or your "
-        "access to what was open has ended"
+        "access to an open file, terminal or stream has ended"
     ),
     Exit.CONFLICT: (
         "it was changed concurrently, has already ended, or the idempotency key was used for a different request; with "

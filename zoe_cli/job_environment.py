@@ -1,4 +1,4 @@
-"""Variables of the environment that a script reads: sbatch takes all along, Zoe those that the script names."""
+"""Find the environment variables that a script reads: sbatch exports all, Zoe only these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from zoe_job.commands.exported import MAY_BE_SECRET
 
 VARIABLES_MAX, VALUE_LENGTH_MAX = 50, 4096
-"""Bounds of what a description takes over from the person who submits it."""
+"""Limits on the variables copied from the submitter's environment."""
 _READ = re.compile(r"(?<!\\)\$(?:\{[#!]?)?([A-Za-z_]\w*)")
 _SET = re.compile(
     r"(?:^|[;&|(\s])(?:export\s+|local\s+|declare\s+(?:-\w+\s+)*|readonly\s+)?([A-Za-z_]\w*)\+?=|"
@@ -26,14 +26,14 @@ _OF_MACHINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Values that travel with a job, and names of those that do not because they may be secrets or are too long."""
+    """Exported values, and names of variables left out as possible secrets or as too long."""
 
     values: dict[str, str] = field(default_factory=dict)
     left: tuple[str, ...] = ()
 
 
 def carried(script: str, environment: Mapping[str, str]) -> Carried:
-    """Return what a script reads of this environment and does not set itself."""
+    """Return the variables that a script reads and does not set itself."""
     text = _COMMENT.sub("", script)
     sets = {name for found in _SET.findall(text) for part in found for name in part.split()}
     names = [

@@ -1,4 +1,4 @@
-"""Import the modules of commands only when they are called, since a call needs few of the modules."""
+"""Import the modules of commands on demand, since a call needs few of them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ read_simple_values()
 
 
 class LazyCommands(UserDict[str, Any]):
-    """The commands by name; each is imported when it is read."""
+    """Commands by name; each is imported on first access."""
 
     def __init__(self) -> None:
         super().__init__(MODULES)

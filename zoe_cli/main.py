@@ -1,4 +1,4 @@
-"""The command line `zoe`: a few lines each over the SDK."""
+"""Entry point of the command line `zoe`: a few lines each over the SDK."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from zoe_cli.lazy_group import LazyGroup
 from zoe_cli.output import Format, note, report, write
 from zoe_client.errors import ZoeError
 
-# A quick command ends before there is garbage: collections while modules are imported would only take time.
+# A quick command ends before there is garbage: collections during imports would only take time.
 gc.set_threshold(50_000)
 
-# httpx's own command line, which is never called here, would import Click, Rich and Pygments; the search for plugins of
-# pydantic would read the metadata of every installed package.
+# httpx's command line, which is never called here, would import Click, Rich and Pygments; pydantic's search for plugins
+# would read the metadata of every installed package.
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
@@ -47,7 +47,7 @@ def _version(wanted: bool) -> None:
 
 
 def _installed() -> str:
-    """Return the version of the package that is installed: the whole of Zoe, or the client."""
+    """Return the version of the installed package: the whole of Zoe, or the client."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -80,7 +80,7 @@ def _options(
     ] = False,
 ) -> None:
     if _typed(context, "context_name"):
-        # A context that is asked for by name comes before what the environment says.
+        # An explicit --context overrides the environment.
         url = url if _typed(context, "url") else None
         token = token if _typed(context, "token") else None
         token_file = token_file if _typed(context, "token_file") else None
@@ -92,7 +92,7 @@ def _options(
 
 
 def _typed(context: typer.Context, name: str) -> bool:
-    """Return whether an option stands on the command line, not in the environment."""
+    """Return whether an option comes from the command line, not from the environment."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
@@ -118,7 +118,7 @@ def main() -> None:
 
 
 def _end_if_invalid(error: ValueError) -> None:
-    """End with the findings of a request that cannot be built."""
+    """Exit with the findings of an invalid request."""
     from pydantic import ValidationError
 
     from zoe_client.words.plain_errors import sentences

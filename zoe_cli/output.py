@@ -54,7 +54,7 @@ def _yaml(data: Any) -> str:
 
 
 def write(text: str) -> None:
-    """Write to standard output without delay; end the command when its reader has gone."""
+    """Write to standard output without delay; exit when its reader has gone."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -63,7 +63,7 @@ def write(text: str) -> None:
 
 
 def end_of_pipe() -> NoReturn:
-    """End because the reader of standard output has gone."""
+    """Exit because the reader of standard output has gone."""
     # The interpreter flushes once more at exit, which must not fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(Exit.BROKEN_PIPE)
@@ -86,7 +86,7 @@ def report(error: ZoeError) -> None:
 
 
 class Finding(Protocol):
-    """One fault of a document, found here or by the server."""
+    """One error of a document, found here or by the server."""
 
     @property
     def pointer(self) -> str: ...  # noqa: D102
@@ -119,7 +119,7 @@ def _styled() -> bool:
 
 
 def show_output(pieces: Iterator[bytes]) -> None:
-    """Write pieces of a program's output: to a terminal as harmless text, else every byte as it is."""
+    """Write pieces of a program's output: to a terminal as harmless text, else every byte unchanged."""
     if not sys.stdout.isatty():
         for piece in pieces:
             _write_bytes(piece)

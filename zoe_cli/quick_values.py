@@ -1,8 +1,9 @@
 """Read simple values of the command line without pydantic, whose import takes longer than a quick command runs.
 
-Typer reads every value with pydantic. Here texts, names of a choice, paths, counts and defaults are read as they are;
-all other values go to Typer, and so does what is wrong. The hook is not part of Typer's public interface: a test counts
-what a command imports, and a Typer without the hook reads all values itself."""
+Typer reads every value with pydantic. Texts, choices, paths, counts and defaults are read here; Typer reads all other
+values, and reports errors. The hook is not part of Typer's public interface: a test counts what a command imports, and
+a Typer without the hook reads all values itself.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from typer import core
 
 
 class SimpleValues:
-    """What Typer asks for the value of one parameter."""
+    """Typer's interface to read the value of one parameter."""
 
     def __init__(self, annotation: Any, typers_own: Callable[[], Any]) -> None:
         self._annotation = annotation

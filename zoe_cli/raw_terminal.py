@@ -34,7 +34,7 @@ def name_of_terminal() -> str:
 
 
 def attach(terminal: Terminal, in_terminal: bool) -> None:
-    """Return when the program has ended, or the user has left; ZoeError if the server ended it."""
+    """Return when the program has ended, or the user has left; ZoeError if the server ended the connection."""
     woken, wakeup = os.pipe()
     for descriptor in (woken, wakeup):
         os.set_blocking(descriptor, False)
@@ -52,7 +52,7 @@ def attach(terminal: Terminal, in_terminal: bool) -> None:
 
 
 def _show(terminal: Terminal, wakeup: int, failed: list[ZoeError]) -> None:
-    """Write what comes until the end. A reader of ours that has gone ends the terminal."""
+    """Write the output until the end. The end of standard output's reader ends the terminal."""
     try:
         for is_error, data in terminal.outputs():
             rest = memoryview(data)
@@ -68,7 +68,7 @@ def _show(terminal: Terminal, wakeup: int, failed: list[ZoeError]) -> None:
 
 
 def _feed(terminal: Terminal, woken: int, in_terminal: bool) -> bool:
-    """Send what is typed, until the end; return whether the user has left by `~.`."""
+    """Send the user's keys until the end; return whether the user has left by `~.`."""
     keys = _Keys()
     sources = [0, woken]
     while True:
@@ -91,7 +91,7 @@ def _feed(terminal: Terminal, woken: int, in_terminal: bool) -> bool:
 
 
 class _Keys:
-    """What is typed, without the escapes: at the start of a line, `~.` leaves, and `~~` is one `~`."""
+    """Keys without escapes: at the start of a line, `~.` leaves, and `~~` is one `~`."""
 
     def __init__(self) -> None:
         self._at_start = True
@@ -99,7 +99,7 @@ class _Keys:
         self.typed = b""
 
     def leave(self, data: bytes) -> bool:
-        """Read what was typed; return whether that was `~.`."""
+        """Read the pending keys; return whether they were `~.`."""
         typed = bytearray()
         for number in data:
             key = bytes([number])
@@ -120,7 +120,7 @@ class _Keys:
 
 @contextmanager
 def _raw(wanted: bool) -> Iterator[None]:
-    """Pass every key on as it is, if standard input is a terminal."""
+    """Pass every key on unchanged, if standard input is a terminal."""
     if not (wanted and os.isatty(0)):
         yield
         return

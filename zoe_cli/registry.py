@@ -1,4 +1,4 @@
-"""Add commands; each also takes `-o` itself, so that `zoe ls -o json` and `zoe -o json ls` are the same."""
+"""Register commands; each also takes `-o`, so that `zoe ls -o json` and `zoe -o json ls` are the same."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def add(
     results: bool = True,
     options_first: bool = False,
 ) -> None:
-    """Add a command with examples in its help; `results` says that its output has formats.
+    """Add a command with examples in its help; `results`: its output has formats.
 
-    `options_first`: everything after the first argument belongs to another program, options too.
+    `options_first`: everything after the first argument belongs to another program, including options.
     """
     epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples))) if examples else None
     context = {"allow_interspersed_args": not options_first}

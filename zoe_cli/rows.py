@@ -1,4 +1,4 @@
-"""The contents of a table."""
+"""Rows of a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table: its columns and its rows. The first column names a row."""
+    """A table: its columns and its rows. The first column identifies a row."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]

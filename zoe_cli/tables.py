@@ -1,4 +1,4 @@
-"""Draw rows as aligned columns; a module of its own, because the drawing library takes long to import."""
+"""Draw rows as aligned columns; a separate module, because importing the drawing library is slow."""
 
 from __future__ import annotations
 

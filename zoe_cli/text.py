@@ -7,8 +7,8 @@ import json
 import re
 from typing import Any
 
-# Controls (C0, DEL, C1), characters without width (but not those that join letters), what turns or breaks lines, and
-# halves of surrogate pairs, which cannot be encoded.
+# Controls (C0, DEL, C1), zero-width characters (but not joiners), bidirectional and line-breaking characters, and
+# unpaired surrogates, which cannot be encoded.
 _HIDDEN = "\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
 _UNPRINTABLE = re.compile(f"[\x00-\x1f{_HIDDEN}]")
 UNPRINTABLE_IN_JSON = re.compile(f"[{_HIDDEN}]")
@@ -27,7 +27,7 @@ def printable(text: str) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Return the text, or its begin with a mark if it is longer."""
+    """Return the text, or its beginning with a mark if it is longer."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -38,7 +38,7 @@ def json_text(data: Any) -> str:
 
 
 class LogText:
-    """Turn pieces of a log into text for a terminal; UTF-8 and colours may be cut anywhere between two pieces."""
+    """Turn pieces of a log into text for a terminal; UTF-8 and colours may be split between pieces."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -46,7 +46,7 @@ class LogText:
         self._coloured = False
 
     def feed(self, data: bytes) -> str:
-        """Return what can be shown of the log so far."""
+        """Return the printable part of the log so far."""
         text = self._kept + self._decoder.decode(data)
         cut = _UNFINISHED_COLOUR.search(text)
         self._kept = text[cut.start() :] if cut else ""

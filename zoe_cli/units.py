@@ -23,15 +23,15 @@ def duration(seconds: float) -> str:
 
 
 def rate(bytes_per_s: float) -> str:
-    """Return bytes per second in MB/s, the unit of descriptions and storage controllers; little in kB/s or B/s."""
+    """Return bytes per second in MB/s, the unit of descriptions and storage controllers; small rates in kB/s or B/s."""
     whole = round(bytes_per_s)
-    if whole == 0 or whole >= _MEGA - _KILO / 2:  # what would be shown as 1000 kB/s
+    if whole == 0 or whole >= _MEGA - _KILO / 2:  # it would be shown as 1000 kB/s
         return f"{plain(bytes_per_s / _MEGA)} MB/s"
     return f"{plain(bytes_per_s / _KILO)} kB/s" if whole >= _KILO else f"{plain(whole)} B/s"
 
 
 def megabytes(amount: int) -> str:
-    """Return bytes in MB, of which rates are so many per second."""
+    """Return bytes in MB, to match rates in MB/s."""
     return f"{plain(amount / 1e6)} MB"
 
 

@@ -1,4 +1,4 @@
-"""Write YAML for a terminal; a module of its own, because few calls need the library."""
+"""Write YAML for a terminal; a separate module, because few calls need the library."""
 
 from __future__ import annotations
 

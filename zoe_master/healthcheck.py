@@ -1,7 +1,7 @@
-"""For supervisors: `python -m zoe_master.healthcheck` ends with 0 while the master's loop continues.
+"""Health check: `python -m zoe_master.healthcheck` exits with 0 while the master's loop continues.
 
-It is begun every few seconds for as long as a master runs, hence it imports nothing of Zoe: all settings would take
-almost a second of CPU time.
+It starts every few seconds for as long as a master runs, so it imports no module of Zoe: loading all settings would
+take almost a second of CPU time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _DEFAULTS = {"master_metrics_port": 0.0, "master_timer_s": 5.0}
 
 
 def main() -> int:
-    """Read this master's metrics: it compared the journal with the back-end lately, or another master leads."""
+    """Read this master's metrics: it is healthy if it compared journal and back-end recently, or another master
+    leads.
+    """
     try:
         settings = settings_in(os.environ)
     except (OSError, ValueError, TypeError) as error:
@@ -35,7 +37,7 @@ def main() -> int:
 
 
 def settings_in(environment: Mapping[str, str]) -> dict[str, float]:
-    """Return the port of metrics and the timer as the master reads them, which also says what is wrong with them."""
+    """Return the metrics port and the timer like the master, which reports their errors."""
     variables = {name.lower(): value for name, value in environment.items()}
     file = environment.get("ZOE_CONFIG")
     written = tomllib.loads(Path(file).read_text("utf-8")) if file else {}
@@ -46,7 +48,7 @@ def settings_in(environment: Mapping[str, str]) -> dict[str, float]:
 
 def _problem(settings: Mapping[str, float]) -> str | None:
     port = settings["master_metrics_port"]
-    # Asked past any proxy of the environment.
+    # Without any proxy of the environment.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f"http://127.0.0.1:{port:.0f}/metrics", timeout=_TIMEOUT_S) as answer:
@@ -56,7 +58,7 @@ def _problem(settings: Mapping[str, float]) -> str | None:
 
 
 def problem_in(metrics: str, timer_s: float) -> str | None:
-    """What is wrong by these metrics, in words."""
+    """Return the problem in these metrics, as text."""
     found = LAG.search(metrics)
     if found is None:
         return "the response does not contain a master's metrics"

@@ -79,19 +79,19 @@ _STANDBY_POLL_S = 1.0
 _STORE_RETRY_S = 0.5
 _BACKEND_RETRY_S = 1.0
 _SHORTEST_WAIT_S = 0.01
-# What an operator must change before a start can succeed; the master prints it and ends.
+# Errors that an operator must fix before a start can succeed; the master prints them and ends.
 _REFUSALS = (BackendRefused, PluginRefused, TablesTooOld)
 
 
 class LeaderThread(Protocol):
-    """A thread that a master has while it leads."""
+    """A thread of a leading master."""
 
     def close(self) -> None:
         """End it."""
 
 
 class Process:
-    """The running master: waits for the lead, leads until it is deposed or told to stop."""
+    """The running master: waits for the lead, leads until it is deposed or stopped."""
 
     def __init__(
         self, settings: Settings, store: PostgresStore, waker: TickWaker, plugins: Plugins, clock: Clock = SYSTEM_CLOCK
@@ -112,7 +112,7 @@ class Process:
         self._waker.wake()
 
     def run(self) -> None:
-        """Lead whenever the lock can be had."""
+        """Lead whenever the lock is available."""
         endpoint = advertised_endpoint(self._settings)
         watch = LeaderWatch(self._store, self._settings.master_lease_s, self._clock)
         while not self._stopping:
@@ -145,7 +145,7 @@ class Process:
         self._store.stop_leading()
 
     def _recover(self) -> None:
-        """Log the present exception, give the lead away, and wait: nothing of what was in memory is used again."""
+        """Log the present exception, release the lead, and wait: no state in memory is used again."""
         metrics.FAILURES.inc()
         pause_s = self._pauses.next_s(self._clock.monotonic_s())
         log.exception("unexpected error; this master gives up the lead and starts anew", pause_s=pause_s)
@@ -247,7 +247,7 @@ class Process:
             try:
                 tick = master.tick()
             except BackendError as error:
-                # Nothing was concluded from what could not be seen; services continue meanwhile.
+                # Unobservable services led to no decisions; they continue meanwhile.
                 log.warning("cannot reach the back-end", why=str(error))
                 self._waker.wait(_BACKEND_RETRY_S)
                 continue
@@ -285,14 +285,14 @@ class Process:
 
 
 def advertised_endpoint(settings: Settings) -> str:
-    """Return where the API reaches this master; empty when only the API's own settings can tell."""
+    """Return the address at which the API reaches this master; empty if only the API's settings determine it."""
     endpoint = settings.master_endpoint
     anywhere = ("//*:", "//0.0.0.0:", "//[::]:")
     return settings.master_advertised_endpoint or ("" if any(one in endpoint for one in anywhere) else endpoint)
 
 
 def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit: Hit) -> ThreadedReconciler | None:
-    """Return who keeps the storage controller equal to what is promised; None without a controller."""
+    """Return the reconciler of the storage controller; None without a controller."""
     try:
         controller = ControllerSettings.of(settings)
     except (OSError, ValueError) as error:
@@ -321,7 +321,7 @@ def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
 
 
 def senders_of(settings: Settings) -> NotificationSenders:
-    """Return how targets of notifications are told."""
+    """Return the senders of notifications."""
     inside = [ip_network(one) for one in settings.webhook_networks]
     smtp_url, mail = settings.smtp_url, None
     if smtp_url is not None:

@@ -32,7 +32,7 @@ class PluginRefused(Exception):  # noqa: N818 - the name is the fact
 
 @value(frozen=True, slots=True)
 class Plugins:
-    """What other distributions bring: all of it, with its problems, and the back-ends by name."""
+    """All plugins of other distributions, with their problems, and the back-ends by name."""
 
     found: Sequence[Plugin] = ()
     backends: Mapping[str, BackendFactory] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Plugins:
 
 
 def load_plugins() -> Plugins:
-    """Load everything that is installed; filters and weighers become the scheduler's. Tell in the log what fails."""
+    """Load all installed plugins, and register filters and weighers with the scheduler. Failures are logged."""
     registries: Mapping[PluginKind, dict[str, Any]] = {
         PluginKind.FILTER: FILTERS,
         PluginKind.WEIGHER: WEIGHERS,
@@ -86,10 +86,10 @@ def unknown_names(policy: Policy) -> list[tuple[PluginKind, str]]:
 
 
 def _loaded(plugin: Plugin) -> tuple[object, str]:
-    """Return the function, or None and why there is none."""
+    """Return the function, or None and the problem."""
     assert plugin.entry is not None
     try:
         function = plugin.entry.load()
-    except Exception as error:  # a plugin may raise anything; the master goes on without it
+    except Exception as error:  # a plugin may raise anything; the master continues without it
         return None, f"{plugin.entry.value} cannot be loaded: {type(error).__name__}: {error}"
     return (function, "") if callable(function) else (None, f"{plugin.entry.value} is not a function")

@@ -1,4 +1,4 @@
-"""The one thing the master's loop waits on."""
+"""The event on which the master's loop waits."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ class TickWaker:
     """Woken by the back-end, by ZeroMQ and by signals; any number of wakes before a wait count as one."""
 
     def __init__(self) -> None:
-        # Its `put` may interrupt a `get` of the same thread, as a signal handler does; an Event would deadlock there.
+        # Its `put` may interrupt a `get` of the same thread, as in a signal handler; an Event would deadlock there.
         self._wakes: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def wake(self) -> None:
-        """Let the loop run once more; callable from any thread and from signal handlers."""
+        """Make the loop run once more; callable from any thread and from signal handlers."""
         if self._wakes.empty():
             self._wakes.put(None)
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until woken or for `timeout_s`; True when woken."""
+        """Wait until woken or for `timeout_s`; return True if woken."""
         try:
             self._wakes.get(timeout=max(timeout_s, 0.0))
         except queue.Empty:

@@ -92,9 +92,9 @@ def foreign(api: Api) -> Iterator[Foreign]:
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("rules", "this storage controller has no rules: Zoe's own one is needed"),
-        ("nodes", "this storage controller watches no nodes: Zoe's own one is needed"),
-        ("traffic", "this storage controller tells no requests: Zoe's own one is needed"),
+        ("rules", "this storage controller has no rules: use zoe-storage"),
+        ("nodes", "this storage controller does not monitor nodes: use zoe-storage"),
+        ("traffic", "this storage controller does not report requests: use zoe-storage"),
     ],
 )
 def test_a_controller_of_another_kind_has_a_sentence(api: Api, foreign: Foreign, path: str, sentence: str) -> None:

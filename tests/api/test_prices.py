@@ -282,7 +282,7 @@ def test_a_price_by_the_hour_is_said_while_the_run_time_is_not_known(api: Api, t
     file = tmp_path / "app.json"
     file.write_text(json.dumps(sized(2, "true")))
     said = zoe(api, "plan", str(file), token=api.token)
-    assert "would cost about 0.20 EUR an hour; what in all is not known, as its run time is not" in said
+    assert "would cost about 0.20 EUR an hour; the total is unknown, as its run time is" in said
 
 
 def test_submissions_say_what_they_cost(api: Api, tmp_path: Path) -> None:

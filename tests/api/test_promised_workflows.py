@@ -119,7 +119,7 @@ def test_what_is_resumed_has_no_promise_of_the_first_run(client: Client, master:
     assert failed.promise.terms is not None
     master.behaviours.update({"second": exits(0), "third": exits(0)})
     resumed = client.workflows.resume(made.id)
-    assert resumed.notes == ["what is resumed runs without a promise"]
+    assert resumed.notes == ["a resumed workflow runs without a promise"]
     assert resumed.promise is None
     with pytest.raises(Conflict, match="no offers"):
         client.workflows.accept(made.id, 1)
@@ -134,7 +134,7 @@ def test_offers_for_all_are_not_accepted_for_a_part(client: Client, master: Tick
     found = decided(client, made.id)
     by_name = {one.name: one.execution_id for one in found.graph}
     client.cancel(by_name["third"])
-    with pytest.raises(Conflict, match="parts of it have ended since: third"):
+    with pytest.raises(Conflict, match="parts have ended since: third"):
         client.workflows.accept(made.id, 1)
     assert client.execution(by_name["first"]).promise is None
     client.workflows.cancel(made.id)
@@ -211,6 +211,6 @@ def test_a_plan_of_a_workflow_has_the_offers_that_it_would_get(client: Client, m
 def test_a_plan_of_a_workflow_needs_a_time_and_a_step_that_can_be_promised(shared_api: Api) -> None:
     api = shared_api.http()
     refused = problem(api.post(f"{PATH}:plan", json={"document": CHAIN}))
-    assert refused["detail"] == "a plan needs the time by which all of it is to end: finish_by"
+    assert refused["detail"] == "a plan needs the time by which the whole workflow should end: finish_by"
     past = problem(api.post(f"{PATH}:plan", json={"document": CHAIN, "finish_by": "2020-01-01T00:00Z"}))
     assert "has passed" in past["detail"]

@@ -63,7 +63,7 @@ def test_a_plan_says_what_would_be_promised_and_stores_nothing(client: Client, m
     countered = client.plan(sized(1, 50), finish_by="+10s").promise
     assert countered is not None
     assert countered.offers is not None
-    assert "longer than there is time" in countered.offers.why
+    assert "exceeds the time left" in countered.offers.why
 
 
 def test_offers_are_accepted_once(client: Client, master: TickingMaster) -> None:
@@ -87,7 +87,7 @@ def test_offers_are_accepted_once(client: Client, master: TickingMaster) -> None
     until(lambda: client.execution(asked.id).state == "queued")
     kinds = [event.kind for event in client.events(asked.id).events]
     assert kinds.count("promised") == 1
-    with pytest.raises(Refused, match="promised to it"):
+    with pytest.raises(Refused, match="its promise depends on this"):
         client.modify(asked.id, wire.ModifyRequest(deadline="+3h"))
     assert client.modify(asked.id, wire.ModifyRequest(priority=-5)).priority == -5
 

@@ -34,7 +34,7 @@ def test_an_admin_sets_lists_and_removes_it(api: Api, admin: CliRunner) -> None:
     for tenant in ("red", "elsewhere", "*"):
         assert admin.invoke(app, ["storage", "cores", "rm", tenant]).exit_code == 0
     assert admin.invoke(app, ["storage", "cores", "rm", "red"]).exit_code != 0
-    assert "There is no bound" in admin.invoke(app, ["storage", "cores", "ls"]).output
+    assert "There is no limit" in admin.invoke(app, ["storage", "cores", "ls"]).output
     assert [one.status for one in api.store.accounts.audit(None, 100) if one.action == "set_storage_cores"] == [201] * 3
 
 

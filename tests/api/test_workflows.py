@@ -138,7 +138,7 @@ def test_it_is_not_resumed_before_its_end_or_without_its_results(api: Api, maste
     until(lambda: states(client.workflows.one(made.id))["second"] == "running")
     client.workflows.cancel(made.id)
     ended(client, made.id)
-    with pytest.raises(Conflict, match="not kept any more"):
+    with pytest.raises(Conflict, match="no longer exist"):
         client.workflows.resume(made.id)
 
 

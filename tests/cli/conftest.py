@@ -21,7 +21,7 @@ from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.stack import stack
 from zoe_cli.main import main
 
-# A process calls a command once and makes it of its functions, 4 ms of the 6 of a call; tests call thousands.
+# Each process builds a command's parser once, 4 of 6 ms per call; tests call thousands.
 typer.main.get_command = cache(typer.main.get_command)
 
 __all__ = ["ada", "postgres_server", "running", "stack", "store"]
@@ -29,7 +29,7 @@ __all__ = ["ada", "postgres_server", "running", "stack", "store"]
 
 @dataclass(frozen=True)
 class Result:
-    """What a call of `zoe` came to."""
+    """The result of a call of `zoe`."""
 
     code: int
     out: str
@@ -117,5 +117,5 @@ def app_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def submitted(server: Server, zoe: Zoe, app_file: Path) -> str:
-    """The id of a fresh execution."""
+    """Return the id of a fresh execution."""
     return zoe("run", str(app_file), "-o", "name").out.strip()

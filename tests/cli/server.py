@@ -25,7 +25,7 @@ GIB = 2**30
 
 
 class ScriptedMaster:
-    """Answers questions from what the test put here; unreachable while `there` is False."""
+    """Answers requests with the test's values; unreachable while `there` is False."""
 
     def __init__(self) -> None:
         self.there = True
@@ -61,10 +61,10 @@ class ScriptedMaster:
                 return self._logs(body or {})
 
     def hint(self) -> None:
-        """Nobody ticks here."""
+        """Do nothing: there is no loop."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there are no resources."""
 
     def _logs(self, body: dict[str, Any]) -> dict[str, Any]:
         if body["service_id"] not in self.output:
@@ -82,7 +82,7 @@ class ScriptedMaster:
 
 
 class Server:
-    """A context manager: up inside, gone afterwards."""
+    """A server for tests as a context manager."""
 
     def __init__(self, database_url: str, port: int = 0) -> None:
         self.store = PostgresStore(database_url)
@@ -121,7 +121,7 @@ class Server:
         self.store.append(execution_id, events, self.get(execution_id).version, self._epoch)
 
     def start(self, execution_id: str, *decided: ev.Event) -> None:
-        """As the master does: place every service, journal what is decided before it starts, and see it ready."""
+        """Act like the master: place every service, journal the decisions before its start, and make it ready."""
         now_s = time.time()
         planned = ev.StartPlanned(at_s=now_s, placements=self.placements(execution_id))
         queued = [ev.Queued(at_s=now_s)] if self.get(execution_id).state is ExecutionState.SUBMITTED else []
@@ -139,7 +139,7 @@ class Server:
         return tuple(ev.Placement(service_id=s.id, node="node-1") for s in self.get(execution_id).current())
 
     def requeue(self, execution_id: str) -> None:
-        """As the master does: every service has failed, and the execution is tried again."""
+        """Act like the master: every service has failed, and the execution is retried."""
         now_s = time.time()
         if not any(service.node for service in self.get(execution_id).current()):
             self.start(execution_id)
@@ -151,7 +151,7 @@ class Server:
         self.append(execution_id, *ends, failed, ev.Requeued(at_s=now_s))
 
     def end(self, execution_id: str, exit_code: int = 0, message: str = "") -> None:
-        """As the master does: every service has ended with this code, and so has the execution."""
+        """Act like the master: every service has ended with this code, and so has the execution."""
         now_s = time.time()
         outcome = Outcome.SUCCEEDED if exit_code == 0 else Outcome.FAILED
         verdict = ev.Stopping(at_s=now_s, outcome=outcome, cause=Cause.EXITED, exit_code=exit_code, message=message)

@@ -17,7 +17,7 @@ COLUMNS = 80
 
 
 class Terminal:
-    """A context manager around `zoe`; `on` says which of its streams are the terminal."""
+    """A context manager around `zoe`; `on` names the streams that are the terminal."""
 
     def __init__(self, *arguments: str, environment: dict[str, str], on: frozenset[str]) -> None:
         self._own, theirs = pty.openpty()
@@ -42,7 +42,7 @@ class Terminal:
         os.close(self._own)
 
     def read_until(self, words: str) -> str:
-        """What was shown up to these words."""
+        """Return the output up to these words."""
         while words not in self._text:
             piece = self._read()
             assert piece, f"it ended without {words!r}: {self._text}"
@@ -50,7 +50,7 @@ class Terminal:
         return self._text
 
     def read_all(self) -> str:
-        """What was shown until the end."""
+        """Return the output until the end."""
         while piece := self._read():
             self._text += piece
         return self._text

@@ -1,4 +1,4 @@
-"""What is written to a pipe: the columns that Rich would draw, without Rich."""
+"""Output to a pipe: the columns that Rich would draw, without Rich."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_cancel_by_name_and_state_and_all_of_yours(zoe: Zoe, app_file: Path) -> 
         assert zoe("cancel", *words).code == 2
     name = zoe("array", "show", array_id, "-o", "json").json()["name"]
     one = zoe("run", str(app_file), "-o", "name").out.strip()
-    assert "nothing of it was going on" in zoe("cancel", "--name", name[1:]).err
+    assert "nothing of it was active" in zoe("cancel", "--name", name[1:]).err
     assert zoe("cancel", "--mine", "--state", "running").out == ""
     done = zoe("cancel", "--name", name, "--state", "waiting", "-o", "json")
     assert set(done.json()["ids"]) == {f"{array_id}_0-9", one}
@@ -116,5 +116,5 @@ def test_cancel_by_name_and_state_and_all_of_yours(zoe: Zoe, app_file: Path) -> 
     other = array_of(zoe, app_file)
     assert zoe("cancel", "--mine").out.split() == ["CANCELLED", other]
     again = zoe("cancel", "--descendants", other)
-    assert (again.code, "nothing of it was going on" in again.err) == (0, True)
+    assert (again.code, "nothing of it was active" in again.err) == (0, True)
     assert zoe("cancel", "--descendants", "x1m00000000none").code == 3

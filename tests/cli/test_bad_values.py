@@ -1,4 +1,4 @@
-"""What cannot be a value of an option or argument, at every command: a plain sentence, never the library's."""
+"""Invalid values of options and arguments, for every command: a plain sentence, never the library's."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def all_commands() -> list[tuple[tuple[str, ...], Any]]:
 
 
 def calls(words: tuple[str, ...], command: Any) -> Iterator[list[str]]:
-    """With each wrong value at each place of a command that takes one, and something at those that need one."""
+    """Yield calls with each wrong value for each option and argument, and valid values for required ones."""
     for wrong in WRONG:
         for place in command.params:
             if getattr(place, "is_flag", False):
@@ -46,7 +46,7 @@ def calls(words: tuple[str, ...], command: Any) -> Iterator[list[str]]:
 
 
 def written(place: Any, value: str | None) -> list[str]:
-    """Return the words of an option or argument with a value, or of one that is needed with something."""
+    """Return the words of an option or argument with a value, or of a required one with a valid value."""
     if value is None and not place.required:
         return []
     if place.param_type_name == "argument":
@@ -56,7 +56,7 @@ def written(place: Any, value: str | None) -> list[str]:
 
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No server answers; what a command writes goes where nothing is."""
+    """Return options for a server that does not answer and an empty directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ZOE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("COLUMNS", "500")

@@ -1,4 +1,4 @@
-"""zoe storage status, and what `zoe show` tells of bandwidth."""
+"""zoe storage status, and bandwidth in `zoe show`."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_windows_of_a_node_stand_side_by_side_and_are_cancelled_one_by_one(serve
         drained = zoe("nodes", "drain", "--all", "--at", begins, "--for", "4h", "--note", note)
         assert (drained.code, drained.err) == (0, "")
     assert zoe("nodes", "drain", "node-1", "--note", "fan").err == ""
-    assert "replaces what was set for node-1" in zoe("nodes", "drain", "node-1", "--note", "fans").err
+    assert "replaces the earlier hold of node-1" in zoe("nodes", "drain", "node-1", "--note", "fans").err
     assert [note for note, _ in listed()] == ["fans", "kernel", "disks"]
     assert listed()[1:] == [("kernel", "2031-01-01 06:00:00"), ("disks", "2031-02-01 06:00:00")]
     assert "ready, drained (fans), and 2 more: zoe nodes holds" in zoe("nodes").out

@@ -1,4 +1,4 @@
-"""zoe login, logout, context: servers and tokens that are kept, and what comes before them."""
+"""zoe login, logout, context: stored servers and tokens, and overrides."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def kept(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def laptop(zoe: Zoe, server: Server, monkeypatch: pytest.MonkeyPatch) -> Zoe:
-    """The command line where no variable names a server."""
+    """Configure a command line without a server in the environment."""
     assert server.url
     monkeypatch.setenv("ZOE_URL", "")
     monkeypatch.delenv("ZOE_TOKEN")
@@ -132,7 +132,7 @@ def test_a_file_that_is_none_of_contexts_is_named(laptop: Zoe, kept: Path, text:
 
 @contextmanager
 def somebody_decides(server: Server, allow: bool) -> Iterator[list[MachineSignIn]]:
-    """Bob in a browser, who finds the machine that asks, and decides."""
+    """Let Bob, in a browser, find the waiting machine, and decide."""
     found: list[MachineSignIn] = []
     accounts, now_s = server.store.accounts, time.time()
     session = Session(f"session-{now_s}", "bob", "lab", now_s, now_s + 60, None)
@@ -153,7 +153,7 @@ def somebody_decides(server: Server, allow: bool) -> Iterator[list[MachineSignIn
 
 
 def machines_that_wait(server: Server) -> list[MachineSignIn]:
-    """Those that nobody has decided on."""
+    """Return the undecided machines."""
     accounts = server.store.accounts
     codes = accounts.database.look(
         lambda connection: connection.execute(select(machine_sign_ins.c.code)).scalars().all()

@@ -1,4 +1,4 @@
-"""Deadlines against the whole of Zoe: what is said before, what is noted when they pass, and where it shows."""
+"""Deadlines against the whole of Zoe: forecasts, missed deadlines, and their display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""exec against the whole of Zoe: bytes, exit codes and terminals, whose they are, and when they end."""
+"""exec against the whole of Zoe: bytes, exit codes, terminals, permissions, and ends."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def executed(stack: Stack, client: Client, *words: str, data: bytes = b"") -> su
 
 
 def begun(client: Client, execution_id: str, opening: TerminalOpening = SLEEP):  # type: ignore[no-untyped-def]
-    """A terminal that has said `here`, and its outputs."""
+    """Return a terminal that has printed `here`, and its outputs."""
     service = client.execution(execution_id).services[0].id
     terminal = client.terminal(execution_id, service, opening)
     outputs = terminal.outputs()
@@ -119,11 +119,11 @@ def test_others_are_refused_whatever_their_role(stack: Stack, store: PostgresSto
     with bob, admin:
         with pytest.raises(NotFound):
             bob.terminal(running, service, SLEEP)
-        with pytest.raises(NotAllowed, match="only its owner, and those it is shared with"):
+        with pytest.raises(NotAllowed, match="only its owner, and users with a share"):
             admin.terminal(running, service, SLEEP)
         for level in (ShareLevel.LOOK, ShareLevel.OPEN):
             ada.share(running, level, "bob")
-            with pytest.raises(NotAllowed, match="does not share this"):
+            with pytest.raises(NotAllowed, match="has not shared this"):
                 bob.terminal(running, service, SLEEP)
         ada.share(running, ShareLevel.CONTROL, "bob")
         terminal, outputs = begun(bob, running)

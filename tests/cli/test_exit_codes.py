@@ -18,7 +18,7 @@ from zoe_client.wire import Problem
 
 @pytest.fixture
 def nobody(monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address of a server that is not there."""
+    """Return the address of an absent server."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     monkeypatch.setenv("ZOE_URL", url)

@@ -1,4 +1,4 @@
-"""Names and messages of others never drive a terminal, whatever the format."""
+"""Names and messages of other users never control a terminal, in any format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200f\u2028\u202e\ud800-\udff
 
 
 def _of_before(server: Server, zoe: Zoe, app_file: Path, name: str) -> str:
-    """Submit it as an API did that took any text for a name; returns its id."""
+    """Submit a name like an old API that took any text; return its id."""
     accepted = server.store.execution(zoe("run", str(app_file), "-o", "json").json()["id"])
     execution = Execution(
         id=f"before-{HOSTILE.index(name)}",

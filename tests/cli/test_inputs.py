@@ -1,4 +1,4 @@
-"""What zoe show and zoe explain tell of how inputs are read."""
+"""Ways to read inputs in zoe show and zoe explain."""
 
 from __future__ import annotations
 

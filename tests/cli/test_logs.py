@@ -57,7 +57,7 @@ def test_with_a_format_standard_output_is_one_document(server: Server, zoe: Zoe,
 
 @pytest.fixture
 def asked(server: Server, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Set once somebody reads output."""
+    """Set once a client reads output."""
     logs, reading = server.master._logs, threading.Event()
 
     def told(body: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def asked(server: Server, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 def follow_over_attempts(server: Server, zoe: Zoe, asked: threading.Event, *arguments: str) -> Result:
-    """What `zoe` comes to while what it follows fails once and succeeds at its second attempt."""
+    """Return the result of `zoe` while its execution fails once and succeeds at its second attempt."""
 
     def tried_twice() -> None:
         asked.wait(60)
@@ -110,7 +110,7 @@ def test_a_run_that_is_followed_goes_on_with_the_next_attempt(
     server: Server, zoe: Zoe, app_file: Path, asked: threading.Event
 ) -> None:
     class Attempts(dict[str, bytes]):
-        """Of whichever execution it is, and of each attempt its number."""
+        """The number of each attempt, for any execution."""
 
         def __contains__(self, service_id: object) -> bool:
             return True

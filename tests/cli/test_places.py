@@ -20,7 +20,7 @@ PLACES = Places(
 
 
 def words(places: Places | None, *nodes: str) -> str:
-    """What is told of an input when services are placed on these nodes."""
+    """Return the text for an input when services are placed on these nodes."""
     one: Execution = execution(places=(InputPlaces("meters", places),))
     services = tuple(
         Service(f"s{n}", "c", n, True, state=ServiceState.READY, node=node) for n, node in enumerate(nodes)

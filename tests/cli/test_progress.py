@@ -1,4 +1,4 @@
-"""Programs that tell how far they are, on a real stack: by a file, by a port, and with lies."""
+"""Programs that report progress, on a real stack: by a file, by a port, and with lies."""
 
 from __future__ import annotations
 

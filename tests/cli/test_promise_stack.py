@@ -1,4 +1,4 @@
-"""Promises against the whole of Zoe: what is promised, offered and accepted on the command line."""
+"""Promises against the whole of Zoe: promises, offers and acceptance on the command line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def described(tmp_path: Path, run_s: float, seconds: float, **more: Any) -> str:
 
 
 def test_a_time_is_promised_and_kept(zoe: Zoe, tmp_path: Path) -> None:
-    """In much more time than it takes: on a busy machine it would rightly be told to be at risk."""
+    """With much more time than needed: on a busy machine it would rightly be reported at risk."""
     path = described(tmp_path, 3, 0.5)
     planned = zoe("plan", path, "--finish-by", "+2h", "--confidence", "80%")
     assert planned.code == 0
@@ -63,10 +63,10 @@ def test_a_time_is_promised_and_kept(zoe: Zoe, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) -> None:
-    path = described(tmp_path, 30, 0.5, name="countered")  # else its runs count, and not what it declares
+    path = described(tmp_path, 30, 0.5, name="countered")  # otherwise its runs count instead of its declaration
     planned = zoe("plan", path, "--finish-by", "+10s")
     assert planned.code == 9
-    assert "longer than there is time" in planned.out
+    assert "exceeds the time left" in planned.out
     ran = zoe("run", path, "--finish-by", "+10s", "--wait", "-o", "json")
     assert ran.code == 9, "there is nothing to wait for"
     assert "Offer 1 (the earliest end that sure): it ends by " in ran.err
@@ -132,7 +132,7 @@ def test_an_array_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) ->
     path = described(tmp_path, 30, 0.3, name="swept-late")
     late = zoe("run", path, "--array", "0-3%2", "--finish-by", "+12s", "--wait", "-o", "json")
     assert late.code == 9
-    assert "longer than there is time" in late.err
+    assert "exceeds the time left" in late.err
     one = json.loads(late.out)["id"]
     assert f"`zoe accept {one} NUMBER` accepts one" in late.err
     assert zoe("accept", one, "7").code == 5
@@ -153,7 +153,7 @@ def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) 
     path = two_steps(tmp_path, 30, "too-late")
     late = zoe("workflow", "run", str(path), "--finish-by", "+12s", "--wait", "-o", "json")
     assert late.code == 9, "there is nothing to wait for"
-    assert "longer than there is time" in late.err
+    assert "exceeds the time left" in late.err
     assert "Offer 1 (the earliest end that sure): all of it ends by " in late.err
     one = json.loads(late.out)["id"]
     assert zoe("workflow", "accept", one, "7").code == 5

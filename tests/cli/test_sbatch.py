@@ -1,4 +1,4 @@
-"""What `zoe sbatch` says of scripts, and what it submits."""
+"""Notes and errors of `zoe sbatch` about scripts, and its submissions."""
 
 from __future__ import annotations
 

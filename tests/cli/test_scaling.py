@@ -1,4 +1,4 @@
-"""A component that says what is left to do is scaled on a real stack, and comes to rest."""
+"""A component that reports its backlog is scaled on a real stack, and settles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ssh with the real programs of OpenSSH against the whole of Zoe: commands, files, ports, and who may."""
+"""ssh with the real programs of OpenSSH against the whole of Zoe: commands, files, ports, and permissions."""
 
 from __future__ import annotations
 

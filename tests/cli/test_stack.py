@@ -20,7 +20,7 @@ BATCH = str(Path(__file__).parents[2] / "app_descriptions" / "batch.json")
 
 @pytest.fixture(autouse=True)
 def nothing_left(stack: Stack) -> Iterator[None]:
-    """What a test leaves running is cancelled, so that the next one finds the stack empty."""
+    """Cancel running executions after a test, so that the next one finds the stack empty."""
     yield
     with Client(stack.url, stack.token) as client:
         cancel_all(client)

@@ -32,7 +32,7 @@ def executed(postgres_url: str) -> Iterator[Installation]:
 
 @pytest.fixture
 def client(installation: Installation, postgres_url: str) -> Iterator[Client]:
-    """Of an API in the test's own process, where what is tested is the master."""
+    """A client of an API in the test's own process, where the test is about the master."""
     api = Api(postgres_url, finds_leader=True, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
     yield api.client(installation.token, patience_s=60.0)
     api.close()

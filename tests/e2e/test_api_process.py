@@ -1,4 +1,4 @@
-"""The API as a process: it answers, and ends in order when it is told to."""
+"""The API as a process: it answers, and ends in order on a signal."""
 
 from __future__ import annotations
 

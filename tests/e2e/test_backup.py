@@ -1,4 +1,6 @@
-"""A backup of an installation at work, restored into an empty database: what ran goes on, and everyone gets in."""
+"""A backup of an active installation, restored into an empty database: executions continue, and all users can sign
+in.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ OWNER = (TENANT, "zoe", "red:ann")
 
 @dataclass(frozen=True)
 class Done:
-    """What zoe-setup came to."""
+    """The result of zoe-setup."""
 
     returncode: int
     stdout: str

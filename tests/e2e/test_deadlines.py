@@ -46,7 +46,9 @@ def test_a_master_that_is_killed_at_the_deadline_leaves_one_event(installation: 
 
 
 def test_a_deadline_that_passes_while_no_master_runs(installation: Installation, client: Client) -> None:
-    """What ended in time is not missed, though it is seen later; what a user cancels after its deadline is."""
+    """An execution that ended in time is not missed, though it is seen later; one that a user cancels after its
+    deadline is.
+    """
     first = installation.start_master()
     installation.until_leading()
     short = client.submit(job("sleep", "1"), deadline_s=4.0).id

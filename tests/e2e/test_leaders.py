@@ -1,4 +1,4 @@
-"""Two masters: the second waits, takes over when the first dies, and whoever was only paused is refused."""
+"""Two masters: the second waits, takes over when the first dies, and a paused one is refused."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def test_a_program_of_another_user_gets_nothing(stack: Stack, users: dict[str, C
 
 
 def test_ports_of_another_user(stack: Stack, users: dict[str, Client]) -> None:
-    """All programs of the machine connect to a port; the attempt's secret and Zoe's proxy let nobody else in."""
+    """All programs of the machine can connect to a port; the attempt's secret and Zoe's proxy keep others out."""
     ada, bob = users["ada"], users["bob"]
     port = {"name": "web", "number": 80, "protocol": "http", "proxied": True, "sign_in": {"scheme": "token"}}
     application = job(python(), "-I", "-c", escaped(SERVER), "{port:web}", "{secret_file}")
@@ -197,7 +197,7 @@ def test_ports_of_another_user(stack: Stack, users: dict[str, Client]) -> None:
 
 
 def test_a_secret_that_is_removed_while_it_is_used(users: dict[str, Client]) -> None:
-    """What runs keeps its file; what waits says so; what starts fails with the reason."""
+    """Running services keep the file; waiting executions show the reason; new starts fail with it."""
     ada = users["ada"]
     value = "another-secret, which its program tells"
     ada.set_secret("gone", value)

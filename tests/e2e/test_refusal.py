@@ -1,4 +1,4 @@
-"""The local back-end is for one trusted person: the master refuses anything else unless it is told."""
+"""The local back-end is for one trusted person: the master refuses anything else without the setting."""
 
 from __future__ import annotations
 

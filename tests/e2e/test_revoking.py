@@ -33,7 +33,7 @@ Headers = Mapping[str, str]
 
 @dataclass
 class World:
-    """Two API processes; whoever changes something asks the first, or the database itself."""
+    """Two API processes; changes go to the first, or to the database itself."""
 
     installation: Installation
     urls: list[str]

@@ -1,4 +1,4 @@
-"""A component tries to read what is Zoe's own: token, keys, configuration, database. Run by root, it cannot."""
+"""A component tries to read Zoe's own files: token, keys, configuration, database. Run by root, it cannot."""
 
 from __future__ import annotations
 

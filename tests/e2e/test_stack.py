@@ -62,7 +62,7 @@ def stack(home: Path) -> Stack:
 
 
 def forked_stack(home: Path) -> Stack:
-    """Where what is tested is not how its programs begin."""
+    """Start a stack with forked programs, where the test is not about their start."""
     return ForkedStack(Home(home, by_root=BY_ROOT), spark=False)
 
 
@@ -98,7 +98,7 @@ def test_a_second_start_finds_yesterdays_executions_and_runs_what_was_interrupte
 def test_a_home_is_for_one_stack_and_what_was_queued_while_the_master_was_dead_runs_after_the_next_start(
     home: Path,
 ) -> None:
-    with stack(home) as first, client(first) as api:  # what it leaves is seen by the names of its programs
+    with stack(home) as first, client(first) as api:  # remains are found by the names of its programs
         with pytest.raises(StackError, match="already runs"), forked_stack(home):
             pass
         assert api.me().admin

@@ -33,7 +33,7 @@ MB = 10**6
 
 @dataclass
 class Controller:
-    """One program, and what it was told."""
+    """One program, and its settings."""
 
     name: str
     directory: Path
@@ -135,7 +135,7 @@ def test_a_leader_that_hangs_is_replaced_and_changes_nothing_when_it_wakes_up(co
 
 
 def start_request(url: str) -> Callable[[], int]:
-    """Ask a paused controller for a change; what it returns waits for the status of its answer."""
+    """Send a change to a paused controller; return a function that waits for the status of the response."""
     pool = ThreadPoolExecutor(1)
     body = {"read_bytes_per_s": MB, "write_bytes_per_s": None, "lease_s": 60.0}
     headers = {"X-Auth-Token": TOKEN}

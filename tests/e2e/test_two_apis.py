@@ -133,7 +133,7 @@ def test_killed_while_events_are_followed(pair: Pair) -> None:
 
 
 def test_killed_while_many_submit(pair: Pair) -> None:
-    """Every submission that was acknowledged is there once, and whoever tried again made no second one."""
+    """Every acknowledged submission exists once, and retries make no second one."""
     acknowledged: list[str] = []
     names = [f"number {n}" for n in range(60)]
     todo = iter(names)

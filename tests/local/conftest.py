@@ -1,4 +1,4 @@
-"""A local back-end per test; the end of each test checks that nothing is left of it."""
+"""A local back-end per test; the end of each test checks that no trace is left."""
 
 from __future__ import annotations
 

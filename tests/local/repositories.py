@@ -72,8 +72,8 @@ class _Handler(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(directory: Path, token: str = "", at: socket.socket | None = None) -> Iterator[str]:
-    """Serve a directory by https on loopback, or at a socket that listens, with `ca/ca.pem` below it as its authority;
-    give the address.
+    """Serve a directory by https on loopback, or at a listening socket, with `ca/ca.pem` below it as its authority;
+    return the address.
     """
     listening = at or socket.create_server(("127.0.0.1", 0))
     host, port = listening.getsockname()[:2]

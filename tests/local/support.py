@@ -105,7 +105,7 @@ class LocalWorld:
         return self.backend.logs(service, 0, 10**6).data.decode()
 
     def finish(self) -> None:
-        """End everything, forget it, and check that nothing is left of it."""
+        """End everything, forget it, and check that no trace is left."""
         self.backend.stop([o.service_id for o in self.backend.observe()])
         self.until(lambda: all(o.state in (ObservedState.ENDED, ObservedState.LOST) for o in self.backend.observe()))
         services = [o.service_id for o in self.backend.observe()]
@@ -115,11 +115,11 @@ class LocalWorld:
         shutil.rmtree(self.base, ignore_errors=True)
 
     def traces(self) -> list[str]:
-        """What services have left behind: processes, scratch directories, ports, control groups."""
+        """Return the remains of services: processes, scratch directories, ports, control groups."""
         return list(self._traces())
 
     def _traces(self) -> Iterator[str]:
-        """Those that are cheap to find first: while there are any, a wait looks no further."""
+        """Return the cheap ones first: if there are any, a wait looks no further."""
         for kind, place in (
             ("service", self.base / "state" / "services"),
             ("scratch", self.settings.scratch_dir),
@@ -131,7 +131,7 @@ class LocalWorld:
 
     def control_groups(self) -> list[Path]:
         name = hint_name(self.settings.state_dir.absolute())
-        walked = os.walk("/sys/fs/cgroup")  # which goes on when somebody else's groups vanish meanwhile
+        walked = os.walk("/sys/fs/cgroup")  # it continues if another user's groups vanish meanwhile
         return [Path(found) / group for found, groups, _ in walked if Path(found).name == name for group in groups]
 
     def _is_ours(self, pid: int) -> bool:

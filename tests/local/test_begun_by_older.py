@@ -1,4 +1,4 @@
-"""Services that an older version began: their supervisors run on, and the next version reads what they write.
+"""Services started by an older version: their supervisors continue, and the next version reads their files.
 
 `supervisor_0.1.0.zip` is the supervisor of 0.1.0; its package was called `shim`.
 """
@@ -25,7 +25,7 @@ SERVICE = "e.c.0.1"
 
 
 class OldBackend:
-    """Hands services over as version 0.1.0 did, in the directories of a world."""
+    """Hands services over like version 0.1.0, in the directories of a world."""
 
     def __init__(self, world: LocalWorld) -> None:
         self._settings = world.settings
@@ -33,7 +33,7 @@ class OldBackend:
         world.close()
 
     def start(self, *argv: str, **changes: Any) -> Path:
-        """Write what to run, and start the supervisor; its child is adopted by the tests' process, as it is here."""
+        """Write the specification, and start the supervisor; its child is adopted by the tests' process."""
         directory = self.write(*argv, **changes)
         os.posix_spawn(sys.executable, [sys.executable, "-I", "-S", "-c", RUN, str(directory)], {"PATH": os.defpath})
         return directory

@@ -72,7 +72,7 @@ def start_all(world: LocalWorld) -> None:
 @pytest.mark.parametrize("after_s", [0.0, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15])
 def test_killed_while_it_starts_services(world: LocalWorld, starters: Starters, after_s: float) -> None:
     pid = starters.begin(world)
-    time.sleep(after_s)  # the moment of the crash is what is varied
+    time.sleep(after_s)  # the moment of the crash varies
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: processes.read_process(pid) is None, world.waker)
     start_all(world)

@@ -1,4 +1,4 @@
-"""What a component gets, and what it must not reach."""
+"""Access of a component: allowed and forbidden."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_a_supervisor_asked_to_end_by_others_ends_its_service_and_says_so(world:
 
 
 def test_a_supervisor_whose_directory_was_removed_ends_when_it_is_asked_to(either_world: LocalWorld) -> None:
-    """It goes on writing the end of its service only as long as somebody could read that."""
+    """It keeps writing the end of its service only as long as the record could be read."""
     world = either_world
     service = world.start(shell("echo $$; exec sleep 1000"))
     [pid] = printed_pids(world, service, 1)

@@ -234,7 +234,7 @@ def test_configuration_is_in_files_for_the_component_alone_and_goes_with_it(worl
 
 
 def holding(directory: Path, text: bytes) -> list[Path]:
-    """Files that hold the text, but for output; those that go meanwhile do not."""
+    """Return files that contain the text, except output; files that vanish meanwhile do not count."""
     found = []
     for place, _, names in os.walk(directory):  # which passes by directories that are moved meanwhile
         for file in (Path(place, name) for name in names if Path(place).name != "output"):

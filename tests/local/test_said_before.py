@@ -1,4 +1,4 @@
-"""What is told to be impossible before a start fails on the real back-end, and nothing else does for these reasons."""
+"""Impossible starts according to the checks fail on the real back-end, and no other start fails for these reasons."""
 
 from __future__ import annotations
 

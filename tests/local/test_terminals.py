@@ -1,4 +1,4 @@
-"""Terminals in local services: whose they are, what they carry, and that none is left behind."""
+"""Terminals in local services: permissions, transfer, and cleanup."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def holder(world: LocalWorld) -> Path:
 
 
 def moved(world: LocalWorld, move: WorkspaceMove = MOVE) -> MovedWorkspace:
-    """How it ended."""
+    """Return the result of the move."""
     done: list[MovedWorkspace] = []
     world.until(lambda: done.append(world.backend.move_workspace(move)) or done[-1].state is not MoveState.MOVING)
     return done[-1]
@@ -133,7 +133,7 @@ def test_only_what_the_former_user_has_changes_its_owner(world: LocalWorld, hold
 
 @needs_root
 def test_a_user_who_swaps_files_for_links_gives_away_nothing_else(world: LocalWorld, holder: Path) -> None:
-    """A program of the former user that nobody knew of changes the tree all the time."""
+    """An unknown program of the former user changes the tree all the time."""
     victim = world.base / "victim"
     victim.mkdir()
     (victim / "file").write_text("x")

@@ -61,7 +61,7 @@ def test_too_little_time_after_its_begin_is_told() -> None:
     world.run(2.0)
     offers = world.get(one).offers
     assert offers is not None
-    assert "longer than there is time" in offers.why
+    assert "exceeds the time left" in offers.why
     assert offers.offers[0].terms.begin_by_s >= world.get(one).submitted_at_s + 500.0
     world.accept(one, 1)
     world.run(1000.0, check_invariants)

@@ -15,7 +15,7 @@ CHECKS = int(os.environ.get("ZOE_TEXT_CHECKS", "10000" if LONG else "200"))
 
 
 def drawn(pieces: str, more: list[str], accepted: Callable[[str], object], count: int = CHECKS) -> Iterator[str]:
-    """Yield texts made of pieces that are accepted: `accepted` raises ValueError or TargetRefused for others."""
+    """Yield accepted texts made of pieces; `accepted` raises ValueError or TargetRefused for others."""
     print(f"seed {SEED}")
     choice = random.Random(SEED)
     left = count

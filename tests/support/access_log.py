@@ -1,4 +1,4 @@
-"""What a proxy's access log says of its clients' requests."""
+"""A proxy's access log: requests of its clients."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ _FIELDS_MIN = 18
 
 
 def requests(log: str) -> list[list[str]]:
-    """The fields of each request of a client; those that filters made themselves are left out."""
+    """Return the fields of each request of a client, without those of filters."""
     rows = (line.split() for line in log.splitlines() if " HTTP/1." in line)
     return [row for row in rows if len(row) >= _FIELDS_MIN and row[_SOURCE] == "-"]
 
 
 def listings_of_filters(log: str, container: str) -> int:
-    """How many pages of a container's listing filters asked for."""
+    """Return how many pages of a container's listing filters requested."""
     rows = (line.split() for line in log.splitlines() if " HTTP/1." in line)
     own = [row for row in rows if len(row) >= _FIELDS_MIN and row[_SOURCE] == "ZOE" and row[_METHOD] == "GET"]
     return sum(row[_PATH].partition("%3F")[0].endswith(f"/{container}") for row in own)
 
 
 def bytes_out(log: str, path: str) -> int:
-    """What clients were sent of objects under this path."""
+    """Return the bytes sent to clients of objects under this path."""
     rows = (row for row in requests(log) if row[_METHOD] == "GET" and path in row[_PATH])
     return sum(int(row[_SENT]) for row in rows if row[_SENT].isdigit())
 
 
 def operations(log: str) -> Counter[str]:
-    """How many requests of each method; logging in is none."""
+    """Return the number of requests of each method, without sign-ins."""
     return Counter(row[_METHOD] for row in requests(log) if not row[_PATH].startswith("/auth/"))

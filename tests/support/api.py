@@ -29,15 +29,16 @@ from zoe_lib.settings.config import Settings
 from zoe_lib.store.postgres.store import PostgresStore
 
 MASTER_TIMEOUT_S = 0.3
-"""While no master runs: nothing answers, and tests wait for that."""
+"""While no master runs: there is no answer, and tests wait for the timeout."""
 PATIENCE_S = 10.0
 """While one runs, which is late on a busy machine."""
 
 
 class Api:
-    """One API process in this process, with uvicorn on loopback, its own store, and a master when asked for.
+    """One API process in this process, with uvicorn on loopback, its own store, and a master on request.
 
-    address: where it listens in place of loopback, and the port."""
+    address: listening address instead of loopback, and the port.
+    """
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class Api:
         self.settings = Settings(**{**values, **settings})
         self._database_url = database_url
         self.store = PostgresStore(database_url)
-        # By default it asks one endpoint, so that tests can count the statements of a request.
+        # By default it has one master endpoint, so that tests can count the statements of a request.
         endpoint: str | LeaderEndpoint = self.settings.master_endpoint
         if finds_leader:
             endpoint = LeaderEndpoint(self.store.leader, endpoint)
@@ -77,7 +78,7 @@ class Api:
         self._masters: list[tuple[TickingMaster, PostgresStore]] = []
 
     def start_master(self, **options: Any) -> TickingMaster:
-        """A master with a store of its own, as another process would have."""
+        """Start a master with its own store, like another process."""
         store = PostgresStore(self._database_url)
         master = TickingMaster(store, self.settings.master_endpoint, self.settings.keys_dir, **options)
         self._masters.append((master, store))
@@ -96,7 +97,7 @@ class Api:
         return client
 
     def http(self, token: str | None = "", **more: Any) -> httpx.Client:
-        """Bare HTTP over loopback; None sends no token."""
+        """Return a bare HTTP client over loopback; None sends no token."""
         headers = {} if token is None else {"Authorization": f"Bearer {token or self.token}"}
         verify = verification(self.url)
         client = httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=30, verify=verify, **more)
@@ -138,7 +139,7 @@ class InProcess(httpx.BaseTransport):
 
 
 def problem(response: httpx.Response) -> dict[str, Any]:
-    """The refusal in an answer, which must have its whole form."""
+    """Return the problem in a response, checking its whole form."""
     assert response.headers["content-type"] == "application/problem+json", response.text
     body: dict[str, Any] = response.json()
     assert body["status"] == response.status_code
@@ -149,7 +150,7 @@ def problem(response: httpx.Response) -> dict[str, Any]:
 
 
 def in_threads(number: int, work: Callable[[int], Any]) -> list[Any]:
-    """What that many threads give that begin at the same moment."""
+    """Return the results of this many threads that begin at the same moment."""
     barrier, results = threading.Barrier(number), [None] * number
 
     def run(index: int) -> None:

@@ -1,4 +1,4 @@
-"""Masters, one after another, that make executions of arrays over a simulated cluster."""
+"""Successive masters that make executions of arrays over a simulated cluster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Killed(Exception):  # noqa: N818 - the name is the fact
 
 
 class World:
-    """Masters, one after another, over one cluster with room for some services."""
+    """Successive masters over one cluster with room for some services."""
 
     def __init__(self, cores: int = 10**7) -> None:
         self.clock = SimulatedClock(1000.0)
@@ -76,7 +76,7 @@ class World:
         return self.store.submit_array(fresh, "request")
 
     def submit_for(self, entries: Sequence[Entry], number: int = 1, **more: object) -> Array:
-        """Submit an array that runs for a list, which is there when it is read."""
+        """Submit an array over a list, which exists when it is read."""
         values: dict[str, object] = {
             "application": application(component("main", readiness=None, command=("run", "{each:part}"))),
             "indices": first_indices(1),
@@ -95,13 +95,15 @@ class World:
         return self.store.submit_array(fresh, "request")
 
     def arguments(self, array: Array) -> list[str]:
-        """Return with which entry each execution of an array was made, in the order of indices."""
+        """Return the entry of each execution of an array, in the order of indices."""
         found = [one for one in self.store._state.executions.values() if one.id.startswith(array.id)]
         found.sort(key=lambda one: (member_of(one.id) or _NO_MEMBER).index)
         return [fill(one.application.components[0].command[1], str) for one in found]
 
     def rest(self, ticks_max: int = 10_000) -> int:
-        """Tick until nothing is due any more, with another master whenever one is killed; return how many ticks."""
+        """Tick until nothing is due any more, with another master whenever one is killed; return the number of
+        ticks.
+        """
         for number in range(ticks_max):
             try:
                 self.read_lists()
@@ -117,7 +119,7 @@ class World:
         raise AssertionError("it never rests")
 
     def read_lists(self) -> None:
-        """Give arrays their entries whose lists are due, as the thread of a master does."""
+        """Give arrays with due lists their entries, like the thread of a master."""
         for array in self.master.due_lists():
             entries = read_entries(self.lists[array.id], use_of_entries(array.application))
             self.store.list_array(array.id, entries, self.clock.now_s(), "list")

@@ -1,4 +1,4 @@
-"""An API that asks a storage controller."""
+"""An API with a storage controller."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zoe_api.storage.client import StorageController
 
 
 def asks(api: Api, controller: Served) -> None:
-    """Have the API ask this controller, as if it had been started with its address and token."""
+    """Make the API use this controller, as if it had been started with its address and token."""
     token_file = api.directory / "storage_token"
     token_file.write_text(f"{TOKEN}\n")
     given = {"storage_url": controller.url, "storage_token_file": token_file, "storage_timeout_s": 30.0}

@@ -1,4 +1,4 @@
-"""What must hold of a cluster at rest: nothing is idle that the policy lets somebody use, and reasons are true.
+"""Invariants of a cluster at rest: no idle resources that the policy lets an execution use, and true reasons.
 
 Counted by exact packing over plain lists, apart from the scheduler's code.
 """
@@ -28,7 +28,7 @@ Room = dict[str, Resources]
 
 
 class AtRest:
-    """One cluster at rest. `cut` is how often the bound of the exact search was hit: what it would say is not known."""
+    """One cluster at rest. `cut`: how often the limit of the exact search was reached: its result is unknown."""
 
     def __init__(self, snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
         self.cut = 0
@@ -37,7 +37,7 @@ class AtRest:
         self._gateway = gateway_reservation(snapshot.nodes)
 
     def problems(self) -> Iterator[str]:
-        """What is wrong, in words."""
+        """Return the problems, in words."""
         case = (self._snapshot, self._policy, self._plan)
         if self._plan.reserved:
             yield f"places are kept for {set(self._plan.reserved)} for ever"
@@ -83,7 +83,9 @@ class AtRest:
                     yield f"{execution.id} is behind no other"
 
     def _of_bandwidth(self) -> Iterator[str]:
-        """The first that waits for bandwidth has none beside what runs and what the first that waits for room keeps."""
+        """Check that the first execution in the bandwidth line does not fit beside running ones and the reservation of
+        the first one in line for room.
+        """
         waiting = [
             e
             for e in queue_sequence(Pass.of(self._snapshot, self._policy))
@@ -132,14 +134,15 @@ class AtRest:
         return left
 
     def _protected(self) -> bool:
-        """Whether elastic services may have to leave to the first that waits its room, or what is left of a limit: what
-        they get, they keep."""
+        """Return whether elastic services, which are never taken back, must leave the first waiting execution its room,
+        or the rest of a limit.
+        """
         policy = self._policy
         promising = policy.backfill != "none" or policy.tenant_limits or policy.user_limits
         return policy.preemption == "none" and bool(promising) and bool(self._plan.reasons)
 
     def _idle_elastic(self) -> str | None:
-        """An elastic service of one that runs that could be placed within all limits."""
+        """Return an elastic service of a running execution that could be placed within all limits."""
         left = self._left(without_elastic=False)
         for execution in self._snapshot.active:
             allowed = self._open_to(execution)

@@ -15,7 +15,7 @@ _CONNECT_S = 5.0
 
 
 class Balancer:
-    """A context manager; `url` is what clients are given."""
+    """A context manager; `url` is the address for clients."""
 
     def __init__(self, servers: Sequence[Address]) -> None:
         self._turns = itertools.cycle(servers)
@@ -43,7 +43,7 @@ class Balancer:
 
     @contextmanager
     def broken(self) -> Iterator[None]:
-        """Meanwhile nothing gets through; the connections that there are end."""
+        """Let nothing through meanwhile; existing connections end."""
         self._broken = True
         self._cut_all()
         try:
@@ -79,7 +79,7 @@ class Balancer:
                 try:
                     _pump(client, server)
                 except OSError:
-                    pass  # one side was cut off, which the other is told by the closing
+                    pass  # one side was cut off; the close notifies the other
                 finally:
                     with self._lock:
                         self._open -= {client, server}

@@ -82,7 +82,7 @@ def _by_s3(s3: S3Client, case: tuple[str, str, str, bytes]) -> _Parts:
 
 
 def requests(person: Person, s3: S3Client, container: str, chance: random.Random, number: int) -> Iterator[bytes]:
-    """Yield so many requests that are whole, or cut at any byte; `large` is an object that no socket holds."""
+    """Yield this many requests, whole or cut at any byte; `large` is an object beyond any socket's buffer."""
     native, by_s3 = cases(container), s3_cases(container)
     for _ in range(number):
         is_native = chance.random() < 0.6
@@ -120,7 +120,7 @@ def cut(chance: random.Random, head: bytes, body: bytes) -> bytes:
     whole = head + body
     if chance.random() < 1 / 3:
         return whole
-    # Often in the body, which has the more ways to end.
+    # Often in the body, which has more ways to end.
     first = len(head) if chance.random() < 0.7 and body else 1
     return whole[: chance.randint(first, len(whole))]
 
@@ -130,7 +130,7 @@ WAYS = ("close", "reset", "reset within", "half")
 
 
 def send(address: str, sent: bytes, chance: random.Random, ways: Sequence[str] = WAYS) -> bytes:
-    """Send it, and end the connection in one of these ways. Return what came back."""
+    """Send it, and end the connection in one of these ways. Return the response."""
     at = urlsplit(address)
     with socket.create_connection((at.hostname or "", at.port or 0), timeout=30) as line:
         how = chance.choice(ways)

@@ -1,4 +1,4 @@
-"""A directory that breaks LDAP's rules in one way (RFC 4511), on loopback."""
+"""A directory that violates LDAP in one way (RFC 4511), on loopback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itertools import cycle
 
 GIVEN_UP_S = 30.0
 Answers = Callable[[bytes], Iterator[bytes]]
-"""What is sent for a request."""
+"""The responses to a request."""
 
 
 def ber(tag: int, content: bytes) -> bytes:
@@ -105,8 +105,7 @@ BROKEN: Mapping[str, Answers] = {
 
 @dataclass
 class BrokenDirectory:
-    """`heard_out`: a client took all of an answer that goes on for half a minute. `received`: what clients sent in the
-    clear."""
+    """`heard_out`: a client read all of an answer that takes half a minute. `received`: clients' unencrypted bytes."""
 
     url: str
     heard_out: bool = False

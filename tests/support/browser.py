@@ -1,4 +1,4 @@
-"""A browser's way to the API: a password, a cookie, and the proof that changes need."""
+"""A browser's access to the API: a password, a cookie, and the proof for changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PASSWORD = "correct horse battery"
 
 
 class Browser:
-    """Of a user with a password, who is a member of `red`."""
+    """The browser of a user with a password, who is a member of `red`."""
 
     def __init__(self, api: Api, user: str = "ben", role: str = "user", tenant: str = "red") -> None:
         self.user = user
@@ -29,13 +29,13 @@ class Browser:
         return self.http.post("/api/v1/session", json=body)
 
     def sign_in(self, tenant: str | None = None) -> dict[str, object]:
-        """Signed in; changes carry the token from now on."""
+        """Sign in; changes carry the token from now on."""
         answer = self.try_to_sign_in(tenant=tenant)
         assert answer.status_code == 200, answer.text
         found: dict[str, object] = answer.json()
         return found
 
     def use(self, tenant: str | None = None) -> httpx.Client:
-        """The client, signed in and with the token."""
+        """Return the client, signed in and with the token."""
         self.http.headers["X-CSRF-Token"] = str(self.sign_in(tenant)["csrf_token"])
         return self.http

@@ -1,8 +1,8 @@
 """A store in memory, plain and behind two proxies with caches, whose memcached forgets, and cannot always be reached.
 
 Runs in the environment of Swift, with the paths of a keyring and of a directory to make. Each line of input is a list
-of requests, each line of output the answers to them: of the plain store, and of the proxy that the request names.
-A request may have others `before` or `after` the store does its work: they come while it is under way.
+of requests, each line of output the answers to them: of the plain store, and of the proxy that the request names. A
+request may have others `before` or `after` the store does its work: they arrive while it is in progress.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class _KilledError(BaseException):
 
 
 class _Memcached:
-    """What all proxies share; numbers wrap as in memcached."""
+    """Shared by all proxies; numbers wrap as in memcached."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
 
 
 class _Line:
-    """A proxy's connection with it."""
+    """A proxy's connection to it."""
 
     def __init__(self, server: _Memcached) -> None:
         self._server = server
@@ -71,7 +71,7 @@ class _Line:
 
 
 class _Watched:
-    """A proxy's way to the store, on which others may act."""
+    """A proxy's path to the store, on which others may act."""
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
@@ -165,7 +165,7 @@ class _Site:
         return None
 
     def _both(self, wanted: dict[str, Any], proxy: _Proxy) -> Any:
-        """Answer at a proxy, and by the plain store: before all that comes meanwhile, and after it."""
+        """Answer at a proxy, and by the plain store: before all requests meanwhile, and after them."""
         told: list[Any] = []
         possible: list[Any] = []
         reads = wanted["method"] in ("GET", "HEAD")
@@ -201,13 +201,13 @@ class _Site:
             proxy.start()
             return [possible[-1:], None, told]
         proxy.way.before = proxy.way.after = None
-        if not reads and not possible:  # it did not come to the store
+        if not reads and not possible:  # it did not reach the store
             possible.append(_answer(Request(_env(wanted)), self.plain))
         return [possible, got, told]
 
 
 def main() -> None:
-    """Answer lines until there are none."""
+    """Answer lines until the input ends."""
     for line in sys.stdin:
         site = _Site(Keyring(Path(sys.argv[1])), Path(sys.argv[2]))
         print(json.dumps([site.ask(wanted) for wanted in json.loads(line)]), flush=True)

@@ -1,6 +1,6 @@
 """The OpenID Connect provider `oidc-provider` of npm, which the OpenID Foundation has certified, as a process.
 
-Its own pages sign in anybody whom it knows, and ask for consent.
+Its own pages sign in any known user, and ask for consent.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
 
 @dataclass(frozen=True)
 class Client:
-    """An application that is registered by hand: its id, its secret, and where browsers may be sent back."""
+    """An application registered by hand: its id, its secret, and allowed redirect URIs."""
 
     client_id: str
     client_secret: str
@@ -69,7 +69,7 @@ def certified_provider(client: Client, people: Mapping[str, Mapping[str, object]
 
 
 def goes_through(browser: httpx.Client, url: str, login: str, back: str) -> str:
-    """Follow the provider's pages like a browser, as this subject; return the URL below `back` where it is sent."""
+    """Follow the provider's pages like a browser, as this subject; return the URL below `back` of the redirect."""
     for _ in range(_REDIRECTS_MAX):
         answer = browser.get(url)
         if (form := _FORM.search(answer.text)) is not None:
@@ -86,7 +86,7 @@ def goes_through(browser: httpx.Client, url: str, login: str, back: str) -> str:
 
 
 def _installed() -> Path:
-    """Where it is installed from its lock file, once for all runs."""
+    """Return its directory, installed from its lock file once for all runs."""
     digest = hashlib.sha256()
     for path in sorted(SOURCES.iterdir()):
         digest.update(path.name.encode() + path.read_bytes())

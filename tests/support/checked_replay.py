@@ -8,5 +8,5 @@ from zoe_simulator.trace import TickCheck
 
 
 def checking(store: ExecutionStore) -> TickCheck:
-    """Return the check of a replay, as `Replay(check=...)` takes it."""
+    """Return the check for `Replay(check=...)`."""
     return Invariants(store).check

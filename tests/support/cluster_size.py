@@ -1,4 +1,4 @@
-"""How large the cluster of a running Zoe is."""
+"""The size of a running Zoe's cluster."""
 
 from __future__ import annotations
 
@@ -7,5 +7,7 @@ from zoe_client import Client
 
 
 def all_cores(client: Client) -> float:
-    """The cores of all nodes, once the master has seen them: a new stack knows none until its first look."""
+    """Return the cores of all nodes, once the master has seen them: a new stack knows none until its first
+    observation.
+    """
     return until(lambda: sum(node.cores for node in client.nodes().nodes))

@@ -1,4 +1,4 @@
-"""What a storage controller without proxies is given as their reports."""
+"""Reports of proxies for a storage controller without proxies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class GivenReports:
     values: dict[int, dict[str, float]] = field(default_factory=dict)
     holding: dict[str, bool] = field(default_factory=dict)
     counting: Callable[[], bool] = lambda: False
-    """Whether all proxies report what executions move."""
+    """Return whether all proxies report transfers of executions."""
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
         return self.rates

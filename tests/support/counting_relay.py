@@ -1,4 +1,4 @@
-"""A TCP relay that tells when how many bytes went on to the server behind it."""
+"""A TCP relay that records when it forwarded how many bytes to the server behind it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PATIENCE_S = 120.0
 
 
 class CountingRelay:
-    """`sent`: for each piece, when it was handed over by the monotonic clock, and its length."""
+    """`sent`: for each piece, the time of its hand-over by the monotonic clock, and its length."""
 
     def __init__(self, server: tuple[str, int]) -> None:
         self._server = server
@@ -43,7 +43,7 @@ class CountingRelay:
 
     def _serve(self, client: socket.socket) -> None:
         with client, socket.socket() as server:
-            # What the kernel holds has not gone on.
+            # Bytes in the kernel's buffers are not forwarded yet.
             server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PIECE_BYTES)
             server.connect(self._server)
             for one in (client, server):

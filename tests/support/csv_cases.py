@@ -1,4 +1,4 @@
-"""Random CSV, types and predicates, with all that readers differ in."""
+"""Random CSV, types and predicates, with all differences between readers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ODD = ['""', '"x\r"', "\0", "\r", "#", "\ufeff5"]
 TEXTS = ["Nice", "5", "", "x,y", "é", 'a"b', '"Nice"', '"', "\\", 'a"', " ", "it's", "x"]
 
 Kind = Sequence[Sequence[str]]
-# By the character that escapes: with the quote itself nothing else does. A field is of one of a kind's lists.
+# By the character that escapes: with the quote itself nothing else does. A field is from one of a kind's lists.
 FIELDS: dict[str, list[Kind]] = {
     "\\": [[PLAIN], [NUMBERS], [DAYS], [BOOLEANS], [PLAIN, QUOTED, OF_SEVERAL], [NUMBERS, DOUBLED], [PLAIN, ESCAPED],
            [NUMBERS, IN_PLAIN], [PLAIN, BROKEN]],
@@ -51,7 +51,7 @@ TYPES = ("string", "boolean", "byte", "short", "int", "long", "float", "double",
 
 
 def random_line(chance: random.Random, kinds: Sequence[Kind]) -> str:
-    """Mostly of one kind of fields, with as many of them as there are columns, or about as many."""
+    """Return a line, mostly of one kind of fields, with as many of them as there are columns, or about as many."""
     mixed = [texts for kind in kinds for texts in kind] + [ODD]
     ragged = chance.random() < 0.3
     kind = chance.choice([*kinds, mixed] if ragged else kinds)
@@ -59,7 +59,7 @@ def random_line(chance: random.Random, kinds: Sequence[Kind]) -> str:
 
 
 def random_text(chance: random.Random, escape: str, lines_max: int = 30) -> str:
-    """Up to that many lines, of few kinds; the last one may lack its end."""
+    """Return up to this many lines, of few kinds; the last one may lack its end."""
     kinds = chance.sample(FIELDS[escape], chance.randint(1, len(FIELDS[escape])))
     lines = [
         random_line(chance, kinds) + chance.choice(["\n", "\n", "\n", "\r\n", "\r"])
@@ -69,12 +69,12 @@ def random_text(chance: random.Random, escape: str, lines_max: int = 30) -> str:
 
 
 def random_types(chance: random.Random) -> dict[str, str]:
-    """Of some columns."""
+    """Return types of some columns."""
     return {name: chance.choice(TYPES) for name in NAMES if chance.random() < 0.7}
 
 
 def random_predicate(chance: random.Random, types: Mapping[str, str]) -> str:
-    """Of comparisons that the types allow."""
+    """Return a predicate of comparisons that the types allow."""
     tests = [_test(chance, name, types.get(name, "string")) for name in chance.choices(NAMES, k=chance.randint(1, 3))]
     text = f" {chance.choice(['and', 'or'])} ".join(tests)
     return f"not ({text})" if chance.random() < 0.3 else text

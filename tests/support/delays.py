@@ -1,7 +1,7 @@
 """Injected delays, as a busy machine or a slow disk causes them: ticks that begin late, transactions that take longer.
 
 `ZOE_TEST_DELAYS=SEED` switches them on for the process of the tests and for the programs that it forks. The product
-knows nothing of them.
+does not know them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Delays:
         self._sleep = sleep
 
     def late(self, share: float, seconds: float) -> tuple[float, float]:
-        """How long to wait before a call and after it: one of both, for a share of the calls."""
+        """Return the pauses before and after a call: one of both, for a share of the calls."""
         with self._lock:
             is_late, before = self._drawn.random() < share, self._drawn.random() < 0.5
         return (seconds if is_late and before else 0.0), (seconds if is_late and not before else 0.0)
@@ -36,7 +36,9 @@ class Delays:
     def delayed(
         self, work: Callable[..., Any], share: float, seconds: float, on: Callable[[Any], bool] = lambda _: True
     ) -> Callable[..., Any]:
-        """The function, of whose calls a share begin late or return late. on: for which first arguments."""
+        """Return the function with a share of calls that begin late or return late. on: the first arguments that it
+        applies to.
+        """
 
         @wraps(work)
         def delayed(*args: Any, **more: Any) -> Any:
@@ -54,12 +56,12 @@ class Delays:
 
 
 def seed() -> str | None:
-    """The seed of this run; None without delays."""
+    """Return the seed of this run; None without delays."""
     return os.environ.get(VARIABLE) or None
 
 
 def install(seed: str) -> None:
-    """Let ticks and transactions of this process be late from now on. Ticks in simulated time are not."""
+    """Delay ticks and transactions of this process from now on. Ticks in simulated time are not delayed."""
     from zoe_lib.clock import SYSTEM_CLOCK
     from zoe_lib.store.sql.connection.database import Database
     from zoe_master.loop.master import Master

@@ -95,7 +95,7 @@ class Directory:
     process: subprocess.Popen[bytes]
 
     def settings(self, **changes: Any) -> dict[str, Any]:
-        """Those that Zoe needs to search in it, as in `zoe.toml`."""
+        """Return the settings for searches in it, as in `zoe.toml`."""
         values = {
             "url": self.secure,
             "ca_file": str(self.authority),
@@ -155,7 +155,7 @@ def _answers(url: str) -> bool:
         return False
     finally:
         connection.strategy.close()
-        if connection.socket is not None:  # it was not opened as far as to be closed
+        if connection.socket is not None:  # it was not opened far enough to be closed
             connection.socket.close()
 
 
@@ -171,7 +171,7 @@ def _certificates(place: Path) -> None:
         usage = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")
         run("req", "-x509", *key, "-out", f"{name}.pem", "-days", "2", "-subj", f"/CN={name}", *usage)
     run("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "csr.pem", "-subj", "/CN=localhost")
-    # libldap compares a certificate with the name of the machine where it was told `localhost`.
+    # libldap compares the certificate with the machine's name for `localhost`.
     names = sorted({"localhost", socket.gethostname(), socket.getfqdn()})
     (place / "names").write_text(f"subjectAltName={','.join(f'DNS:{name}' for name in names)}\n")
     authority = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]

@@ -8,7 +8,7 @@ Document = dict[str, Any]
 
 
 def part(name: str = "main", *command: str, **changes: Any) -> Document:
-    """A component that needs little."""
+    """Return a small component."""
     values: Document = {
         "name": name,
         "image": "zoe/tiny",
@@ -24,7 +24,7 @@ def job(*command: str, **changes: Any) -> Document:
 
 
 def sized(cores: float, *command: str, **changes: Any) -> Document:
-    """The same, of so many cores."""
+    """Return the same with this many cores."""
     resources = {"memory": "64MiB", "cores": round(cores, 3)}
     return document(part("main", *command, ends_application=True, resources=resources), **changes)
 

@@ -1,4 +1,4 @@
-"""Ending what a test leaves running."""
+"""Cleanup of a test's remaining executions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from zoe_lib.domain.executions.execution import ACTIVE_STATES, WAITING_STATES
 
 
 def cancel_all(client: Client) -> None:
-    """Everything that waits or runs, of all tenants, to its end: what still stops has its place until then."""
+    """Cancel everything that waits or runs, of all tenants, and wait for the end: stopping executions keep their places
+    until then.
+    """
     for execution in _alive(client):
         with contextlib.suppress(Conflict):  # it has ended by itself
             client.cancel(execution.id)

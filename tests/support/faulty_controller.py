@@ -1,4 +1,4 @@
-"""Stands between the master and a storage controller, and does to answers what networks and defects do."""
+"""A proxy between the master and a storage controller that injects faults of networks and defects."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def handle(self) -> None:
-        with contextlib.suppress(ConnectionError):  # whoever asked has gone
+        with contextlib.suppress(ConnectionError):  # the client has gone
             super().handle()
 
     def log_message(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""The program that serves files, asked as the API asks it."""
+"""A client of the file program, like the API."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ class FileProgram(httpx.Client):
 
 
 def refused(answer: httpx.Response, status: int, code: str) -> str:
-    """The sentence of a refusal."""
+    """Return the sentence of a refusal."""
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
     return str(answer.json()["detail"])

@@ -1,7 +1,7 @@
 """Programs of Zoe as processes that begin with everything imported.
 
-What they do is what they do when they are executed; only the second of CPU time that imports take is saved, which
-counts where a test is about the steps of a program and begins a hundred of them.
+They behave like executed programs; only the second of CPU time for imports is saved, which matters where a test is
+about the steps of a program and begins a hundred of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from zoe_embedded.processes.children import end_with_parent
 
 _OTHERS = ("zoe_api.services.key_rotation", "zoe_api.setup", "storage_controller.__main__")
 _FORKS = multiprocessing.get_context("forkserver")
-# One server forks for all tests of a part. A process imports what its parent was started with, hence pytest.
+# One server forks for all tests of a part. A process imports the modules of its parent, hence pytest.
 _FORKS.set_forkserver_preload(["pytest", "zoe_master.main", "zoe_api.main", *_OTHERS])
 # Waited for at the end, so that nothing is left behind and the CPU time of all is counted.
 _NUMBERS = itertools.count()
@@ -102,7 +102,7 @@ def _run(
     """Become the program: session, directory, environment, arguments, input and output of its own. late: the seed of
     injected delays; empty without.
 
-    It ends with the server that forked it, which ends with the tests, however they end.
+    It ends with the server that forked it, which ends with the tests.
     """
     end_with_parent()
     os.close(forkserver._forkserver._forkserver_alive_fd)  # type: ignore[attr-defined] # keeps the server alive

@@ -66,7 +66,7 @@ def request(name: str, path: str = "/", more: bytes = b"", method: str = "PUT") 
 
 
 def answer(host: str, port: int, sent: bytes, seconds: float = 10.0) -> bytes:
-    """Return all that a server sends until it closes; `open` at the end if it does not within these seconds."""
+    """Return all bytes that a server sends until it closes; `open` at the end if it does not within these seconds."""
     got = b""
     with socket.create_connection((host, port), timeout=seconds) as line:
         line.sendall(sent)

@@ -1,4 +1,4 @@
-"""A gateway of the test's own, before a store of the test's own, and the same people at both."""
+"""A test's own gateway before a test's own store, with the same users at both."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def gateway_before_swift(
     protocol: str = "swift",
     **changes: Any,
 ) -> Iterator[Any]:
-    """Both up, removed in the end. `make` starts the gateway; what it yields beside a store comes, too. By the protocol
-    `s3`, the gateway knows the Swift behind it as an S3 store.
+    """Both up, removed in the end. `make` starts the gateway; further values it yields beside a store come, too. By the
+    protocol `s3`, the gateway knows the Swift behind it as an S3 store.
     """
     with (
         object_store(users=(*users, GATEWAY), nodes=1, replicas=1, filters=False, s3=True) as behind,

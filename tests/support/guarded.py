@@ -1,4 +1,4 @@
-"""A server within bounds on connections, whose clock the test moves: by each parser that uvicorn has here."""
+"""A server with limits on connections, and a clock moved by the test, for each parser of uvicorn here."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Guarded:
         self.sockets: list[socket.socket] = []
 
     def tick(self, seconds: float = 1.0) -> None:
-        """Let time pass, and look, once all that was sent before has arrived."""
+        """Let time pass, and sweep, once all sent bytes have arrived."""
         self.run(lambda: None)
         self.clock.advance(seconds)
         self.run(self.connections.sweep)

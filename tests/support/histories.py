@@ -21,7 +21,7 @@ Choose = Callable[[int], int]  # a number below the one given
 
 
 def history(execution: Execution, steps: int, choose: Choose) -> Iterator[ev.Event]:
-    """Up to that many events that are legal one after the other, from a submitted execution on."""
+    """Return up to this many consecutive legal events, from a submitted execution on."""
     for step in range(steps):
         legal = legal_events(execution, at_s=execution.submitted_at_s + step + 0.25)
         if not legal:
@@ -32,7 +32,7 @@ def history(execution: Execution, steps: int, choose: Choose) -> Iterator[ev.Eve
 
 
 def legal_events(execution: Execution, at_s: float) -> Sequence[ev.Event]:
-    """One event of every kind, for every service, that may come next."""
+    """Yield one event of every kind, for every service, that may come next."""
     return [event for event in _candidates(execution, at_s) if _is_legal(execution, event)]
 
 
@@ -71,7 +71,9 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))
     yield ev.Running(at_s=at_s)
     yield ev.IdleWarned(at_s=at_s, used_at_s=at_s - 1, ends_at_s=at_s + 60)
-    if not execution.terminal and execution.user != "eve":  # what ended is handed over once its use is in the sums
+    if (
+        not execution.terminal and execution.user != "eve"
+    ):  # ended executions are handed over once their use is in the sums
         yield ev.OwnerChanged(at_s=at_s, former=execution.user, user="eve")
     if execution.deadline_s is not None:
         yield ev.DeadlineMissed(at_s=at_s, miss=miss_of(execution, execution.deadline_s))

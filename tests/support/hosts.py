@@ -1,6 +1,6 @@
 """Several hosts on this machine: network namespaces on one switch, whose traffic the kernel counts.
 
-All of it hangs on processes that end with their maker, so nothing is left when that dies.
+Everything depends on processes that end with their maker, so nothing remains after its death.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class Hosts:
         self._holders = []
 
     def on(self, host: int, command: Sequence[str], uid: int | None = None, gid: int | None = None) -> list[str]:
-        """The command to run something on a host, counted from 0."""
+        """Return the command that runs something on a host, counted from 0."""
         enter = ["nsenter", f"--net=/proc/{self._holders[host].pid}/ns/net"]
         account = ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups"] if uid is not None else []
         return [*enter, *account, *command]
 
     def received(self) -> list[int]:
-        """Bytes that came to each host over its cable."""
+        """Return the bytes that each host received over its cable."""
         return [self._received(host) for host, _ in enumerate(self.addresses)]
 
     def _received(self, host: int) -> int:

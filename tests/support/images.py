@@ -20,7 +20,7 @@ from tests.swarm.image_cache import archive_of, load
 
 
 def provide(swarm: Cluster, *images: str) -> None:
-    """Onto every node that lacks one; where they cannot be built, a skip, or a failure if everything is required."""
+    """Load them onto every node that lacks one; where they cannot be built, skip, or fail if everything is required."""
     for name in (name for name in RECIPES if set(names_of(name)) & set(images)):
         key = key_of(name)
         lacking = [host for host in swarm.hosts if not _has(host, name, key)]
@@ -31,7 +31,7 @@ def provide(swarm: Cluster, *images: str) -> None:
 
 
 def need_archive(name: str) -> Path:
-    """Its archive; what is wrong with a recipe fails, what is wrong with the network may be a skip."""
+    """Return its archive; an error in a recipe fails, a network error may be a skip."""
     try:
         return archive_of(name)
     except BuildError as error:

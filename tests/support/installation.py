@@ -34,9 +34,9 @@ Program = subprocess.Popen[bytes] | Forked
 
 
 class Installation:
-    """Directories, configuration and processes; `close` ends everything and fails if anything is left.
+    """Directories, configuration and processes; `close` ends everything and fails if any remain.
 
-    Its programs begin with everything imported, or, if not `forked`, as those of a real installation.
+    Its programs are forked with everything imported, or, if not `forked`, executed as in a real installation.
     """
 
     def __init__(self, database_url: str, forked: bool = True, **settings: Any) -> None:
@@ -71,7 +71,7 @@ class Installation:
         self.token = make_token(self.store, USER, TENANT, "admin", ALL_SCOPES)
         self._processes: list[Program] = []
         self.exits = ExitStack()
-        """What is undone before its directories are removed."""
+        """Cleanups before its directories are removed."""
 
     def start_master(self, **environment: str) -> Program:
         return self._start("zoe_master.main", "master", environment)
@@ -83,7 +83,7 @@ class Installation:
         return Client(url, self.token, patience_s=patience_s)
 
     def until_leading(self, times: int = 1) -> None:
-        """Until masters have begun to lead so often."""
+        """Wait until masters have begun to lead this often."""
         until(lambda: self.log("master").count('"event": "leading"') >= times, lambda: self.log("master"))
 
     def log(self, name: str) -> str:
@@ -91,7 +91,7 @@ class Installation:
         return path.read_text() if path.exists() else ""
 
     def ran(self, execution_id: str) -> list[str]:
-        """What components wrote to the file of their execution when they started."""
+        """Return the lines that components wrote to the file of their execution at their start."""
         path = self.workspace / execution_id
         return sorted(path.read_text().split()) if path.exists() else []
 
@@ -100,7 +100,7 @@ class Installation:
         return process.wait(30)
 
     def close(self) -> None:
-        """End everything that is left; nothing may be."""
+        """End everything; fail if anything remains."""
         for process in self._processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGCONT)
@@ -120,7 +120,7 @@ class Installation:
         return list(self._traces())
 
     def _traces(self) -> Iterator[str]:
-        """Those that are cheap to find first: while there are any, a wait looks no further."""
+        """Yield the cheap ones first: if there are any, a wait looks no further."""
         yield from (f"scratch {path}" for path in (self.base / "scratch").glob("*"))
         yield from (f"process {pid}" for pid in processes.pids() if self._is_ours(pid))
         name = hint_name(self.base / "state")

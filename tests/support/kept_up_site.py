@@ -1,5 +1,5 @@
 """All of Zoe with a store, as the demos have it: `python -m tests.support.kept_up_site`. For each line of its input it
-submits a job that reads from the store, and prints how that ended.
+submits a job that reads from the store, and prints the result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROWS = 6_000
 
 
 def ran(site: Site, command: list[str]) -> str:
-    """Run a command with the demo's input, and return the state in which it ended, or the error."""
+    """Run a command with the demo's input, and return its final state, or the error."""
     console = Console(quiet=True)
     description = json.loads((CLONE / "app_descriptions" / "energy-report-swift.json").read_text())
     try:

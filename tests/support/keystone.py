@@ -101,7 +101,7 @@ class Keystone:
         return made["id"], made["secret"]
 
     def has_store(self, root: str) -> None:
-        """Have the accounts below this address in the catalogue."""
+        """Add the accounts below this address to the catalogue."""
         service = self._made("services", "service", type="object-store", name="swift")["id"]
         address = f"{root}/v1/AUTH_$(project_id)s"
         self._made("endpoints", "endpoint", service_id=service, interface="public", url=address)

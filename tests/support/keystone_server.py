@@ -37,7 +37,7 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
 
 class _Handler(WSGIRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Keep the log to what Keystone says."""
+        """Limit the log to Keystone's messages."""
 
 
 def _manage(*words: str) -> None:

@@ -1,4 +1,4 @@
-"""A Swift whose users are Keystone's: its proxy has the sections that the documentation gives."""
+"""A Swift whose users are Keystone's: its proxy has the sections in the documentation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_embedded.runtimes.runtime import CLONE
 
 _PAGE = CLONE / "docs" / "storage-operations.md"
 _SECTION = re.compile(r"^    \[([^]]+)\]\n((?:    .+\n)+)", re.M)
-# Swift's own environment with Keystone's filters, which it does not have, behind what it has.
+# Swift's own environment with Keystone's filters, which it lacks, behind its own.
 _LAUNCH = "import site\nsite.addsitedir({!r})\nexec(compile({!r}, 'launch', 'exec'), {{'__name__': '__main__'}})\n"
 
 

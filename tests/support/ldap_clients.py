@@ -18,7 +18,7 @@ Make = Callable[[LdapSettings], LdapClient]
 
 
 def client(name: str) -> Make:
-    """How to make a client; skips where bonsai cannot be built. It is built once for all clones."""
+    """Return a factory of a client; skip where bonsai cannot be built. It is built once for all clones."""
     if name == "ldap3":
         return Ldap3Client
     need_program("gcc")
@@ -29,5 +29,5 @@ def client(name: str) -> Make:
 
 
 def asking(make: Make, settings: LdapSettings) -> Ldap:
-    """A directory of these settings, asked by this client."""
+    """Return a directory with these settings and this client."""
     return Ldap("corp", settings, client=make(settings))

@@ -1,4 +1,4 @@
-"""A storage controller that does not promise a tenant more than so much."""
+"""A storage controller with a maximum promise per tenant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SAYS = "that is more than one tenant may have"
 class Limited(SimulatedController):
     """Refuses SLOs above `most` bytes per second to read; does not answer to them while `silent` is set.
 
-    `asked` has all that were to be set, `lowered` how often one was lowered or taken back.
+    `asked`: all requested SLOs, `lowered`: how often one was lowered or removed.
     """
 
     def __init__(self, capacity: Capacity, most: int, silent: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Limits as tests say them: an entry of the policy's documents, and the quota of a tenant."""
+"""Limits in tests: an entry of the policy's documents, and the quota of a tenant."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def tenant_limit(
     read_bytes_per_s: int | None = None,
     write_bytes_per_s: int | None = None,
 ) -> Amounts:
-    """What `tenant_limits` says of a tenant: what is not limited follows no default."""
+    """Return `tenant_limits` of a tenant: unlimited amounts follow no default."""
     rates = {"read_bytes_per_s": read_bytes_per_s, "write_bytes_per_s": write_bytes_per_s}
     return {**user_limit(cores_milli, memory_bytes), **rates}
 
 
 def user_limit(cores_milli: int | None = None, memory_bytes: int | None = None) -> Amounts:
-    """What `user_limits` says of a tenant."""
+    """Return `user_limits` of a tenant."""
     return {"cores_milli": cores_milli, "memory_bytes": memory_bytes}
 
 
@@ -44,7 +44,7 @@ def set_quota(store: ExecutionStore, tenant: str, quota: Quota) -> None:
 
 
 def quota_of(store: ExecutionStore, tenant: str) -> Quota:
-    """What holds."""
+    """Return the limits in force."""
     limits = store.policy().limits
     of_tenant = limits.of(tenant)
     return Quota(of_tenant.executions, limits.of(tenant, EVERY).executions, of_tenant.time_limit_s)

@@ -1,4 +1,4 @@
-"""Bare listeners on loopback: an application that answers whatever it is asked, and a host that must not be reached."""
+"""Bare listeners on loopback: an application that answers any request, and a host that must not be reached."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ class Listener:
 
 
 class Connects:
-    """Every address that one thread of this process connects to, and every name that it looks up."""
+    """Every address that one thread of this process connects to, and every name that it resolves."""
 
     def __init__(self) -> None:
         self._thread = ""
         self.seen: list[object] = []
-        sys.addaudithook(self._hook)  # stays for good, and does nothing outside of `of`
+        sys.addaudithook(self._hook)  # stays for good, without effect outside of `of`
 
     @contextmanager
     def of(self, thread: str) -> Iterator[list[object]]:

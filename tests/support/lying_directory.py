@@ -1,4 +1,4 @@
-"""A directory that lies: well-formed answers that a client must not believe, on loopback."""
+"""A directory that lies: well-formed answers that a client must reject, on loopback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def done(code: int = 0) -> bytes:
 
 
 def answering(*operations: bytes) -> Answers:
-    """Accept each bind, and answer each search so."""
+    """Accept each bind, and answer each search like this."""
 
     def answers(request: bytes) -> Iterator[bytes]:
         for operation in operations:
@@ -40,7 +40,7 @@ def answering(*operations: bytes) -> Answers:
 
 
 def misnumbered(request: bytes) -> Iterator[bytes]:
-    """Answer each request with the number of another one."""
+    """Answer each request with the id of another one."""
     number = number_of(request) + 7
     for operation in (BOUND,) if is_bind(request) else (MIA, done()):
         yield message(number, operation)
@@ -57,7 +57,7 @@ def referring(elsewhere: str) -> Sequence[Answers]:
 
 
 def groups(count: int) -> Answers:
-    """One user, who is in so many groups."""
+    """Return one user, who is in this many groups."""
 
     def answers(request: bytes) -> Iterator[bytes]:
         number = number_of(request)
@@ -70,7 +70,7 @@ def groups(count: int) -> Answers:
 
 
 def refusing_tls(code: int, then: bytes = b"") -> Answers:
-    """Answer StartTLS with this result, then something in the clear; accept every bind."""
+    """Answer StartTLS with this result, then something unencrypted; accept every bind."""
 
     def answers(request: bytes) -> Iterator[bytes]:
         if START_TLS_OID in request:

@@ -1,4 +1,4 @@
-"""An OpenID Connect provider that sends browsers on to an honest one, and remembers what it is sent."""
+"""An OpenID Connect provider that redirects browsers to an honest one, and records the requests it gets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from starlette.routing import Route
 
 
 class LyingProvider:
-    """`url` is where it is served. `onward`: the authorization endpoint of the honest provider, and what is asked there
-    otherwise than the browser does."""
+    """`url` is where it is served. `onward`: the authorization endpoint of the honest provider, and changed parameters
+    of the request.
+    """
 
     def __init__(self) -> None:
         self.url = ""

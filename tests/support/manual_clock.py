@@ -35,7 +35,7 @@ class ManualClock:
         self.wait(threading.Event(), seconds)
 
     def wait(self, event: threading.Event, timeout_s: float) -> bool:
-        # The condition of the event itself: who sets the event wakes the waiter, and so does `advance`.
+        # The condition of the event itself: setting the event wakes the waiter, and so does `advance`.
         inner: threading.Condition = event._cond  # type: ignore[attr-defined]
         with self._changed:
             waiter = _Waiter(event, self._monotonic_s + timeout_s)
@@ -52,14 +52,14 @@ class ManualClock:
         return event.is_set()
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, for both clocks, and wake those whose time has come; returns when they woke."""
+        """Let time pass, for both clocks, and wake due waiters; return when they woke."""
         with self._changed:
             self._now_s += seconds
             self._monotonic_s += seconds
         self._wake()
 
     def step(self, seconds: float, waiters: int = 1) -> None:
-        """Once so many threads wait: advance, and return when they wait again, having done what was due."""
+        """Once this many threads wait: advance, and return when they wait again, after their due work."""
         self.wait_for_waiters(waiters)
         self.advance(seconds)
         self.wait_for_waiters(waiters)
@@ -72,12 +72,12 @@ class ManualClock:
         self.advance(seconds)
 
     def set_wall(self, now_s: float) -> None:
-        """Set the time of day alone, as an admin does; nobody wakes."""
+        """Set the time of day alone, like an admin; no thread wakes."""
         with self._changed:
             self._now_s = now_s
 
     def wait_for_waiters(self, count: int = 1) -> None:
-        """Return once so many threads wait for this clock; AssertionError after ten seconds."""
+        """Return once this many threads wait for this clock; AssertionError after ten seconds."""
         with self._changed:
             found = self._changed.wait_for(lambda: len(self._waiters) >= count, PATIENCE_S)
             assert found, f"{len(self._waiters)} threads wait for the clock instead of {count}"

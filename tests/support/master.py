@@ -32,9 +32,10 @@ NODES = (Node("n1", Resources(4000, 8 * GIB)), Node("n2", Resources(4000, 8 * GI
 
 
 class TickingMaster:
-    """Services behave as `behaviours` says for their component; others run for ever. `files_by`: the back-end
-    that serves files, which the simulated one has not. `real`: a back-end in place of the simulated one, and its
-    waker. `more`: for the master."""
+    """Services behave as `behaviours` says for their component; others run for ever. `files_by`: the back-end that
+    serves files, which the simulated one lacks. `real`: a back-end instead of the simulated one, and its waker. `more`:
+    for the master.
+    """
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class TickingMaster:
         if files_by is not None:
             backend.files = files_by.files
         self.backend = backend
-        # The server frees the lock of the one before when it sees that its connection has ended.
+        # The server frees the lock of the previous one when it sees that its connection has ended.
         epoch = until(lambda: store.try_lead("test"))
         self.master = Master(store, self.backend, epoch, tick_recorder=TickRecorder(store, epoch), **more)
         prices = StoredPrices(list)
@@ -101,7 +102,7 @@ class TickingMaster:
 
 
 class OneAtATime:
-    """The simulated back-end for several threads: the loop, and those that answer questions."""
+    """The simulated back-end for several threads: the loop, and threads that answer requests."""
 
     def __init__(self, backend: SimulatedBackend) -> None:
         self._backend = backend

@@ -1,7 +1,7 @@
 """A store in memory that follows Swift's semantics by Swift's own library, plain and behind the hosts of filters.
 
 Runs in the environment of Swift: `python tests/support/memory_store.py KEYRING`. Each line of input is a list of
-requests, each line of output what both stores answered to them.
+requests, each line of output the answers of both stores.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class MemoryStore:
 
 
 class MimeStore:
-    """What is behind the filters of an object server: takes documents of MIME. store: of `/v1/...`."""
+    """The store behind the filters of an object server: takes documents of MIME. store: of `/v1/...`."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -188,7 +188,7 @@ def _document(documents: Any) -> tuple[bytes, Any]:
 
 
 class MemoryServers:
-    """The end of a proxy's pipeline. bare: whether the object servers run no filters. fragments: whether what they have
+    """The end of a proxy's pipeline. bare: whether the object servers run no filters. fragments: whether their objects
     are fragments.
     """
 
@@ -199,7 +199,7 @@ class MemoryServers:
         self.bare = self.fragments = False
 
     def why_none(self, _request: Request) -> Moved | None:
-        """Return what a proxy would say of the container's policy."""
+        """Return a proxy's reason under the container's policy."""
         return Moved.FRAGMENTS if self.fragments else None
 
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:

@@ -42,7 +42,7 @@ def entry(name: str, body: str) -> str:
 
 
 def copying(name: str) -> str:
-    """Return a function that writes what it reads."""
+    """Return a function that writes its input."""
     return _COPY % name
 
 

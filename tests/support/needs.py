@@ -1,4 +1,4 @@
-"""What a test needs of the machine. A missing program may fail it; a missing privilege or data is a named skip."""
+"""Requirements of tests on the machine. A missing program may fail it; a missing privilege or data is a named skip."""
 
 from __future__ import annotations
 

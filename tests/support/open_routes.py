@@ -1,4 +1,4 @@
-"""Routes of the API that nobody has to be signed in for: they lead to a sign-in, or end one."""
+"""Routes of the API without a sign-in: they lead to one, or end one."""
 
 from __future__ import annotations
 

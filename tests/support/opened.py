@@ -29,7 +29,7 @@ PORTS = [
 
 
 class Opened:
-    """An execution whose proxied ports are all the same upstream, and a browser's ways to it."""
+    """An execution whose proxied ports are all the same upstream, and a browser's access to it."""
 
     def __init__(self, api: Api, upstream: Served) -> None:
         self.api = api
@@ -50,7 +50,7 @@ class Opened:
         return str(answer.json()["url"])
 
     def visit(self, url: str, http: httpx.Client, **more: Any) -> httpx.Response:
-        """As a browser does, which finds `*.localhost` on this machine."""
+        """Send a request like a browser, which finds `*.localhost` on this machine."""
         parts = urlsplit(url)
         return http.get(parts._replace(scheme="", netloc="").geturl(), headers={"Host": parts.netloc}, **more)
 

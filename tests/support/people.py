@@ -21,7 +21,7 @@ def make_token(
     scopes: tuple[str, ...] = ("read", "submit"),
     lifetime_s: float | None = None,
 ) -> str:
-    """A new token of a member who is made when missing."""
+    """Return a new token of a member, who is made if missing."""
     store.accounts.ensure_member(user, tenant, role)
     token_id, secret, now_s = secrets.token_hex(6), secrets.token_hex(24), time.time()
     end_s = None if lifetime_s is None else now_s + lifetime_s

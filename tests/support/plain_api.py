@@ -58,7 +58,7 @@ def admin(user: str = "root", tenant: str = TENANT) -> Principal:
 
 
 def caller_of(services: Any, principal: Any, request: Any = None) -> Caller:
-    """A client with its request; None for what a function does not read."""
+    """Return a client with its request; None for parts that a function does not read."""
     return Caller(services, principal, request)
 
 
@@ -234,7 +234,7 @@ class Accounts:
 
 
 class Billing:
-    """Price lists, budgets and what was spent of them."""
+    """Price lists, budgets and spending."""
 
     def __init__(self) -> None:
         self.lists: list[StoredPriceList] = []
@@ -266,7 +266,7 @@ class Billing:
 
 
 class Master:
-    """A master that gives these answers, by kind: a value, an error that is raised, or what makes one of the body."""
+    """A master that gives these answers, by kind: a value, an error to raise, or a function of the body."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers = answers
@@ -287,7 +287,7 @@ class Master:
 
 
 class StorageAnswers:
-    """A storage controller that answers each question with these fields, or with nothing of this kind."""
+    """A storage controller that answers each request with these fields, or with nothing of this kind."""
 
     def __init__(self, **fields: Any) -> None:
         self.fields = fields
@@ -309,7 +309,7 @@ class StorageAnswers:
 
 
 class PlainStore(MemoryStore):
-    """The store in memory, with what it does not have given by a test."""
+    """The store in memory, with other parts provided by a test."""
 
     accounts: Any
     billing: Any
@@ -326,7 +326,7 @@ class PlainStore(MemoryStore):
 
 
 def services(*executions: Execution, master: Master | None = None, **settings: Any) -> Any:
-    """Services of a process whose store has these executions, as they are."""
+    """Return the services of a process whose store has these executions, as they are."""
     store = PlainStore()
     store.accounts, store.billing = Accounts(), Billing()
     for one in executions:
@@ -353,7 +353,7 @@ def after(execution: Execution, *events: Event) -> Execution:
 
 @contextmanager
 def refusal(code: Code) -> Any:
-    """Expect a refusal with this code; the problem is in what this yields."""
+    """Expect a refusal with this code, and yield its problem."""
     found = SimpleNamespace(problem=None)
     with pytest.raises((ApiProblem, SubmissionRefused)) as raised:
         yield found
@@ -369,7 +369,7 @@ def refused_with(work: Callable[[], object]) -> Problem:
 
 
 def _problem_of(error: Exception) -> Problem:
-    """The answer that the API makes of a refusal."""
+    """Return the API's response for a refusal."""
     if isinstance(error, SubmissionRefused):
         return problem(Code(error.code), error.detail, error.hint, error.errors)
     assert isinstance(error, ApiProblem)
@@ -377,5 +377,5 @@ def _problem_of(error: Exception) -> Problem:
 
 
 def run(work: Any) -> Any:
-    """What a coroutine returns."""
+    """Return the result of a coroutine."""
     return asyncio.run(work)

@@ -1,4 +1,4 @@
-"""An account of an object store in memory, which answers requests as Swift does."""
+"""An account of an object store in memory, which answers requests like Swift."""
 
 from __future__ import annotations
 

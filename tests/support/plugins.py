@@ -1,4 +1,4 @@
-"""Distributions that are nothing but metadata."""
+"""Distributions that consist of metadata only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Components of which some cannot run: single wishes, and mixtures of them by seed."""
+"""Components of which some cannot run: single requests, and mixtures of them by seed."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ TOO_LITTLE: Sequence[dict[str, Any]] = (
     {"reservation": Resources(1, 32 * MIB), "cores_limit_milli": 9},
     {"reservation": Resources(1, 32 * MIB), "cores_limit_milli": 10},
 )
-"""What a container engine takes, and what is less."""
+"""Minimums of a container engine, and values below them."""
 BASE = Component("c", "shell", Resources(50, 32 * MIB), command=("true",), stop_grace_s=1.0)
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What components may ask for; the first image is one that runs by a command of the component.
+    """Requests of components; the first image is one that runs by a command of the component.
 
-    `amounts`: changes of what a component reserves, and of its limits.
+    `amounts`: changes of a component's reservation, and of its limits.
     """
 
     images: Sequence[str]
@@ -39,7 +39,7 @@ class Wishes:
     amounts: Sequence[dict[str, Any]] = ()
 
     def components(self, mixtures: int = 12) -> Iterator[Component]:
-        """One for each wish, then mixtures."""
+        """Yield one for each request, then mixtures."""
         yield replace(BASE, image=self.images[0])
         singles = list(self._changes())
         for changes in singles:

@@ -29,7 +29,7 @@ from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.sql.connection import database
 
 PREFIX = "zoe-test-"
-# Nothing here outlives the session, so nothing need reach the disk.
+# No data outlives the session, so none need reach the disk.
 SETTINGS = {"fsync": "off", "full_page_writes": "off", "wal_level": "minimal", "max_wal_senders": "0"}
 TEMPLATE = "zoe_template"
 # A database is some 600 files. Making and removing them takes three to ten times as long on a disk: ext4 without a
@@ -41,7 +41,7 @@ _END_CLIENTS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE bac
 
 
 def _compiling_once(make: Callable[..., Engine]) -> Callable[..., Engine]:
-    """Let engines of a kind share what they know of the server, and their compiled statements.
+    """Let engines of a kind share server information and compiled statements.
 
     Each test has a database, so three engines, of its own. Compiling the same statements again took a tenth of the CPU
     time of a test of the API.
@@ -116,7 +116,7 @@ class PostgresServer:
         return self.url(name)
 
     def drop_database(self, url: str) -> None:
-        """Also under whoever is connected; the server's own vacuum, which we may not end, is soon done."""
+        """Drop it even with open connections; the server's own vacuum, which we may not end, is soon done."""
         until(lambda: self._dropped(make_url(url).database))
 
     def replace_by_an_empty_one(self, url: str) -> None:
@@ -126,7 +126,7 @@ class PostgresServer:
 
     @contextmanager
     def closed(self, url: str) -> Iterator[None]:
-        """A database that nobody reaches meanwhile."""
+        """A database without connections meanwhile."""
         name = make_url(url).database
         self._execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
         self._execute(f"{_END_CLIENTS} AND datname = '{name}'")
@@ -137,7 +137,7 @@ class PostgresServer:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """A server that lives, accepts connections, and answers nothing."""
+        """Stop a server that accepts connections, but answers nothing."""
         wait([self._spare] if self._spare else [])
         pid_file = self.embedded.data_directory / "postmaster.pid"
         postmaster = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))

@@ -1,4 +1,4 @@
-"""What tenants are to be promised, each to one execution that has the tenant's name and requires it."""
+"""Promises to tenants, each for one execution that has the tenant's name and requires it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door to applications under a real server, before one application that plays whatever a test wants."""
+"""The door to applications under a real server, before one application scripted by the test."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ CONNECTS = Connects()
 
 
 class Proxied:
-    """A door before one application, whose user is known, and a listener that plays any other host."""
+    """A door before one application, whose user is known, and a listener for any other host."""
 
     def __init__(self, streams: StreamPlaces | None = None, **options: Any) -> None:
         self.application, self.other = Listener(), Listener()
         address = {"host": "127.0.0.1", "port": self.application.port, "headers": {"X-Zoe-Secret": "s3cret"}}
         access = AppAccess("a", "ada", "red", None, None, "e1", 0, 2e9)
-        self.looked_up: list[object] = []  # what was asked for a target
+        self.looked_up: list[object] = []  # requests for a target
 
         def looking(key: object, answer: object) -> object:
             self.looked_up.append(key)
@@ -70,14 +70,14 @@ class Proxied:
         self.other.close()
 
     def send(self, target: bytes, more: bytes, host: str = f"e1.{DOMAIN}") -> bytes:
-        """The status of the first answer; nothing when the server hung up."""
+        """Return the status of the first answer; nothing when the server hung up."""
         names = f"Host: {host}\r\nCookie: zoe-app={SECRET}\r\n".encode()
         with socket.create_connection(("127.0.0.1", self.port), 60) as raw:
             raw.sendall(b"GET " + target + b" HTTP/1.1\r\n" + names + more + b"\r\n")
             return raw.makefile("rb").readline().partition(b" ")[2][:3]
 
     def exchange(self, request: bytes) -> bytes:
-        """All that the server answers until it hangs up."""
+        """Return all bytes of the server until it hangs up."""
         with socket.create_connection(("127.0.0.1", self.port), 60) as raw:
             raw.sendall(request)
             return raw.makefile("rb").read()

@@ -1,4 +1,4 @@
-"""A storage controller's end of a proxy's line, for who wants to set limits by hand."""
+"""A storage controller's end of a proxy's line, for setting limits by hand."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ _AGAIN_S = 2.0
 
 @dataclass
 class Pusher:
-    """Pushes limits in bytes per second by account and direction; what it does not name is not limited.
+    """Pushes limits in bytes per second by account and direction; others are unlimited.
 
     `alive`: the executions to push with them, if any list is to be pushed; `newest`: the generation of the last
-    credential that this list judges. `rules`: of the object store, if any are to be pushed."""
+    credential that this list judges. `rules`: of the object store, if any are to be pushed.
+    """
 
     limits: Any
     usage: Any
@@ -44,7 +45,7 @@ class Pusher:
     modules: list[bytes] = field(default_factory=list)
 
     def push(self, **accounts: dict[str, float]) -> None:
-        """Returns when they are in force, and with them whatever was sent before."""
+        """Return when they are in force, with all earlier messages."""
         wanted = dict.fromkeys(self.limited, 0.0)
         wanted |= {(account, name): rate for account, rates in accounts.items() for name, rate in rates.items()}
         self._send(accounts)
@@ -52,7 +53,7 @@ class Pusher:
         self.limited = set(wanted)
 
     def _in_force(self, wanted: dict[tuple[str, str], float], accounts: dict[str, dict[str, float]]) -> bool:
-        """Look for a while; then send once more, as a controller does: what is sent while a line breaks is lost."""
+        """Wait for a while; then send once more, like a controller: a message sent while a line breaks is lost."""
         until_s = time.monotonic() + _AGAIN_S
         while self._rates(wanted) != wanted:
             if time.monotonic() > until_s:
@@ -72,7 +73,7 @@ class Pusher:
         self.limits.send_json(told if self.alive is None else {**told, **listed})
 
     def send_module(self, content: bytes) -> None:
-        """Send a module; it is there when a push after it is in force."""
+        """Send a module; it exists when a later push is in force."""
         self.modules.append(content)
         self._send_module(content)
 
@@ -80,7 +81,7 @@ class Pusher:
         self.limits.send_json({"module": base64.b64encode(content).decode()})
 
     def lacked(self) -> set[str]:
-        """Return the digests that the proxy has asked for in reports that wait."""
+        """Return the digests that the proxy requested in pending reports."""
         found: set[str] = set()
         while self.usage.poll(0):
             found |= set(json.loads(self.usage.recv()).get("lacks", ()))
@@ -94,7 +95,7 @@ class Pusher:
         return self.table.turn(account, direction, 0, time.monotonic()).rate
 
     def listen(self) -> None:
-        """Add up what was reported until now."""
+        """Sum the reports received until now."""
         while self.usage.poll(0):
             told = json.loads(self.usage.recv())
             if told["proxy"].startswith("object-"):
@@ -106,7 +107,7 @@ class Pusher:
 
 @contextmanager
 def pushed_store(**changes: Any) -> Iterator[tuple[ObjectStore, Pusher]]:
-    """A store whose proxy listens to a pusher, once it does."""
+    """Return a store whose proxy listens to a pusher, once it does."""
     context = zmq.Context()
     limits, usage = context.socket(zmq.PUB), context.socket(zmq.PULL)
     server_public, server_secret = zmq.curve_keypair()

@@ -19,7 +19,7 @@ def changes(plan: Plan) -> bool:
 
 
 def carry_out(snapshot: Snapshot, plan: Plan) -> Snapshot:
-    """Return the same moment after the plan: what is preempted has ended and waits for a node again."""
+    """Return the same moment after the plan: preempted services have ended and wait for a node again."""
     queued = tuple(e for e in snapshot.queued if e.id not in plan.starts)
     started = tuple(
         apply(e, StartPlanned(at_s=snapshot.now_s, placements=plan.starts[e.id]))
@@ -36,8 +36,8 @@ def carry_out(snapshot: Snapshot, plan: Plan) -> Snapshot:
 def ticks_to_rest(snapshot: Snapshot, policy: Policy) -> tuple[Snapshot, Plan, int] | None:
     """Return the snapshot at rest, its plan, and after how many ticks; None where it does not come to rest.
 
-    A tick that changes something starts a core, or takes room back for one that starts in the next tick, or gives the
-    rest to elastic services after the last such start. So there are two for each execution that waits, and two more.
+    A tick with changes starts a core, or takes room back for one that starts in the next tick, or gives the rest to
+    elastic services after the last such start. So there are two for each waiting execution, and two more.
     """
     for tick in range(2 * len(snapshot.queued) + 3):
         plan = schedule(snapshot, policy)

@@ -16,7 +16,7 @@ _STOPS_S = 60.0
 def run_through(
     module: str, *options: str, within_s: float, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """Run a module. Where the test ends before, by time or Ctrl-C, the program may still stop what it has started."""
+    """Run a module. If the test ends before, by time or Ctrl-C, the program may still stop its children."""
     command = [sys.executable, "-m", module, *options]
     process = subprocess.Popen(
         command, env={**os.environ, **environment}, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -31,6 +31,6 @@ def run_through(
             process.kill()
             process.wait()
             for pipe in filter(None, (process.stdout, process.stderr)):
-                pipe.close()  # a program that it began may hold the other end
+                pipe.close()  # its child may hold the other end
         raise
     return subprocess.CompletedProcess(command, process.returncode, said, errors)

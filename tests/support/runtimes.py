@@ -10,7 +10,7 @@ from zoe_embedded.runtimes.runtime import CLONE
 
 
 def home_with_runtimes(directory: Path) -> Home:
-    """A home in this directory, which finds what was installed for others."""
+    """Return a home in this directory, with the runtimes installed for others."""
     return Home(directory, os.geteuid() == 0, Home.find(CLONE).runtimes)
 
 

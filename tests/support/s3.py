@@ -23,7 +23,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 @dataclass(frozen=True)
 class S3Client:
-    """Somebody whose access key and secret are login and key."""
+    """A user whose access key and secret are login and key."""
 
     http: httpx.Client
     address: str
@@ -33,7 +33,7 @@ class S3Client:
     def call(
         self, method: str, path: str, query: str = "", content: bytes = b"", headers: dict[str, str] | None = None
     ) -> httpx.Response:
-        """`query` as `a=b&c=d`, sorted; only what is in `headers` is signed beside the usual."""
+        """`query` as `a=b&c=d`, sorted; only `headers` are signed besides the usual ones."""
         wanted = self._signed(method, quote(f"/{path}"), query, content, headers or {})
         url = f"{self.address}/{quote(path)}" + (f"?{query}" if query else "")
         return self.http.request(method, url, content=content, headers=wanted)

@@ -1,4 +1,4 @@
-"""The filters of a proxy that an S3 request meets, in their order, with a store at the end that writes down requests.
+"""The filters of a proxy for S3 requests, in their order, with a store at the end that records requests.
 
 Runs in the environment of Swift: `python tests/support/s3_pipeline.py SETTINGS`, JSON with `pipeline` (names),
 `users` (tempauth's), `directory`. Each line of input is a request, or one of the words of `_WORDS`; each line of output
@@ -52,7 +52,7 @@ _IGNORED = re.compile(r"HTTP_X_(TRANS_ID|TIMESTAMP|BACKEND_).*")
 
 
 class End:
-    """Answers as a store would that has everything, and writes down what it was asked."""
+    """Answers like a store that has everything, and records the requests."""
 
     def __init__(self) -> None:
         self.seen: list[list[Any]] = []
@@ -79,7 +79,7 @@ class End:
 
 
 class Cache:
-    """Stands for memcached."""
+    """Replaces memcached."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -92,7 +92,7 @@ class Cache:
 
 
 class Keystone:
-    """Answers `s3token` as Keystone does: it knows secrets, and checks signatures by what s3token says was signed.
+    """Answers `s3token` like Keystone: it knows secrets, and checks signatures of the reported strings to sign.
 
     users: by access key, `secret`, `project`, `roles`.
     """
@@ -101,7 +101,7 @@ class Keystone:
         self._users = users
 
     def post(self, _url: str, data: str, **_: Any) -> Any:
-        """Return what `requests.post` returns."""
+        """Return the result of `requests.post`."""
         given = json.loads(data)["credentials"]
         user = self._users.get(given["access"])
         text = base64.urlsafe_b64decode(given["token"])
@@ -128,7 +128,7 @@ def _signed(secret: str, text: bytes) -> str:
 
 
 def _with_keystone(users: dict[str, dict[str, Any]]) -> None:
-    """Put ours in the place of Keystone, whose libraries are not installed; s3token needs them to sign in itself."""
+    """Install ours instead of Keystone, whose libraries are not installed; s3token needs them to sign in itself."""
     for name in ("keystoneclient", "keystoneclient.v3", "keystoneclient.v3.client", "keystoneauth1"):
         sys.modules[name] = types.ModuleType(name)
     sys.modules["keystoneclient.v3"].client = sys.modules["keystoneclient.v3.client"]  # type: ignore[attr-defined]
@@ -157,13 +157,13 @@ class Pipeline:
             self.app = made(self.app)
 
     def ask(self, wanted: dict[str, Any]) -> Any:
-        """Return status, body and what the store was asked."""
+        """Return status, body and the store's requests."""
         self.end.seen.clear()
         answer = Request(self._environ(wanted)).get_response(self.app)
         return [answer.status_int, answer.body.decode("latin-1"), self.end.seen]
 
     def _environ(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        """Return what eventlet makes of a request."""
+        """Return eventlet's environment of a request."""
         path, _, query = wanted["path"].partition("?")
         env = Request.blank(path, environ={"REQUEST_METHOD": wanted["method"]}).environ
         headers = [(name, value) for name, value in wanted["headers"]]
@@ -181,7 +181,7 @@ class Pipeline:
 
 
 def _names() -> Iterator[str]:
-    """Yield what looks like the name of a header or of a parameter in all that acts on requests."""
+    """Yield possible names of headers and parameters in all code that acts on requests."""
     for name, module in list(sys.modules.items()):
         if name == _RULES or not name.startswith(_ACTS) or not getattr(module, "__file__", None):
             continue

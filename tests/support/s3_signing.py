@@ -37,13 +37,13 @@ class Wire:
         return {"method": self.method, "path": self.target, "headers": self.headers, "body": self.body}
 
     def plus(self, *headers: tuple[str, str], query: tuple[tuple[str, str], ...] = ()) -> Wire:
-        """Return it with what its signature does not cover."""
+        """Return it with additions that its signature does not cover."""
         return replace(self, headers=(*self.headers, *headers), query=(*self.query, *query))
 
 
 @dataclass(frozen=True)
 class Signer:
-    """Somebody with a key. at_s: the time of all signatures, since the epoch, if it is not the present one."""
+    """A user with a key. at_s: the time of all signatures, since the epoch, if it is not the present one."""
 
     access_key: str
     secret: str
@@ -57,7 +57,7 @@ class Signer:
         return f"{at[:8]}/{self.region}/s3/aws4_request"
 
     def url(self, wire: Wire, *signed: tuple[str, str], names: str | None = None, expires: str = "600") -> Wire:
-        """Return a presigned request. signed: headers that it covers beside the host."""
+        """Return a presigned request. signed: additional headers that it covers, besides the host."""
         at, wire = _utc(self._now_s()), replace(wire, headers=(*wire.headers, *signed))
         covered = names if names is not None else ";".join(sorted(n.lower() for n, _ in wire.headers))
         query = (

@@ -1,4 +1,4 @@
-"""What the scheduler decides, as digests that a change of the code's form must leave as they are.
+"""Decisions of the scheduler, as digests that refactorings must not change.
 
 A change of behaviour records them anew, and its commit says why: `python -m tests.support.same_as_before`, with
 ZOE_TEST_DATA set.
@@ -34,14 +34,14 @@ APPLICATIONS = 60
 # Of the cells of one seed, every so manieth; they are of all parts.
 STUDY_STEP = 11
 JOURNAL_MAX = 100_000
-# Texts for people may be put better.
+# Texts for people may improve.
 _WORDS = frozenset({"sentence", "hint", "message"})
 _NOTHING: tuple[Any, ...] = (None, False, "", [], (), {})
 Digests = dict[str, str]
 
 
 def plans() -> Digests:
-    """Of a plan for each of 500 random snapshots, each with a random policy."""
+    """Return the plans of 500 random snapshots, each with a random policy."""
     found = {}
     for seed in range(SNAPSHOTS):
         chance = random.Random(seed)
@@ -50,7 +50,7 @@ def plans() -> Digests:
 
 
 def journals() -> Digests:
-    """Of the journal of a run with faults for each of several policies, with changes in sets as a master makes them."""
+    """Return the journals of a run with faults for several policies, with changes in sets like a master's."""
     return {f"run {seed}": _journal(seed) for seed in range(len(POLICIES))}
 
 
@@ -64,14 +64,14 @@ def _journal(seed: int) -> str:
 
 
 def study() -> Digests:
-    """Of rows of the scheduling study."""
+    """Return rows of the scheduling study."""
     some = [*cells(1), *sharing_cells(1)][::STUDY_STEP]
     rows = (_without_seconds(run_cell(cell, APPLICATIONS)) for cell in some)
     return {f"{number} ({cell.part})": digest(row) for number, (cell, row) in enumerate(zip(some, rows, strict=True))}
 
 
 def starts(runs: Iterable[Run]) -> str:
-    """Of when the jobs of a log began and ended."""
+    """Return when the jobs of a log began and ended."""
     return digest(sorted((run.job.id, round(run.start_s, 3), round(run.end_s, 3)) for run in runs))
 
 
@@ -83,13 +83,13 @@ RECORDED: Mapping[str, Callable[[], Digests]] = {
 
 
 def recorded(kind: str) -> Digests:
-    """What is kept of this kind."""
+    """Return the recorded values of this kind."""
     kept: Digests = json.loads(FILE.read_text())[kind]
     return kept
 
 
 def digest(value: Any) -> str:
-    """Short, and the same for equal JSON."""
+    """Return a short text, equal for equal JSON."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -112,7 +112,7 @@ def _entry(entry: JournalEntry) -> Any:
 
 
 def _wordless(value: Any) -> Any:
-    """Without texts for people and without what is empty or false, as a new field is where it says nothing."""
+    """Remove texts for people, and empty or false values, such as a new field without effect."""
     if isinstance(value, Mapping):
         return {key: _wordless(item) for key, item in value.items() if key not in _WORDS and item not in _NOTHING}
     return [_wordless(item) for item in value] if isinstance(value, list | tuple) else value
@@ -123,7 +123,7 @@ def _without_seconds(figures: Mapping[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    from tests.traces.test_default_policy import starts_of_logs  # which compares them with what is kept here
+    from tests.traces.test_default_policy import starts_of_logs  # it compares them with the values stored here
 
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     made = {kind: make() for kind, make in {**RECORDED, "starts": starts_of_logs}.items()}

@@ -15,7 +15,7 @@ from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.request import Request
 
 GIB = 2**30
-# For tests of what other parts of the policy do: by arrival, and nobody passes.
+# For tests of other parts of the policy: by arrival, without backfill.
 FIFO = Policy(order="fifo", backfill="none")
 
 
@@ -37,7 +37,7 @@ def queued(execution_id: str, *components: Component, at_s: float = 0.0, priorit
 
 
 def started(execution: Execution, *nodes: str) -> Execution:
-    """The execution with its services placed on these nodes, in order; what is left over stays without a node."""
+    """Return the execution with its services placed on these nodes, in order; the rest stays without a node."""
     placements = tuple(
         Placement(service_id=service.id, node=name) for service, name in zip(execution.current(), nodes, strict=False)
     )

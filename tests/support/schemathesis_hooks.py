@@ -1,6 +1,7 @@
 """Loaded by schemathesis (SCHEMATHESIS_HOOKS): bound how many cases it makes of the edges of one operation's schemas.
 
-It makes every case that a schema allows, and nested schemas like that of descriptions allow a number without end."""
+It makes every case that a schema allows, and nested schemas like that of descriptions allow unlimited ones.
+"""
 
 from __future__ import annotations
 

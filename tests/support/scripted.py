@@ -1,4 +1,4 @@
-"""A server that says exactly what it was told to, one connection after the other."""
+"""A server with scripted responses, one connection after the other."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def answer(status: str, body: bytes = b"{}", kind: str = "application/json") -> 
 
 
 class ScriptedServer:
-    """For each connection one script of pieces: bytes to send, seconds to be silent; then it hangs up.
+    """For each connection one script of pieces: bytes to send, or seconds of silence; then it hangs up.
 
-    The last script is for all connections that follow. `requests` holds what clients sent.
+    The last script is for all later connections. `requests`: bytes of clients.
     """
 
     def __init__(self, *scripts: Iterable[bytes | float]) -> None:

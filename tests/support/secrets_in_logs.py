@@ -1,4 +1,4 @@
-"""The secrets that tests make, send and receive, and the search for them in what programs log."""
+"""The secrets that tests make, send and receive, and the search for them in logs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# Shorter ones stand in texts by chance.
+# Shorter ones occur in texts by chance.
 _LETTERS_MIN = 10
 _BODY_BYTES_MAX = 1 << 16
 _FIELD = re.compile(rb'"(?:\w*password|old|new|\w*token|\w*secret)"\s*:\s*"((?:[^"\\]|\\.)*)"')
@@ -28,7 +28,7 @@ _TICKET = re.compile(rb"ticket=([\w.-]+)")
 
 
 class Secrets:
-    """What must be in no log. A secret counts from the moment on that it is noted."""
+    """Secrets that must be in no log. A secret counts from its recording on."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -37,12 +37,12 @@ class Secrets:
         self._known |= {secret for secret in secrets if len(secret) >= _LETTERS_MIN}
 
     def note_token(self, token: str) -> str:
-        """Note the secret part; the id of a token may be logged."""
+        """Record the secret part; the id of a token may be logged."""
         self.note(token, token.rsplit("_", 1)[-1])
         return token
 
     def note_files(self, directory: Path) -> None:
-        """Note keys, tokens, and passwords of databases in the files of a directory."""
+        """Record keys, tokens, and passwords of databases in the files of a directory."""
         for path in directory.rglob("*"):
             if path.is_file() and path.stat().st_size < _BODY_BYTES_MAX:
                 text = path.read_text(errors="replace")
@@ -62,7 +62,7 @@ SECRETS = Secrets()
 
 
 def check_logs(directory: Path, logs: Iterable[Path]) -> None:
-    """Fail if a log contains a secret: one that was noted, or one of those in the files of the directory."""
+    """Fail if a log contains a recorded secret, or one in the files of the directory."""
     SECRETS.note_files(directory)
     for path in logs:
         leaks = SECRETS.found_in(path.read_text(errors="replace"))
@@ -70,7 +70,7 @@ def check_logs(directory: Path, logs: Iterable[Path]) -> None:
 
 
 class Logged:
-    """Takes what the programs in this process log, from one look to the next."""
+    """Collects the logs of the programs in this process, from one check to the next."""
 
     def __init__(self) -> None:
         self.file = io.StringIO()
@@ -83,7 +83,7 @@ class Logged:
 
 
 class NotingSecrets:
-    """An application whose requests and responses are searched for secrets, which are noted."""
+    """An application whose requests and responses are searched for secrets, which are recorded."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -36,7 +36,7 @@ class Served:
 
 
 class _Server(uvicorn.Server):
-    """Ends when it is told to; uvicorn looks ten times a second whether it was."""
+    """Ends on request; uvicorn checks ten times a second."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""A Spark driver of the test's own, in the application runtime, with the properties that applications get."""
+"""A test's own Spark driver, in the application runtime, with the properties of applications."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ class SparkDriver:
     timeout_s: float = 200
 
     def run(self, program: str, *paths: str, **properties: str) -> subprocess.CompletedProcess[str]:
-        """The program after PREAMBLE, with paths; properties have underscores for dots. Fails with Spark's words."""
+        """Run the program after PREAMBLE, with paths; properties have underscores for dots. Fails with Spark's
+        error.
+        """
         command, environment = self.command(program, *paths, **properties)
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=self.timeout_s, check=False
@@ -107,7 +109,7 @@ def s3a_driver(like: SparkDriver, store: ObjectStore, login: str, directory: Pat
 
 @contextmanager
 def spark_cluster(runtime: Runtime, directory: Path) -> Iterator[str]:
-    """A standalone master and two workers, which have addresses of their own: Spark speculates on other hosts only."""
+    """A standalone master and two workers, with separate addresses: Spark speculates on other hosts only."""
     environment = {
         **runtime.environment,
         "PATH": ":".join(runtime.path),

@@ -1,4 +1,4 @@
-"""What Spark reads of plain bytes, and of what a view's filter delivers of them: many cases at once."""
+"""Spark's results for plain bytes, and for the output of a view's filter: many cases at once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PROPERTIES = {
 
 @dataclass
 class Group:
-    """Files that are read in the same way; each of them is a case."""
+    """Files read in the same way; each of them is a case."""
 
     asked: Pushdown
     csv: CsvInput
@@ -50,7 +50,7 @@ class Group:
 
 
 def group_of(seed: int, files: int) -> Group:
-    """At random, with predicates that look at any column."""
+    """Return a random group, with predicates on any column."""
     chance = random.Random(seed)
     types = random_types(chance)
     wanted = chance.choice([("b",), ("c", "a"), ("a",), ("a", "b", "c"), ("a", "b", "c"), ()])
@@ -77,7 +77,7 @@ def group_of(seed: int, files: int) -> Group:
 
 
 def compared(groups: Sequence[Group], directory: Path) -> list[list[dict[str, Any]]]:
-    """Write all files; the entries for PROGRAM: of each group how its plain objects and its views are read."""
+    """Write all files; return the entries for PROGRAM: how to read the plain objects and the views of each group."""
     return [list(_entries(group, directory / f"{number:04d}")) for number, group in enumerate(groups)]
 
 
@@ -101,13 +101,13 @@ def _entries(group: Group, directory: Path) -> Iterator[dict[str, Any]]:
 
 
 def delivered_rows(group: Group) -> int:
-    """How many records a view delivers of its files."""
+    """Return how many records a view delivers of its files."""
     part = selection(group, delivered_columns(group), 0, None)
     return sum(b"".join(selected([body], part)).count(b"\n") for body in group.files)
 
 
 def delivered_columns(group: Group) -> tuple[str, ...]:
-    """Those of the view, in order; none is all."""
+    """Return those of the view, in order; none is all."""
     looked_at = sorted(columns(parse(group.asked.where))) if group.asked.where else []
     return tuple(dict.fromkeys((*group.asked.columns, *looked_at))) if group.asked.columns else ()
 
@@ -118,7 +118,7 @@ def selection(group: Group, delivered: tuple[str, ...], start: int, end: int | N
 
 
 def differences(answers: str, groups: Sequence[Group]) -> list[tuple[Group, dict[str, Any]]]:
-    """The groups of which Spark reads other rows through the view."""
+    """Return the groups with different rows through the view."""
     found = json.loads(answers)
     assert len(found) == len(groups)
     return [(group, one) for group, one in zip(groups, found, strict=True) if one["missing"] or one["surplus"]]

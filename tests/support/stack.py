@@ -1,4 +1,4 @@
-"""The whole of Zoe on one machine, mostly without Spark, for tests that want nothing faked."""
+"""The whole of Zoe on one machine, mostly without Spark, for tests with real parts only."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class ForkedStack(Stack):
             output = Path(f"/proc/{os.getpid()}/fd/{log}")
             variables = {**clean_environment(), "ZOE_CONFIG": str(self.config_file)}
             process = Forked(module, variables, output, self.home.path)
-            # The copier of the log ends when nobody has the pipe.
+            # The copier of the log ends when the pipe is closed.
             until(lambda: _writes_to(process.pid, output))
         return cast("subprocess.Popen[bytes]", process)
 
 
 def _writes_to(pid: int, output: Path) -> bool:
-    """Return whether a process writes its errors there, or has ended, as an API does whose port was just taken."""
+    """Return whether a process writes its errors there, or has ended, like an API whose port was just taken."""
     try:
         return Path(f"/proc/{pid}/fd/2").readlink() == output.readlink()
     except FileNotFoundError:
@@ -75,7 +75,7 @@ def stack() -> Iterator[Stack]:
 
 
 def environment(stack: Stack) -> dict[str, str]:
-    """What a user of this stack exports, with `zoe` on the PATH."""
+    """Return the environment of a user of this stack, with `zoe` on the PATH."""
     path = f"{ZOE.parent}{os.pathsep}{os.environ['PATH']}"
     clean = {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
     return {**clean, "PATH": path, "ZOE_URL": stack.url, "ZOE_TOKEN_FILE": str(stack.token_file)}

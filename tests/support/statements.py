@@ -1,4 +1,4 @@
-"""What a store asks its database: the statements of a piece of work, and the rows that they read."""
+"""Statements of a store to its database, and the rows that they read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def statements_of(store: PostgresStore) -> Iterator[list[Statement]]:
 
 
 def rows_read(url: str, statements: list[Statement]) -> int:
-    """Rows that PostgreSQL takes from tables and indexes for these questions, those that a filter drops included."""
+    """Return the rows that PostgreSQL reads from tables and indexes for these queries, including filtered ones."""
     with closing(connect(url)) as connection, connection.cursor() as cursor:
         total = 0
         for statement, parameters in statements:
@@ -71,9 +71,9 @@ _COPIES = """
 
 
 def copy_execution(url: str, execution_id: str, count: int, analyze: bool = True) -> None:
-    """Make so many older copies of an execution with its services and its journal, each a second before the next.
+    """Make this many older copies of an execution with its services and its journal, each a second before the next.
 
-    Without `analyze`, the server does not know yet how many there are.
+    Without `analyze`, the server does not know their number yet.
     """
     with closing(connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute(_COPIES.format(id=execution_id, count=count))

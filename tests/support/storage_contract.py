@@ -1,4 +1,4 @@
-"""What every storage controller must do, whoever is behind it: inherit the tests and give the fixture."""
+"""Contract of every storage controller: inherit the tests and provide the fixture."""
 
 from __future__ import annotations
 

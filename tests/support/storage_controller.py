@@ -47,7 +47,7 @@ SAMPLE = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05, 10**8, ("id", "kw
 
 @dataclass
 class Served:
-    """A controller that is up. `made` and `removed` are the views that Swift was asked for."""
+    """A running controller. `made` and `removed`: views requested of Swift."""
 
     url: str
     engine: sa.Engine
@@ -60,15 +60,15 @@ class Served:
     refuses: Refused | None = None
     strangers: set[str] = field(default_factory=set)
     proxies: dict[str, int] = field(default_factory=dict)
-    """What each proxy can move; told before the first request."""
+    """Maximum transfer of each proxy; reported before the first request."""
     hosted_by: dict[str, frozenset[str]] = field(default_factory=dict)
     silent_s: dict[str, float] = field(default_factory=dict)
-    """By proxy, its filters, and for how long it has not reported."""
+    """By proxy, its filters, and how long it has not reported."""
     supervisor: Supervisor = field(default_factory=Supervisor)
     readings: dict[str, Reading] = field(default_factory=dict)
     active: dict[str, bool] = field(default_factory=dict)
     rule_metrics: dict[int, dict[str, float]] = field(default_factory=dict)
-    """What controllers did, values of added metrics, which rules hold, and by which values."""
+    """Return actions of controllers, values of added metrics, active rules, and the values they compare."""
     keeps: set[str] = field(default_factory=set)
     """Ids of views that Swift does not remove."""
     making: threading.Event | None = None

@@ -1,4 +1,4 @@
-"""What the contract tests of stores share: how they open a store, and events that any fresh execution can take."""
+"""Shared by the contract tests of stores: opening a store, and events that any fresh execution can take."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ SECRET = secrets.token_hex(24)
 
 
 def secret_file(apart: Path, account: Account | None) -> str:
-    """A place where the store's servers can read the secret."""
+    """Return a path where the store's servers can read the secret."""
     path = apart / "executions.secret"
     path.write_text(SECRET + "\n")
     path.chmod(0o600)

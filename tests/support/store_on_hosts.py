@@ -17,7 +17,7 @@ _NEAR_PORT = 8080
 
 
 class StoreOnHosts(ObjectStore):
-    """`auth_url` is of the proxy beside them, `near_url` leads each host to its own one."""
+    """`auth_url`: of the proxy beside them, `near_url`: leads each host to its own one."""
 
     def __init__(self, home: Home, directory: Path, configuration: StoreConfiguration, hosts: Hosts) -> None:
         super().__init__(home, directory, configuration)

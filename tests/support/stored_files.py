@@ -1,4 +1,4 @@
-"""Files of an object store's disks, changed as somebody can who has access to them."""
+"""Files of an object store's disks, changed by an attacker with access to them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ NOBODY_LISTENS = "postgresql+psycopg2://zoe@/zoe?host=/nonexistent"
 
 @pytest.fixture(params=["memory", "postgres"])
 def open_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
-    """Opens one more handle on the same state, as another process would."""
+    """Opens one more handle on the same state, like another process."""
     opened: list[ExecutionStore] = []
     make: Callable[[], ExecutionStore]
     if request.param == "memory":
@@ -58,7 +58,7 @@ def bounded_store(postgres_url: str) -> Iterator[PostgresStore]:
 
 @pytest.fixture
 def open_accounts(postgres_url: str) -> Iterator[OpenAccounts]:
-    """Opens one more handle on the same accounts, as another process would."""
+    """Opens one more handle on the same accounts, like another process."""
     with ExitStack() as opened:
         yield lambda: opened.enter_context(closing(PostgresStore(postgres_url, LIMITS))).accounts
 
@@ -77,7 +77,7 @@ def add_tenant(store: ExecutionStore, name: str) -> None:
 
 @pytest.fixture(params=["memory", "postgres"])
 def unreachable_store(request: pytest.FixtureRequest) -> Iterator[ExecutionStore]:
-    """A store whose database is not there."""
+    """A store with an absent database."""
     if request.param == "memory":
         memory = MemoryStore()
         memory.available = False

@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote, as their authors ship them: swift-bench and python-swiftclient."""
+"""Clients of other projects, as their authors ship them: swift-bench and python-swiftclient."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FINAL = re.compile(r"(\d+) (PUTS|GETS|DEL) \*\*FINAL\*\* \[(\d+) failures\], ([
 
 @dataclass(frozen=True)
 class Final:
-    """What swift-bench says at the end of a phase."""
+    """The final report of a phase of swift-bench."""
 
     done: int
     failures: int
@@ -26,7 +26,7 @@ class Final:
 
 
 def swift_bench(store: ObjectStore, user: StoreUser, objects: int, size: int, concurrency: int) -> dict[str, Final]:
-    """Puts, gets and deletes of so many objects."""
+    """Put, get and delete this many objects."""
     options = {"-c": concurrency, "-s": size, "-n": objects, "-g": objects}
     numbers = [str(word) for pair in options.items() for word in pair]
     done = run("swift-bench", "-A", store.auth_url, "-U", user.login, "-K", user.key, *numbers)
@@ -37,12 +37,12 @@ def swift_bench(store: ObjectStore, user: StoreUser, objects: int, size: int, co
 
 
 def swift_client(store: ObjectStore, user: StoreUser, *arguments: str, cwd: Path) -> str:
-    """What `swift` prints."""
+    """Return the output of `swift`."""
     return run("swift", "-A", store.auth_url, "-U", user.login, "-K", user.key, *arguments, cwd=cwd).stdout
 
 
 def run(program: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """A program of Swift's environment; fails with its words."""
+    """Run a program of Swift's environment; fail with its error."""
     path = ensure_swift(Home.find(CLONE)) / "bin" / program
     command = [str(path.with_name("python")), "-W", "ignore", str(path), *arguments]
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)

@@ -27,7 +27,7 @@ _CAP_SYS_ADMIN = 21
 
 
 def need_swarm() -> None:
-    """Skip, with the reason's name, where no engines can run in namespaces of their own."""
+    """Skip, with a reason, where no engines can run in namespaces of their own."""
     need_root()
     status = Path("/proc/self/status").read_text().splitlines()
     capabilities = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff"))

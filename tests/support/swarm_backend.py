@@ -95,7 +95,7 @@ class SwarmHarness:
             gc.collect()  # a connection that was left open is a warning here, in the test that left it
 
     def finish(self) -> None:
-        """End everything, forget it, and check that nothing is left of it on the swarm."""
+        """End everything, forget it, and check that no trace is left on the swarm."""
         try:
             self.backend.stop([o.service_id for o in self.backend.observe()])
             self.until(lambda: all(o.state in GONE for o in self.backend.observe()))
@@ -106,7 +106,7 @@ class SwarmHarness:
             shutil.rmtree(self.base)
 
     def left(self) -> dict[str, list[str]]:
-        """What was not there before; what an earlier test left may go meanwhile."""
+        """Return new objects; those of an earlier test may vanish meanwhile."""
         return dict(self._each_left())
 
     def _each_left(self) -> Iterator[tuple[str, list[str]]]:
@@ -116,11 +116,11 @@ class SwarmHarness:
                 yield kind, more
 
     def things(self) -> dict[str, list[str]]:
-        """Whatever may be left behind: of the swarm, and of each engine."""
+        """Return all possible remains: of the swarm, and of each engine."""
         return {kind: sorted(look()) for kind, look in self._looks()}
 
     def _looks(self) -> Iterator[tuple[str, Callable[[], list[str]]]]:
-        """By kind, what goes last first: who waits for all to be gone asks for one until it is."""
+        """By kind, the last ones first: a wait for all polls one kind until it is gone."""
         api: Any = self.cluster.manager.api
         yield "networks", lambda: [one["Name"] for one in api.networks(filters={"scope": "swarm"})]
         yield "services", lambda: [one["Spec"]["Name"] for one in api.services()]

@@ -33,7 +33,7 @@ DESCRIPTIONS = Path(__file__).resolve().parents[2] / "app_descriptions"
 needs_time = pytest.mark.skipif(not LONG, reason="long: it runs in `make test-swarm`")
 TENANT = "lab"
 OWNER = Account("lab", 5001, 5001)
-"""Whom the tenant's services run as; no image knows this user."""
+"""The user of the tenant's services; no image knows it."""
 
 
 def document(name: str) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Installation:
         )
         self.store = store or MemoryStore()
         self.api_url: str | None = None
-        """Where services reach the API; a master that begins to lead tells them."""
+        """The API's URL for services; a leading master passes it on."""
         self._count = 0
         self.master = self._lead()
 
@@ -90,7 +90,7 @@ class Installation:
         self.store.append(execution_id, [event], self.store.execution(execution_id).version, None)
 
     def until(self, execution_id: str, condition: Callable[[Execution], object], deadline_s: float) -> Execution:
-        """Tick until it is true of the execution; an execution that ended otherwise tells its story."""
+        """Tick until it is true of the execution; one that ended otherwise fails with its story."""
         end_s = time.monotonic() + deadline_s
         while not condition(self.store.execution(execution_id)):
             found = self.store.execution(execution_id)
@@ -105,7 +105,7 @@ class Installation:
         return self.until(self.submit(description), lambda execution: execution.terminal, deadline_s)
 
     def succeed(self, description: dict[str, Any], deadline_s: float) -> Execution:
-        """The same, and well."""
+        """The same, and successfully."""
         ended = self.run(description, deadline_s)
         assert ended.state is ExecutionState.SUCCEEDED, self.story(ended)
         return ended
@@ -121,7 +121,7 @@ class Installation:
         return self.until(execution_id, lambda execution: execution.terminal, 60)
 
     def address(self, execution: Execution, component: str, port: str) -> PortAddress:
-        """Where the gateway lets a request with these headers through to a proxied port."""
+        """Return the address at which the gateway forwards a request with these headers to a proxied port."""
         service = service_of(execution, component)
         found: list[PortAddress] = []
 
@@ -139,11 +139,11 @@ class Installation:
         return found[0]
 
     def output(self, execution: Execution, component: str) -> str:
-        """What the component's first service printed."""
+        """Return the output of the component's first service."""
         return self.harness.output(service_of(execution, component).id)
 
     def containers(self, execution: Execution) -> dict[str, list[dict[str, Any]]]:
-        """Node to what its engine tells of each container of the execution that runs now."""
+        """Return, by node, the engine's report on each running container of the execution."""
         found: dict[str, list[dict[str, Any]]] = {}
         for host in (host for host in self.harness.cluster.hosts if host.engine_runs):
             wanted = [f"{labels.EXECUTION}={execution.id}", labels.SERVICES]  # its gateway is no service
@@ -155,7 +155,7 @@ class Installation:
         return {node: containers for node, containers in found.items() if containers}
 
     def story(self, execution: Execution) -> str:
-        """States, and the end of what each service printed that was started."""
+        """Return states, and the end of the output of each started service."""
         told = [f"{execution.state} {execution.message}"]
         for service in (one for one in execution.services if one.node is not None):
             told.append(f"--- {service.name} on {service.node} {service.cause} {service.message}")

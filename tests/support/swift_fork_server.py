@@ -43,12 +43,12 @@ MESSAGE_BYTES_MAX = 1 << 16
 def _import_all() -> None:
     """As the programs do: the servers, then eventlet's patches, then what configurations name.
 
-    Patching looks for locks in all that is imported, which takes each process more CPU time than the rest of its start.
+    Patching searches all imported modules for locks, which takes each process more CPU time than the rest of its start.
     """
     for name in _SERVERS:
         importlib.import_module(f"swift.{name}.server")
     importlib.import_module("swift.common.utils").monkey_patch()
-    # Each process makes a hub of its own, as those that share one's descriptor would get each other's events.
+    # Each process makes its own hub, as those that share a descriptor would get each other's events.
     importlib.import_module("eventlet.hubs").use_hub()
     names = [f"swift.common.middleware.{name}" for name in _MIDDLEWARE]
     names += [f"storage_filters.{name}" for name in _FILTERS]
@@ -60,7 +60,7 @@ def _import_all() -> None:
 
 
 def _serve(line: socket.socket) -> dict[str, Any] | None:
-    """Answer until nobody asks any more, and end what runs then; in a forked process, return what it is to run."""
+    """Serve until the last client is gone, then end running processes; in a forked process, return its program."""
     running: dict[int, int | None] = {}
     while True:
         message, logs, _, _ = socket.recv_fds(line, MESSAGE_BYTES_MAX, 1)
@@ -90,7 +90,7 @@ def _serve(line: socket.socket) -> dict[str, Any] | None:
 
 
 def _become(log: int, uid: int | None, gid: int | None) -> None:
-    """Take the identity and the output of the process that is asked for."""
+    """Take the identity and the output of the requested process."""
     if uid is not None and gid is not None:
         os.setgroups([])
         os.setgid(gid)
@@ -104,7 +104,7 @@ def _become(log: int, uid: int | None, gid: int | None) -> None:
 
 
 if __name__ == "__main__":
-    # Both reach whole groups, while tests still need it to end what they began. It ends with its socket.
+    # Both signals reach whole groups, while tests still need it to end their processes. It ends with its socket.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with socket.socket(fileno=int(sys.argv[1])) as line_:  # made before eventlet's patches, which it is to do without

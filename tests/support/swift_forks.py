@@ -1,6 +1,6 @@
 """Swift's servers as processes that begin with everything imported, which is most of the CPU time of their start.
 
-What they do is what they do when they are executed, with configurations, accounts and logs of their own.
+They behave like executed programs, with separate configurations, accounts and logs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ForkedStore(ObjectStore):
         if rest[0] != "-c":
             super()._spawn(name, command)
             return
-        # Without a copier, which bounds the file: it is a program of its own, and costs as much as the server's start.
+        # Without a copier, which limits the file: it is a separate program, and costs as much as the server's start.
         with (self.directory / f"{name}.log").open("ab") as log:
             process = ForkedScript(forks(python), rest[1], rest[2:], (self._uid, self._gid), log.fileno())
         self._processes[name] = cast("subprocess.Popen[bytes]", process)

@@ -19,7 +19,7 @@ _open: list[socket.socket] = []
 
 @contextmanager
 def all_closed() -> Iterator[None]:
-    """Close at the end what was opened meanwhile."""
+    """Close new terminals at the end."""
     try:
         yield
     finally:
@@ -28,12 +28,12 @@ def all_closed() -> Iterator[None]:
 
 
 def keep_open(*connections: socket.socket) -> None:
-    """Have these closed, too."""
+    """Close these at the end, too."""
     _open.extend(connections)
 
 
 class Talk:
-    """The client of one terminal, which takes all output unless it is told otherwise."""
+    """The client of one terminal, which takes all output unless the test stops it."""
 
     def __init__(self, endpoint: Endpoint, secret: str | None = None) -> None:
         self.socket = socket.create_connection((endpoint.host, endpoint.port), 30)

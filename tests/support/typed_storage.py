@@ -1,4 +1,4 @@
-"""`zoe storage`, as it is typed, from API and controller to the proxy."""
+"""`zoe storage` as typed, from API and controller to the proxy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ Typed = Callable[..., tuple[int, str]]
 
 @contextmanager
 def typed_storage(whole: Whole, database: str, home: Path) -> Iterator[tuple[Typed, Api]]:
-    """What runs the command, as an admin unless `token` is given, and returns its exit code and all that it printed."""
+    """Return a function that runs the command, as an admin unless `token` is given, and returns its exit code and
+    output.
+    """
     api = Api(database, **settings_of(whole, home))
     try:
 

@@ -1,4 +1,4 @@
-"""An application behind the proxy: a real server on loopback that tells what it was asked."""
+"""An application behind the proxy: a real server on loopback that returns the request it got."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ async def away(request: Request) -> Response:
 
 
 async def doubled(request: Request) -> Response:
-    """To a path of its own that reads like another host."""
+    """Redirect to a path of its own that reads like another host."""
     answer = Response(status_code=302)
     answer.raw_headers.append((b"location", f"http://{request.headers['host']}{request.query_params['to']}".encode()))
     return answer
 
 
 async def redirect(request: Request) -> Response:
-    """To whatever is asked for, as it is written."""
+    """Redirect to the requested target, unchanged."""
     answer = Response(status_code=302)
     answer.raw_headers.append((b"location", request.query_params["to"].encode()))
     return answer
@@ -72,7 +72,7 @@ async def slowly(_: Request) -> Response:
 
 
 async def hangs(request: Request) -> Response:
-    """Answers when its asker has left, which it counts."""
+    """Answer after the client has left, and count that."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
     request.app.state.left = getattr(request.app.state, "left", 0) + 1

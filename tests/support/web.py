@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 _OF_COLOURS = ["color-contrast", "link-in-text-block"]
 WAIT_MS = 30_000
-# What browsers say by themselves of every answer that is a refusal, which pages handle.
+# Messages of browsers about every refusal, which pages handle.
 _OF_ANSWERS = "Failed to load resource"
 # Answers that come for ever.
 _STREAM = re.compile(r"/api/v1/events|/logs/stream")
@@ -46,10 +46,10 @@ SMALL = """() => [...document.querySelectorAll('a, button, input, select, summar
 
 @contextlib.contextmanager
 def chromium(playwright: Playwright, name: str = "chromium-headless-shell") -> Iterator[Browser]:
-    """Chromium without windows; `chromium` can do all that users' browsers do, in 1.6 times the CPU time."""
+    """Chromium without windows; `chromium` has all features of users' browsers, in 1.6 times the CPU time."""
     program = need_program(name)
     expect.set_options(timeout=WAIT_MS)
-    # The sandbox of its own needs rights that root in a container lacks; only pages of ours are opened.
+    # Its sandbox needs rights that root in a container lacks; only pages of ours are opened.
     browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
     try:
         yield browser
@@ -58,7 +58,7 @@ def chromium(playwright: Playwright, name: str = "chromium-headless-shell") -> I
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """A window of a desk, with nothing kept from others."""
+    """Return a desktop window without shared state."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
     context.set_default_timeout(WAIT_MS)
     return context
@@ -66,7 +66,7 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 
 @dataclass
 class Visitor:
-    """Somebody with a browser window; what goes wrong in it is kept."""
+    """A visitor with a browser window; its errors are recorded."""
 
     context: BrowserContext
     page: Page
@@ -80,7 +80,7 @@ class Visitor:
 
     @classmethod
     def within(cls, context: BrowserContext, url: str) -> Visitor:
-        """With a page of their own in a browser that others have used."""
+        """Yield a visitor with a new page in a browser that others have used."""
         visitor = cls(context, context.new_page(), url)
         visitor.page.on("console", visitor._on_console)
         visitor.page.on("pageerror", lambda error: visitor.errors.append(str(error)))
@@ -102,7 +102,7 @@ class Visitor:
             self.errors.append(message.text)
 
     def _on_response(self, answer: Response) -> None:
-        """The API may refuse; the pages' own files must be there."""
+        """The API may refuse; the pages' own files must exist."""
         if answer.status >= 400 and "/api/" not in answer.url:
             self.errors.append(f"{answer.status} {answer.url}")
 
@@ -111,7 +111,7 @@ class Visitor:
         return self.page
 
     def settled(self) -> None:
-        """Wait until the page has what it asked for, has drawn it, and asks for nothing more because of it."""
+        """Wait until the page has its data, has drawn it, and sends no further requests."""
         until(self._is_settled, lambda: [request.url for request in self._under_way])
 
     def _is_settled(self) -> bool:
@@ -124,7 +124,7 @@ class Visitor:
         return self._there()
 
     def home(self) -> Page:
-        """The first page, once it knows who is signed in."""
+        """Open the first page, once it knows the signed-in user."""
         self.open()
         return self._there()
 
@@ -138,7 +138,7 @@ class Visitor:
         self.page.get_by_role("button", name="Sign in", exact=True).click()
 
     def launch(self, application: dict[str, Any]) -> str:
-        """By the editor, as a user pastes a description; the execution's id."""
+        """Launch by the editor, as a user pastes a description; return the execution's id."""
         self.open("/new")
         editor = self.page.get_by_label("Description as JSON", exact=True)
         editor.click()
@@ -149,12 +149,12 @@ class Visitor:
         return self.page.url.rsplit("/", 1)[-1]
 
     def violations(self) -> list[str]:
-        """What axe finds against accessibility."""
+        """Return axe's findings about accessibility."""
         self.page.evaluate(AXE.read_text("utf-8"))
         return self._found({})
 
     def violations_in_the_dark(self) -> list[str]:
-        """What it finds against the colours of the same page in the dark, where nothing else is different; after
+        """Return violations in the dark colours of the same page, where nothing else differs; call it after
         `violations`.
         """
         self.page.emulate_media(color_scheme="dark")
@@ -173,7 +173,7 @@ class Visitor:
 class UserBrowser:
     """The browser of one user, in which tests are visitors one after the other: another one for each costs a second.
 
-    Each begins with a new page, and with what the browser keeps right after signing in.
+    Each begins with a new page, and with the browser's state right after signing in.
     """
 
     def __init__(self, browser: Browser, url: str, user: str, password: str) -> None:
@@ -183,7 +183,7 @@ class UserBrowser:
         self._kept: StorageState | None = None
 
     def visitor(self) -> Visitor:
-        """The next one, signed in; the page shows nothing of Zoe's yet."""
+        """Return the next one, signed in; the page is empty."""
         self._forget()
         visitor = Visitor.within(self._context, self._url)
         if self._kept is None or not self._resumed(visitor.page, self._kept):
@@ -204,7 +204,7 @@ class UserBrowser:
         self._context.clear_cookies()
 
     def _resumed(self, page: Page, kept: StorageState) -> bool:
-        """Whether the session goes on: a test may have ended it."""
+        """Return whether the session continues: a test may have ended it."""
         self._context.add_cookies(kept["cookies"])  # type: ignore[arg-type] # as they were given
         answer = page.goto(f"{self._url}/api/v1/me")  # of the pages' origin, and without a program
         entries = [entry for origin in kept["origins"] for entry in origin["localStorage"]]
@@ -220,7 +220,7 @@ class UserBrowser:
 
 
 def fits(phone: Visitor) -> None:
-    """Nothing of the page scrolls sideways but output, which has lines of any length; all controls are large enough."""
+    """Return whether only output scrolls sideways, which has lines of any length, and all controls are large enough."""
     phone.settled()
     wide = "[...document.querySelectorAll('main *, header *')].filter(one => one.scrollWidth > one.clientWidth + 1"
     wide += " && ['auto', 'scroll'].includes(getComputedStyle(one).overflowX) && one.role !== 'log')"
@@ -233,6 +233,6 @@ def fits(phone: Visitor) -> None:
 
 
 def counted_clicks(page: Page) -> Callable[[], int]:
-    """Count what a hand clicks from now on, in a page that is not loaded again; return what gives the number."""
+    """Count clicks from now on, in a page that is not loaded again; return a function that returns the number."""
     page.evaluate("window.clicks = 0; addEventListener('click', one => { clicks += one.isTrusted }, true)")
     return lambda: int(page.evaluate("window.clicks"))

@@ -65,8 +65,8 @@ def keyring(apart: Path, account: Account | None) -> str:
 def whole_storage(
     database_url: str, capacity: int = CAPACITY, further: Mapping[str, object] | None = None, **changes: Any
 ) -> Iterator[Whole]:
-    """`capacity` is what it can move and promise each way, in bytes per second; `further` are settings of the
-    controller, `changes` are of the store.
+    """`capacity`: maximum transfer and guarantees each way, in bytes per second; `further`: settings of the controller,
+    `changes`: of the store.
     """
     sites: list[ControllerSite] = []
 
@@ -91,7 +91,7 @@ def whole_storage(
 
 
 def settings_of(whole: Whole, directory: Path) -> dict[str, Any]:
-    """The settings of a master or an API that asks the controller; its token is in a file of the directory."""
+    """Return the settings of a master or an API with the controller; its token is in a file of the directory."""
     token_file = directory / "zoe-token"
     token_file.write_text(TOKEN)
     return {"storage_url": whole.url, "storage_token_file": str(token_file), "storage_interval_s": 0.5}

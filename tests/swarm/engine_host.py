@@ -14,7 +14,7 @@ import docker
 
 DISK_BYTES = 6 * 2**30
 ENGINE_DEADLINE_S = 40.0
-# What runs in the namespaces from the first moment: it mounts the data root and stays as their first process.
+# First process of the namespaces: it mounts the data root and stays.
 _HOLDER = """
 set -e
 hostname "$1"
@@ -93,11 +93,11 @@ class EngineHost:
         self.inside("ip", "link", "set", "eth0", "up")
 
     def unplug(self) -> None:
-        """Part this machine from all others."""
+        """Disconnect this machine from all others."""
         _run("ip", "link", "set", self._cable, "down")
 
     def plug(self) -> None:
-        """Mend what `unplug` did."""
+        """Undo `unplug`."""
         _run("ip", "link", "set", self._cable, "up")
 
     def inside(self, *command: str) -> bytes:
@@ -158,7 +158,7 @@ class EngineHost:
         self._engine.wait(60)
 
     def close(self) -> None:
-        """Let go of what is held here of a machine that is gone."""
+        """Release resources held here for a machine that is gone."""
         self.api.close()
         assert self.holder.stdout is not None
         self.holder.stdout.close()

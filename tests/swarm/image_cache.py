@@ -1,4 +1,4 @@
-"""Archives of images, kept under the hash of what went into them, so that only the first run builds."""
+"""Archives of images, stored under the hash of their inputs, so that only the first run builds."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def _make(name: str) -> None:
 
 
 def put(engine: Engine, name: str, save: bool = False) -> None:
-    """An image into an engine that lacks it: from its archive, from the engine that `docker` speaks to, or from what it
-    is made of, then with an archive if `save`; or BuildError. The caller holds the lock, `alone`.
+    """Load an image into an engine that lacks it: from its archive, from the engine that `docker` speaks to, or built,
+    then with an archive if `save`; or BuildError. The caller holds the lock, `alone`.
     """
     if up_to_date(engine, name):
         return

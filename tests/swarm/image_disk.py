@@ -27,12 +27,14 @@ IMAGES = ("base", "gateway", "mpi", "spark", "jupyter-spark", "server")
 _UNUSED_S = 6 * 3600.0
 _BYTES = 12 * 2**30
 """The images that are replaced stay while those instead of them are built on their layers; holes take no room."""
-# What is an engine's own: its identity, and the networks of the machine it was on.
+# An engine's own state: its identity, and the networks of its former machine.
 _OWN = ("engine-id", "network", "runtimes", "tmp")
 
 
 def image_disk() -> Path | None:
-    """Its file, made if it is not there; None where an image cannot be built, which tests that need it tell."""
+    """Return its file, made if it does not exist; None where an image cannot be built, which the tests that need it
+    report.
+    """
     path = directory() / f"disk-{_key()}.ext4"
     with alone():
         if not path.exists():
@@ -78,7 +80,7 @@ def _make(path: Path) -> None:
         for name in IMAGES:
             put(engine, name)
         put_stand_ins(engine)
-        engine.run(["docker", "image", "prune", "--force"], "prune-disk")  # what was replaced
+        engine.run(["docker", "image", "prune", "--force"], "prune-disk")  # replaced images
         host.end_engine()
         for name in _OWN:
             host.inside("rm", "-rf", str(host.base / "data" / name))

@@ -1,4 +1,4 @@
-"""Batch scripts of Slurm over several engines: steps cross nodes, and nobody without the secret gets in."""
+"""Batch scripts of Slurm over several engines: steps cross nodes, and clients without the secret are refused."""
 
 from __future__ import annotations
 

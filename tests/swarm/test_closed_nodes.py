@@ -1,4 +1,4 @@
-"""Closed nodes: what containers reach of their nodes is told, and after the script nothing that they should not."""
+"""Closed nodes: reachable ports are reported, and after the script none remain except allowed ones."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def looking(request: pytest.FixtureRequest, swarm: Cluster) -> Iterator[SwarmHar
 
 
 def warnings(harness: SwarmHarness) -> dict[str, str]:
-    """What stands in `zoe nodes` once every node has told."""
+    """Return the warnings in `zoe nodes` once every node has reported."""
     harness.reopen()
     harness.until(lambda: len(harness.backend._exposure._warnings) == 3)
     assert all(node.ready for node in harness.backend.nodes())

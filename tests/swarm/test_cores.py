@@ -20,7 +20,7 @@ SECONDS, TOLERANCE = (20.0, 0.1) if LONG else (3.0, 0.2)
 
 
 def test_services_that_compete_get_what_they_have_reserved(harness: SwarmHarness, swarm: Cluster) -> None:
-    """All spin on one core; the test looks at their shares of what both get, because other tests run beside."""
+    """All spin on one core; the test compares shares of their sum, because other tests run beside."""
     api: Any = swarm.host("node-2").api
     for service, cores_milli in RESERVED.items():
         component = small(SPIN, name=service[2], reservation=Resources(cores_milli, 32 * MIB), cores_limit_milli=None)

@@ -1,4 +1,4 @@
-"""Components with devices that join a network: a rejection in between is told before, and tried again."""
+"""Components with devices that join a network: an expected rejection, and a retry."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from zoe_master.backends.swarm.spec.naming import labels
 
 EXECUTIONS = 16
 AWAY_S = 20.0
-"""How long what went stays away, where it comes back: longer than Swarm needs to call a node down."""
+"""How long an object stays away before it returns: longer than Swarm needs to call a node down."""
 
 
 def job(number: int) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def drive(installation: Installation, until_s: float) -> None:
 
 
 def submit_while(installation: Installation, away: Any, back: Any) -> Sequence[Execution]:
-    """Submit some, let something go, submit the rest, let it come back; what became of all."""
+    """Submit some, remove an engine, submit the rest, let it return; return the results of all."""
     installation.store.set_policy(Policy(retry_backoff_s=0.5), 0, time.time(), "test")
     ids = [installation.submit(job(number)) for number in range(EXECUTIONS // 2)]
     drive(installation, time.monotonic() + 0.5)

@@ -1,4 +1,4 @@
-"""Engines that fail name addresses and Python's exceptions; members are told neither, by any route."""
+"""Errors of engines contain addresses and Python's exceptions; members see neither, on any route."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Asked:
         self._server.close()
 
     def answers(self, role: str, execution: Execution) -> dict[str, str]:
-        """Every GET route of the API with what it says; those of an execution about this one."""
+        """Yield every GET route of the API with its response; those of an execution for this one."""
         said = {}
         headers = {"Authorization": f"Bearer {self.tokens[role]}"}
         service = execution.services[-1]
@@ -176,7 +176,7 @@ def test_engines_that_do_not_answer(
 
 
 def seen_to_fail(installation: Installation, running: str, starting: str, node: str) -> bool:
-    """Whether the node is known to be away, and what was to start has met it."""
+    """Return whether the node is known to be away, and the pending start has met it."""
     away = not next(one for one in installation.harness.backend.nodes() if one.name == node).ready
     services = installation.store.execution(starting).services
     return away and any(service.message for service in services)

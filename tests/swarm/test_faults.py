@@ -74,7 +74,7 @@ def test_output_is_kept_of_what_ends_while_its_engine_is_silent(harness: SwarmHa
     harness.reach(SERVICE, ObservedState.READY)
     host.inside("iptables", "-I", *refused)
     try:
-        # What is kept alive of its connections is refused as well.
+        # Existing connections are refused as well.
         harness.until(lambda: not node_of(harness, "node-2").ready)
         assert harness.reach(SERVICE, ObservedState.ENDED).exit_code == 0
         harness.backend.forget([SERVICE])
@@ -114,7 +114,7 @@ def test_draining_a_node_stops_its_services_as_the_platforms_doing(harness: Swar
 
 @pytest.mark.parametrize("replicas", [[3, 1], [3, 0]])
 def test_somebody_scales_a_swarm_service(harness: SwarmHarness, swarm: Cluster, replicas: list[int]) -> None:
-    """Tasks that are no service of ours are ended, the node's news go on, and an end is told as one."""
+    """Tasks that are no service of ours are ended, the node's events continue, and an end is reported once."""
     harness.start(small("exec sleep 1000"), SERVICE, "node-2")
     harness.reach(SERVICE, ObservedState.READY)
     name, node = group_name(harness.settings.installation, "c", [SERVICE]), swarm.host("node-2")
@@ -280,7 +280,7 @@ def test_who_ends_a_container_by_hand_has_killed_it(harness: SwarmHarness, swarm
         assert "its container on node-2 was ended from outside" in ended.message
     for service in by_itself:
         ended = harness.reach(service, ObservedState.ENDED)
-        # An engine too busy to answer leaves the managers' word alone, by which 143 may be its own stop.
+        # An engine too busy to answer leaves only the managers' report, in which 143 may be its own stop.
         unknown = service.startswith("e.term") and "its engine did not answer" in ended.message
         assert ended.cause is (Cause.KILLED if unknown else Cause.EXITED)
 

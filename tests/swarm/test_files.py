@@ -1,4 +1,4 @@
-"""Files of users on real engines: a container of the user serves them, and nothing of others."""
+"""Files of users on real engines: a container of the user serves them, and no files of other users."""
 
 from __future__ import annotations
 

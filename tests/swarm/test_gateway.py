@@ -1,4 +1,4 @@
-"""Proxied ports are reached through the execution's gateway, by whoever bears its secret, and in no other way."""
+"""Proxied ports are reached through the execution's gateway, with its secret, and in no other way."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def message_of(harness: SwarmHarness, name: str) -> str:
 def test_what_cannot_be_checked_is_not_used_and_what_is_allowed_is_not_checked(
     checked: SwarmHarness, swarm: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Why it cannot be checked is told in the engine's words; what a killed master left of its checks is removed."""
+    """The reason is the engine's error; containers of a killed master's checks are removed."""
     checked.settings = replace(checked.settings, images=("none",), gateway_image="absent/gateway")
     assert not any(node.ready for node in checked.backend.nodes())
     assert all("no allowed image" in node.message for node in checked.backend.nodes())

@@ -20,7 +20,7 @@ PARTS = ("a", "b", "c")
 
 
 class Directories:
-    """An allowed directory with a/b/c in it, and one beside it whose file nobody may read through Zoe."""
+    """An allowed directory with a/b/c in it, and one beside it with a file that must not be read through Zoe."""
 
     def __init__(self, harness: SwarmHarness) -> None:
         self.harness = harness
@@ -46,7 +46,7 @@ class Directories:
         self.harness.settings = replace(self.harness.settings, workspaces_dir=self.workspaces)
 
     def reads(self, path: str) -> str:
-        """What a component reads of this path; AssertionError with the reason when it is refused."""
+        """Return the content at this path for a component; AssertionError with the reason when it is refused."""
         return self._end(small("cat /seen/file", volumes=(Volume("/seen", host_path=path),)))
 
     def reads_workspace(self) -> str:
@@ -84,7 +84,9 @@ def test_a_link_at_any_part_is_refused(directories: Directories, depth: int) -> 
 
 @pytest.mark.parametrize("depth", range(len(PARTS)))
 def test_what_a_tenant_could_replace_between_check_and_mount_is_refused(directories: Directories, depth: int) -> None:
-    """No link is there yet; who may write into a directory on the way could put one there at the right moment."""
+    """There is no link yet; a user with write access to a directory on the way could place one there at the right
+    moment.
+    """
     holder = directories.allowed.joinpath(*PARTS[:depth])
     if depth == 1:
         os.chown(holder, NOBODY, NOBODY)

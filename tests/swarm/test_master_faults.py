@@ -1,4 +1,4 @@
-"""What a master does about trouble on the swarm: who waits and why, who is tried again, who goes on."""
+"""A master during faults of the swarm: waiting executions with reasons, retries, and unaffected ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terminals in containers of real engines: what they carry, as whom, and that none leaves anything behind."""
+"""Terminals in containers of real engines: transfer, users, and cleanup."""
 
 from __future__ import annotations
 

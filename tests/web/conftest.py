@@ -39,7 +39,7 @@ def stack() -> Iterator[Stack]:
 
 @pytest.fixture
 def client(stack: Stack) -> Iterator[Client]:
-    """The admin's; what runs from before, or is left running, is cancelled."""
+    """Return the admin's client; earlier and remaining executions are cancelled."""
     with Client(stack.url, stack.token) as made:
         cancel_all(made)
         yield made

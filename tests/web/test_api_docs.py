@@ -16,7 +16,7 @@ from zoe_embedded.stack import Stack
 
 @pytest.fixture
 def stranger(browser: Browser, stack: Stack) -> Iterator[Visitor]:
-    """Nobody is signed in; a violation of the page's policy is an error of the console."""
+    """Open a page without a session; a violation of the page's policy is an error of the console."""
     visitor = Visitor.of(browser, stack.url)
     yield visitor
     visitor.close()

@@ -1,4 +1,4 @@
-"""The catalogue: found by words and tags, and what is missing here is named with the command that installs it."""
+"""The catalogue: found by words and tags, and missing entries show the command that installs them."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_every_page_is_accessible_and_fits_a_telephone(browser: Browser, stack: 
 
 
 def wrong(visitor: Visitor, name: str, pictures: Path | None) -> list[str]:
-    """What is wrong with the page that is open; on the way, its picture."""
+    """Return the errors of the open page; also take its picture."""
     page = visitor.page
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)

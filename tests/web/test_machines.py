@@ -1,4 +1,4 @@
-"""`zoe login` in a terminal, allowed in a real browser by the user who is signed in there."""
+"""`zoe login` in a terminal, allowed in a real browser by the signed-in user."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def login(stack: Stack, tmp_path: Path) -> Iterator[Login]:
 
 
 def test_a_terminal_is_allowed_after_the_sign_in_of_the_browser(browser: Browser, stack: Stack, login: Login) -> None:
-    """The address leads to the page, also through the sign-in; what is asked for is shown; the terminal goes on."""
+    """The address leads to the page, also through the sign-in; the page shows the request; the terminal continues."""
     visitor = Visitor.of(browser, stack.url)
     page = visitor.open(f"/machine?code={login.code}")
     visitor.type_password("admin", stack.password)
@@ -81,6 +81,6 @@ def test_a_code_is_typed_and_a_machine_refused(admin: Visitor, login: Login) -> 
     expect(page.get_by_text("Refused. The machine got nothing.")).to_be_visible()
     assert login.process.wait(60) == 4
     page.goto(f"{admin.url}/machine?code=BCDF-BCDF")
-    expect(page.get_by_text("no machine asks with this code")).to_be_visible()
+    expect(page.get_by_text("no machine is waiting with this code")).to_be_visible()
     page.get_by_role("button", name="Enter another code").click()
     expect(page.get_by_label("Code that zoe login shows")).to_be_visible()

@@ -24,7 +24,7 @@ COMPUTE = (
     "spark = SparkSession.builder.getOrCreate(); "
     "print('sum', spark.sparkContext.parallelize(range(1000), 4).sum())"
 )
-# What a page of an application may try with its user's browser: every answer it could read is told.
+# Requests that an application's page may try with its user's browser: it reports every readable response.
 ATTACK = """
 from IPython.display import Javascript, display
 display(Javascript('''
@@ -81,7 +81,7 @@ def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Bro
     lab = opened.value
     lab.locator(".jp-LauncherCard[data-category='Notebook']").first.click(timeout=CLUSTER_MS)
     expect(lab.locator(".jp-Cell .cm-content").first).to_be_visible()
-    # What is run before there is a kernel is lost.
+    # Cells run before there is a kernel are lost.
     expect(lab.get_by_role("button", name="| Idle")).to_be_visible(timeout=CLUSTER_MS)
     run_cell(lab, COMPUTE)
     expect(lab.locator(".jp-OutputArea-output").filter(has_text="sum 499500")).to_be_visible(timeout=CLUSTER_MS)
@@ -101,7 +101,7 @@ def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Bro
     assert "zoe-session" in names_of_cookies(visitor, notebook_stack.url)
     assert "zoe-session" not in names_of_cookies(visitor, lab.url)
     with Client(notebook_stack.url, notebook_stack.token) as client:
-        # The page of JupyterLab stays open, and asks and saves by itself; nobody does anything.
+        # The page of JupyterLab stays open, and sends requests and saves by itself, without a user.
         client.set_policy(client.policy().model_copy(update={"idle_after_s": IDLE_S}))
         expect(page.get_by_text("unless somebody opens it")).to_be_visible(timeout=IDLE_S * 4 * 1000)
         assert [one.id for one in client.executions().executions] == [execution_id]

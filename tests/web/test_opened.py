@@ -1,4 +1,4 @@
-"""An application opened from the page: what it is told of the browser's cookies."""
+"""An application opened from the page: the browser's cookies that it receives."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def test_an_application_is_told_its_own_cookies_and_none_of_zoe(admin: Visitor, 
 
 
 def names_of_cookies(visitor: Visitor, url: str) -> set[str | None]:
-    """Those that the browser would send there."""
+    """Return the cookies that the browser would send there."""
     return {cookie.get("name") for cookie in visitor.context.cookies(url)}

@@ -82,7 +82,7 @@ def test_an_offer_that_is_over_is_refused_in_words(admin: Visitor, client: Clien
 
 
 def test_a_slider_over_what_an_earlier_end_costs_sets_the_deadline(admin: Visitor) -> None:
-    """What is known of its runs is put into the answer: no entry without a cluster has elastic services."""
+    """The known run times are put into the response: no entry without a cluster has elastic services."""
 
     def answer(route: Route) -> None:
         response = route.fetch()

@@ -24,7 +24,7 @@ from tests.support.web import Visitor
 from zoe_client import Client
 from zoe_embedded.stack import Stack
 
-# Everything that a page may try against another origin; what came of each is told in `tried`.
+# Every request that a page may try against another origin; the results are in `tried`.
 ATTACK = """
 async ([zoe, id]) => {
   const tried = {};

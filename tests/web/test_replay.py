@@ -1,4 +1,4 @@
-"""Replays of what happened, side by side with what another policy would have made of it."""
+"""Replays of past executions, side by side with the effect of another policy."""
 
 from __future__ import annotations
 

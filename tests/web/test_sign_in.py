@@ -43,7 +43,7 @@ def known_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]
 
 @pytest.fixture
 def visitor(browser: Browser, known_elsewhere: Stack) -> Iterator[Visitor]:
-    """Nobody as yet; a page of Zoe's that broke on the way fails the test."""
+    """A visitor without a session; a page of Zoe's with an error fails the test."""
     made = Visitor.of(browser, known_elsewhere.url)
     # The provider's page would ask a CDN for its styles.
     made.context.route("https://**", lambda route: route.abort())

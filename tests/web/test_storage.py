@@ -48,7 +48,7 @@ NODES = {
 
 @pytest.fixture(scope="module")
 def controller(postgres_server: PostgresServer) -> Iterator[Served]:
-    """A real one, which is told of tenants that read and write all the time."""
+    """A real one, with tenants that read and write all the time."""
     url = postgres_server.create_database()
     keys = ExecutionKeys(b"s" * 32, "AUTH_")
     with prometheus() as source, served_controller(url, keys, prometheus_url=source.url, nodes=NODES) as served:
@@ -89,7 +89,7 @@ def test_an_execution_shows_the_bandwidth_of_its_time_when_it_is_over(admin: Vis
 
 
 def test_an_execution_shows_where_its_inputs_lie_as_far_as_that_is_known(admin: Visitor, client: Client) -> None:
-    """Its tenant has stored no credential, so nobody may look; it runs all the same."""
+    """Its tenant has stored no credential, so the places cannot be read; it runs all the same."""
     inputs = [{"name": "meters", "uri": "swift2d://meters.zoe/2015"}]
     execution = client.submit(job("sleep", "1", name="reader", storage={"inputs": inputs}))
     assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED

@@ -56,7 +56,7 @@ def test_a_shell_takes_keys_and_says_how_it_ended(admin: Visitor, running: Execu
     expect(screen).to_contain_text("/dev/pts/")
     page.keyboard.type("printf '\\033[38;2;255;0;0mscarlet\\033[0m\\n'\n")
     expect(screen.get_by_text("scarlet", exact=True)).to_have_css("color", "rgb(255, 0, 0)")
-    # An interrupt makes a terminal drop the keys that no program has read yet, so each is sent after what it follows.
+    # An interrupt makes a terminal drop unread keys, so each is sent after the previous output.
     page.keyboard.type("echo $((40 + 3))-sleeps; sleep 600\n")
     expect(screen).to_contain_text("43-sleeps")
     page.keyboard.press("Control+c")

@@ -22,7 +22,7 @@ from zoe_lib.domain.executions.execution import ExecutionState
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
-# So often a page asks before it takes what it asks for to be away.
+# Number of requests of a page before it shows that the server is away.
 TRIES_AT_ONCE = 3
 
 

@@ -70,7 +70,7 @@ def test_an_offer_is_accepted_for_all_indices_of_an_array(admin: Visitor, client
     made = client.arrays.submit(timed("swept")["application"], "0-2%1", finish_by="+30s")
     page = admin.open(f"/arrays/{made.id}")
     promise = page.get_by_role("region", name="Promise", exact=True)
-    expect(promise).to_contain_text("longer than there is time")
+    expect(promise).to_contain_text("exceeds the time left")
     promise.get_by_role("button", name="Accept offer 1", exact=True).click()
     expect(promise).to_contain_text("It is promised to end by")
     assert admin.violations() == []

@@ -1,1 +1,1 @@
-"""Who asks, what they may see, and how it is shown."""
+"""Access control: the client, visible executions, and the form of responses."""

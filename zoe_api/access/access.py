@@ -57,9 +57,9 @@ _QUESTIONS = frozenset(
 )
 # Its beginning is in the audit log.
 _PARTS_OF_CHANGES = frozenset({"append_to_upload"})
-# With these, a page finds out which session the browser has now, whatever proof the page kept.
+# These tell a page which session the browser has now, even if the page kept another proof.
 _TELLS_THE_SESSION = "get_session"
-# These write the audit entry in the transaction of the change itself; without a change, the entry is written alone.
+# These write the audit entry in the transaction of the change; without a change, the entry is written alone.
 _AUDITED_WITH_THE_CHANGE = frozenset({"submit_execution", "submit_array"})
 
 
@@ -68,9 +68,10 @@ async def get_principal(
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
     no_older_than: NoOlderThan = None,
 ) -> Principal:
-    """Return the client, known by a token or the cookie of a session; 401 for all others.
+    """Return the client of a token or a session cookie; 401 for all others.
 
-    A request for a change is recorded before or together with the change, and its result afterwards."""
+    A change is recorded before or together with its transaction, and its result afterwards.
+    """
     principal = await in_a_thread(_known, request, credentials)
     if no_older_than is not None:
         await in_a_thread(_wait_for, request, principal, no_older_than)
@@ -119,13 +120,16 @@ def _asker(request: Request, credentials: HTTPAuthorizationCredentials | None, c
 
 
 def still(accounts: AccountStore, principal: Principal) -> bool:
-    """Return whether the session or token still allows what it did; True also while the database cannot tell."""
+    """Return whether the session or token is still valid with the same rights; True while the database does not
+    answer.
+    """
     return confirmed(accounts, principal) is not False
 
 
 def confirmed(accounts: AccountStore, principal: Principal, clock: Clock = SYSTEM_CLOCK) -> bool | None:
-    """Return whether the session or token still allows what it did, in the same tenant; None if the database cannot
-    tell."""
+    """Return whether the session or token is still valid with the same rights in the same tenant; None if the database
+    does not answer.
+    """
     try:
         if principal.token_id:
             current = accounts.principal(principal.token_id, clock.now_s())
@@ -138,12 +142,12 @@ def confirmed(accounts: AccountStore, principal: Principal, clock: Clock = SYSTE
 
 
 def asked_by(request: Request, principal: Principal) -> None:
-    """Name the user in the log line of the answer."""
+    """Add the user to the request's log line."""
     request.state.user, request.state.tenant = principal.user, principal.tenant
 
 
 def proved(request: HTTPConnection) -> bool:
-    """Return whether the request holds more than the cookie of a session: the proof as well, or a token."""
+    """Return whether the request carries more than a session cookie: the session's proof, or a token."""
     return bool(request.state.proved)
 
 
@@ -203,7 +207,7 @@ token."""
 
 
 def known_by_token(accounts: AccountStore, text: str, with_terms: bool = False, clock: Clock = SYSTEM_CLOCK) -> Asker:
-    """Return the client by its token; else 401."""
+    """Return the client of a token; else 401."""
     token = TokenText.read(text)
     if token is not None:
         now_s = clock.now_s()
@@ -224,7 +228,7 @@ def entry(
     status: int | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> AuditEntry:
-    """Return the audit entry of a change that is about to be made, or of a look at this target."""
+    """Return the audit entry for a change before it is made, or for a look at this target."""
     return AuditEntry(
         at_s=clock.now_s(),
         user=principal.user,

@@ -1,4 +1,4 @@
-"""How an execution is sent to those who may see it."""
+"""Views of executions, limited to what the client may see."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from zoe_lib.domain.executions.execution import Execution
 
 def viewed(execution: Execution, response: Response, with_secrets: bool = True) -> ExecutionView:
     """Return the view of an execution, with its ETag; without secrets, values of environment variables and texts of
-    files are empty, and the executions that it runs after are left out."""
+    files are empty, and dependencies are left out.
+    """
     response.headers["ETag"] = etag(execution.version)
     application = execution.application
     if not with_secrets:
@@ -26,7 +27,7 @@ def viewed(execution: Execution, response: Response, with_secrets: bool = True) 
 
 
 def without_contents(application: Application) -> Application:
-    """Return the application with the names of environment variables and files, but not what they contain."""
+    """Return the application with the names of environment variables and files, without their contents."""
     components = tuple(
         replace(one, environment=_names_of(one.environment), files=_names_of(one.files))
         for one in application.components

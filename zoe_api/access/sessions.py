@@ -1,8 +1,9 @@
-"""Sessions of browsers: a random secret in a cookie, and another one, the proof, that only the page has.
+"""Sessions of browsers: a random secret in a cookie, and a second secret, the proof, that only the page has.
 
 Cookies ignore ports: a program that the user opens on another port of this host receives the session's cookie. So the
 cookie alone may only read. A change needs the proof, which is returned once, at sign-in, and is not derived from the
-cookie. The database stores a hash of each."""
+cookie. The database stores a hash of each.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ CSRF_HEADER = "X-CSRF-Token"
 class Asker:
     """The client, and whether the request has more than a cookie: the session's proof as well, or a token.
 
-    `terms` tells whether what submissions are checked against has changed, if it was read with the client."""
+    `terms`: whether the limits and prices of submissions have changed, if read with the client.
+    """
 
     principal: Principal
     proved: bool
@@ -50,8 +52,9 @@ def enter(
 ) -> tuple[str, Principal]:
     """Sign a user in to this tenant, or to the user's first; return the proof and the principal.
 
-    All sessions of this browser end, of whichever users; the audit log names other users. ends_at_most_s: since the
-    epoch. 403 without membership."""
+    All sessions of this browser end, whatever their user; the audit log names other users. ends_at_most_s: since the
+    epoch. 403 without membership.
+    """
     chosen = next((one for one in services.accounts.memberships(user=user) if tenant in (None, one.tenant)), None)
     if chosen is None:
         raise ApiProblem(Code.NO_MEMBERSHIP)
@@ -66,13 +69,13 @@ def enter(
 
 
 def switch(caller: Caller, response: Response, tenant: str) -> tuple[str, Principal]:
-    """Replace the session of a principal by one in another tenant, which ends when that one would have ended."""
+    """Replace the session of a principal by one in another tenant, with the same end."""
     ends_s = caller.services.accounts.session_end(caller.principal.session_id)
     return enter(caller.services, caller.request, response, caller.user, tenant, ends_s)
 
 
 def _ended(accounts: AccountStore, request: HTTPConnection) -> list[Principal]:
-    """End the live sessions of the browser's cookies, and return whose they were."""
+    """End the live sessions of the browser's cookies, and return their users."""
     live = [principal for principal, _ in _live(accounts, request)]
     for principal in live:
         accounts.end_session(principal.session_id)
@@ -87,10 +90,11 @@ def end(accounts: AccountStore, request: Request, response: Response, asker: Ask
 
 
 def find(accounts: AccountStore, request: HTTPConnection, proof: str | None = None) -> Asker | None:
-    """Return the signed-in user; None without a session, or if it has ended.
+    """Return the signed-in user; None without a live session.
 
-    Of several sessions, it is the one that the proof belongs to, since an application can set cookies with this name.
-    Without a proof, in the argument or the header, it is the first."""
+    Of several sessions, the proof selects one, since an application can set cookies with this name. Without a proof in
+    the argument or the header, the first counts.
+    """
     proof_given = hash_of(request.headers.get(CSRF_HEADER, "") if proof is None else proof)
     live = list(_live(accounts, request))
     for principal, proof_hash in live:

@@ -19,7 +19,7 @@ from zoe_lib.store.values import JournalEntry
 
 
 def visible_policy(policy: Policy, principal: Principal) -> Policy:
-    """Return the policy limited to what it says of the user's own tenant; in full for operators."""
+    """Return the policy with entries of the user's own tenant only; in full for operators."""
     if principal.operator:
         return policy
     tenants, users = shown_limits(policy)
@@ -41,7 +41,7 @@ def visible_policy(policy: Policy, principal: Principal) -> Policy:
 
 
 def _visible_hold(hold: NodeHold, principal: Principal) -> NodeHold:
-    """Return a reservation as other tenants see it: like a drained node."""
+    """Return a reservation as shown to other tenants: like a drained node."""
     return hold if hold.tenant in (None, principal.tenant) else replace(hold, tenant=None, note="")
 
 
@@ -60,10 +60,10 @@ def all_entries(store: ExecutionStore, execution_id: str) -> Iterator[JournalEnt
 
 
 def event_view(entry: JournalEntry, principal: Principal) -> EventView:
-    """Return a journal entry; fields for operators are left out for others."""
+    """Return a journal entry, without the operators' fields for other users."""
     data = dict(entry.data if principal.operator else _for_members(entry, principal))
     if entry.kind == Modified.kind:
-        # Descriptions have values of the environment, which shares do not give.
+        # Descriptions contain values of environment variables, which shares exclude.
         data = {key: _without_application(value) for key, value in data.items()}
     return EventView.model_validate(replace(entry, data=data))
 
@@ -72,8 +72,8 @@ def _without_application(value: object) -> object:
     return {key: one for key, one in value.items() if key != "application"} if isinstance(value, Mapping) else value
 
 
-# Of an execution that is shared, others see neither the platform's own messages nor what it runs after, which its owner
-# finds in the execution itself.
+# Users of a shared execution see neither the platform's own messages nor its dependencies, which the owner finds in the
+# execution itself.
 _NOT_FOR_MEMBERS = (DETAIL, "on", "conditions")
 
 
@@ -98,7 +98,7 @@ def with_details(view: ExecutionView, entries: Iterable[JournalEntry], principal
 
 
 def node_texts(texts: Mapping[str, Mapping[str, str]], nodes: Iterable[Node], principal: Principal) -> dict[str, Any]:
-    """Return why each node refuses each component; for operators, also what is wrong with nodes that are not ready."""
+    """Return why each node refuses each component; for operators, also the problems of nodes that are not ready."""
     wrong = {node.name: node.message for node in nodes if principal.operator and not node.ready and node.message}
     return {
         name: {part: f"{text}: {wrong[name]}" if name in wrong else text for part, text in by_part.items()}
@@ -107,7 +107,7 @@ def node_texts(texts: Mapping[str, Mapping[str, str]], nodes: Iterable[Node], pr
 
 
 def waited_for(execution: Execution, nodes: Iterable[Node], principal: Principal) -> dict[str, Any]:
-    """Return the nodes that are not ready and whose services have not started yet, per component."""
+    """Return the nodes that are not ready and have placed services that have not started, per component."""
     away = {node.name: node for node in nodes if not node.ready}
     texts: dict[str, dict[str, str]] = {}
     for service in execution.services:

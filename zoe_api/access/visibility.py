@@ -1,4 +1,4 @@
-"""Which executions a client sees, and what it may do to them."""
+"""Visibility of executions, and access levels."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from zoe_lib.store.errors import NotFound, StoreUnavailable
 from zoe_lib.store.people import Principal
 
 LOOK = "look"
-"""The action in the audit log of an operator who looks at what is not their own."""
+"""The audit action of an operator who reads data of another user."""
 
 
 def _other_kind(text: str) -> str:
-    """Return the end of a sentence about an id that is none of an execution."""
+    """Return the end of a sentence about an id that is not an execution's."""
     if member := member_of(text):
         how = f"`zoe array show {member.array_id}`; it is held, released and modified with its array"
         return f" (an index of an array has an execution once it has begun: {how})"
@@ -40,8 +40,9 @@ def seen_execution(
 ) -> Execution:
     """Return the execution if it is the principal's, shared, or the principal is an operator; else NotFound.
 
-    Both refusals are identical, so that they do not reveal whether another user's execution exists. 403 if what is
-    shared does not include the level. A look of an operator is recorded."""
+    Both refusals are identical, so that they do not reveal whether another user's execution exists. 403 if the share
+    does not include the level. A look of an operator is recorded.
+    """
     unknown = NotFound(f"execution {execution_id} does not exist{_other_kind(execution_id)}")
     try:
         execution = caller.store.execution(execution_id)
@@ -64,7 +65,8 @@ def seen_execution(
 def entered_execution(caller: Caller, execution_id: str, level: ShareLevel) -> Execution:
     """Return an execution in which the principal may act as its owner; NotFound, ApiProblem.
 
-    Operators are no exception. 403 tells them so, as they may see the execution."""
+    Operators have no exception. For them the error is 403, as they may see the execution.
+    """
     person = replace(caller.principal, scopes=caller.principal.scopes - {Scope.OPERATE})
     try:
         return seen_execution(caller.acting_as(person), execution_id, level)
@@ -73,7 +75,7 @@ def entered_execution(caller: Caller, execution_id: str, level: ShareLevel) -> E
             raise
         execution = caller.store.execution(execution_id)
         hint = f"ask {execution.user} to share it for `{level}`"
-        raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner, and those it is shared with, enter it", hint) from None
+        raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner, and users with a share, may open it", hint) from None
 
 
 def owns(principal: Principal, execution: Execution) -> bool:
@@ -87,13 +89,14 @@ def may_see_secrets(principal: Principal, execution: Execution) -> bool:
 
 
 def still_visible(caller: Caller, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK) -> bool:
-    """Return whether a stream may go on; True also while the database cannot tell."""
+    """Return whether a stream may continue; True while the database does not answer."""
     return confirmed_visible(caller, execution, level) is not False
 
 
 def confirmed_visible(caller: Caller, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK) -> bool | None:
-    """Return whether a client may still do what it did, and the execution is still shared; None if the database cannot
-    tell."""
+    """Return whether a client still has the same rights, and the execution is still shared; None if the database does
+    not answer.
+    """
     told = confirmed(caller.services.accounts, caller.principal)
     if not told or execution is None or caller.principal.operator or owns(caller.principal, execution):
         return told
@@ -105,7 +108,7 @@ def confirmed_visible(caller: Caller, execution: Execution | None, level: ShareL
 
 
 def levels_of(caller: Caller, executions: Collection[Execution]) -> Mapping[ExecutionId, ShareLevel]:
-    """Return what the principal may do to executions that are visible to them; owners and operators may do all."""
+    """Return the access levels of the principal for visible executions; owners and operators have all."""
     theirs = [one.id for one in executions if not caller.principal.operator and not owns(caller.principal, one)]
     shares = caller.store.shares_of(theirs) if theirs else {}
     levels = {one: given.level_of(caller.tenant, caller.user) for one, given in shares.items()}
@@ -114,7 +117,7 @@ def levels_of(caller: Caller, executions: Collection[Execution]) -> Mapping[Exec
 
 
 def note_look(caller: Caller, target: str) -> None:
-    """Record the look of an operator before anything is shown, unless there is a recent entry; StoreUnavailable."""
+    """Record an operator's look before the response, unless there is a recent entry; StoreUnavailable."""
     caller.services.looks.record(
         caller.services.accounts, entry(caller.principal, caller.request, LOOK, target, status=200)
     )

@@ -1,4 +1,4 @@
-"""The domain's values as the API sends them, and a policy as it receives it."""
+"""Convert domain values to responses, and a policy from a request."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def execution_view(execution: Execution, description: Mapping[str, Any]) -> Exec
 
 
 def progress_view(progress: ExecutionProgress, now_s: float | None = None) -> ProgressView:
-    """Return how far an execution is; with the time, also how long the rest takes."""
+    """Return the progress of an execution; with the time, also how long the rest takes."""
     rest = None if now_s is None else remaining_s(progress.readings, now_s)
     return ProgressView(
         share=progress.share,
@@ -84,8 +84,8 @@ def progress_view(progress: ExecutionProgress, now_s: float | None = None) -> Pr
 
 
 def transfers_view(execution: Execution, so_far: StoreTransfers | None) -> TransfersView | None:
-    """Return what an execution moved: what its journal has, and what was heard since of a credential that has not ended
-    or is not in the journal yet; None if neither is known.
+    """Return the transfers of an execution: those in its journal, plus later reports about credentials that are active
+    or not in the journal yet; None if there are neither.
     """
     before = execution.transfers
     newer = so_far is not None and (before is None or so_far.generation > before.generation)
@@ -104,16 +104,16 @@ def transfers_view(execution: Execution, so_far: StoreTransfers | None) -> Trans
 
 
 def waits_for(execution: Execution, clock: Clock = SYSTEM_CLOCK) -> Reason | None:
-    """Return why an execution waits, from what is stored; None if it does not, or the master has not said it yet."""
+    """Return the stored reason why an execution waits; None if it does not, or the master has not stored one yet."""
     if execution.state is ExecutionState.SUBMITTED:
         kept = reason_of(execution.conditions, clock.now_s())
-        offered = execution.offers is not None and awaits_promise(execution)  # its user has little time to answer
+        offered = execution.offers is not None and awaits_promise(execution)  # the user has little time to answer
         return _unpromised(execution) if offered or kept is None else kept
     return execution.reason or refused(execution)
 
 
 def _unpromised(execution: Execution) -> Reason | None:
-    """Return that it waits for a promise, or for its user to accept an offer."""
+    """Return whether it waits for a promise, or for its user to accept an offer."""
     if not awaits_promise(execution):
         return None
     if execution.offers is None:
@@ -132,7 +132,7 @@ def reason_view(reason: Reason) -> ReasonView:
 
 
 def input_reads(execution: Execution) -> list[InputReadView]:
-    """Return every input with a pushdown, decided or not."""
+    """Return every input with a pushdown, decided or undecided."""
     decided = {read.name: read for read in execution.inputs}
     return [
         _input_read(decided[one.name], True) if one.name in decided else _input_read(_undecided(execution, one), False)
@@ -155,7 +155,7 @@ def reported_places(places: Iterable[InputPlaces]) -> list[InputPlacesView]:
 def node_view(
     node: Node, reserved: Resources, elastic: Resources, services: int, holds: Iterable[NodeHold] = ()
 ) -> NodeView:
-    """Return a node and what Zoe reserves on it; `holds` are those that have not ended, earliest first."""
+    """Return a node and Zoe's reservations on it; `holds` are present and future ones, earliest first."""
     shown = [NodeHoldView.model_validate(hold) for hold in holds]
     return NodeView(
         name=node.name,
@@ -184,9 +184,10 @@ def policy_view(policy: Policy) -> PolicyView:
 
 
 def policy_of(view: PolicyView, present: Policy | None = None) -> Policy:
-    """Return the policy in a document, with those limits of the present one that are not in documents.
+    """Return the policy in a document, with the current policy's limits where documents have none.
 
-    A document without `node_windows` comes from an older client, and leaves them as they are."""
+    A document without `node_windows` comes from an older client, and leaves them unchanged.
+    """
     holds = {node: _hold(hold) for node, hold in view.node_holds.items()}
     windows = {node: tuple(map(_hold, several)) for node, several in view.node_windows.items()}
     if present is not None and "node_windows" not in view.model_fields_set:
@@ -206,7 +207,7 @@ def bandwidth_view(rates: Rates) -> BandwidthView:
 
 
 def known_bandwidth(rates: Rates | None) -> BandwidthView | None:
-    """Return rates, or None if they are not known."""
+    """Return rates, or None if they are unknown."""
     return None if rates is None else bandwidth_view(rates)
 
 
@@ -245,7 +246,7 @@ def _summary(execution: Execution) -> dict[str, Any]:
 
 
 def deadline_view(execution: Execution, clock: Clock = SYSTEM_CLOCK) -> DeadlineView | None:
-    """Return how an execution stands to its deadline; None without one."""
+    """Return the state of an execution's deadline; None without one."""
     if execution.deadline_s is None:
         return None
     status, missed = status_of(execution, clock.now_s()), execution.missed
@@ -266,7 +267,7 @@ def promise_view(promise: Promise | None) -> PromiseView | None:
 
 
 def promise_outlook(told: Mapping[str, Any] | None) -> PromiseOutlookView | None:
-    """Return what the master would promise (`PromiseAnswer` as JSON); None if it was not asked."""
+    """Return the promise that the master would make (`PromiseAnswer` as JSON); None if none was requested."""
     if told is None:
         return None
     offers = None if told["offers"] is None else decode(PromiseOffers, told["offers"])
@@ -286,7 +287,9 @@ def offers_view(offers: PromiseOffers | None) -> OffersView | None:
 
 
 def conditions_view(conditions: Conditions) -> ConditionsView | None:
-    """Return what keeps an execution or an array from the queue; None if it was submitted without any."""
+    """Return the conditions that keep an execution or an array out of the queue; None if it was submitted without
+    any.
+    """
     return None if conditions == NO_CONDITIONS else ConditionsView.model_validate(conditions)
 
 

@@ -52,7 +52,7 @@ class _Remembered:
 
 
 class Accesses:
-    """Look cookies up, and remember them for a moment."""
+    """Look cookies up, and cache them briefly."""
 
     def __init__(self, accounts: AccountStore, lifetime_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
@@ -61,7 +61,7 @@ class Accesses:
         self._remembered: dict[str, _Remembered] = {}
 
     async def take_ticket(self, request: Request, execution_id: ExecutionId, number: int) -> str | None:
-        """Use up the ticket and return the contents of the cookie; None if the ticket is not for this port."""
+        """Use up the ticket and return the value of the cookie; None if the ticket is not for this port."""
         ticket, secret, now_s = request.query_params.get("ticket", ""), secrets.token_urlsafe(32), self._clock.now_s()
         until_s = now_s + self._lifetime_s
         access = await run_in_threadpool(self._accounts.enter_app, hash_of(ticket), hash_of(secret), now_s, until_s)

@@ -1,4 +1,4 @@
-"""Tell users' activity from requests that pages make by themselves, and report activity to the store."""
+"""Tell users' activity from automatic requests of pages, and report activity to the store."""
 
 from __future__ import annotations
 

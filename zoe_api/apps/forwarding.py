@@ -37,9 +37,10 @@ class BrokeOff(Exception):  # noqa: N818 - the name is the fact
 
 
 def not_told(record: logging.LogRecord) -> bool:
-    """Filter uvicorn's log: no stack trace for a connection that ended with BrokeOff, which has its own log line.
+    """Filter uvicorn's log: no stack trace for a connection that ended with BrokeOff, which has a log line already.
 
-    Also drop the error that uvicorn logs for each WebSocket that is answered instead of opened."""
+    Also drop the error that uvicorn logs for each WebSocket that is answered instead of opened.
+    """
     broke_off = record.exc_info is not None and isinstance(record.exc_info[1], BrokeOff)
     return not broke_off and record.msg != "ASGI callable returned without completing handshake."
 
@@ -48,7 +49,8 @@ def new_transport() -> httpx.AsyncHTTPTransport:
     """Return the transport for all applications.
 
     It is not an httpx client, which would keep cookies and send them to other users and applications, and would follow
-    or at least read redirects."""
+    or at least read redirects.
+    """
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     return httpx.AsyncHTTPTransport(verify=verification("http://"), limits=limits, trust_env=False)
 
@@ -102,7 +104,7 @@ def _encoded(headers: Headers) -> list[tuple[bytes, bytes]]:
 
 
 class _Body:
-    """Stream a request's body, and report when the browser leaves, which can follow the body only."""
+    """Stream a request's body, and detect that the browser left, which is only reported after the body."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -113,7 +115,7 @@ class _Body:
             self._sent.set()
 
     async def left(self) -> None:
-        """Return when the browser has closed its connection, which cannot be seen before its body was forwarded."""
+        """Return when the browser has closed its connection, which is visible only after its body was forwarded."""
         await self._sent.wait()
         while (await self._request.receive())["type"] != "http.disconnect":
             pass

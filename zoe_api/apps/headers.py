@@ -34,7 +34,7 @@ _VALUE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*")
 
 
 def is_sound(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether these headers may be written into an answer."""
+    """Return whether these headers may be written into a response."""
     return all(_NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in headers)
 
 
@@ -69,7 +69,7 @@ def to_application(headers: Headers, target: Target, scheme: str) -> Iterator[tu
 
 
 _OF_EACH_SERVER = frozenset({"date", "server"})
-"""The API's server sends its own; each may occur only once (RFC 9110, sections 6.6.1 and 10.2.4)."""
+"""The API's server sends these headers itself; each may occur only once (RFC 9110, sections 6.6.1 and 10.2.4)."""
 
 
 def to_browser(headers: Headers, target: Target) -> Iterator[tuple[str, str]]:

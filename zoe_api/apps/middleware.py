@@ -1,4 +1,4 @@
-"""Route requests: host names below the domain of applications go to them, all others to the API."""
+"""Route requests: host names below the domain of applications go to the applications, all others to the API."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class AppsMiddleware:
             return pages.unreachable()
 
     async def _enter(self, request: Request, execution_id: ExecutionId, number: int) -> Response:
-        """Take the ticket before any other look-up: a client without one learns nothing, and costs one query."""
+        """Take the ticket before any other query: a client without one learns nothing, and costs one query."""
         if request.method != "GET":  # such as HEAD, which programs use to check a link without following it
             return pages.only_get()
         secret = await self._accesses.take_ticket(request, execution_id, number)
@@ -166,7 +166,7 @@ class AppsMiddleware:
 
 
 async def _end(browser: WebSocket, refused: ApiProblem) -> None:
-    """Answer the handshake with the refusal, and then close."""
+    """Answer the handshake with the refusal, then close."""
     if browser.application_state is WebSocketState.CONNECTING:
         await problem_response(refused.at(browser.url.path))(browser.scope, browser.receive, browser.send)
     else:
@@ -174,6 +174,7 @@ async def _end(browser: WebSocket, refused: ApiProblem) -> None:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
-    """Answer 400 to a request without a valid path or host, which neither an application nor the
-    API could interpret."""
+    """Answer 400 to a request without a valid path or host, which neither an application nor the API could
+    interpret.
+    """
     await refuse_unread(problem(Code.HTTP_ERROR, why, path=scope["path"]), scope, receive, send)

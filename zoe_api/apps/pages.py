@@ -1,4 +1,4 @@
-"""Pages for browsers in place of an application."""
+"""Error pages for browsers in place of an application's."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def number_of(execution: Execution, service: Service, port: str) -> ProxiedPort:
 
 
 def service_at(execution: Execution, number: int) -> tuple[Service, Port] | None:
-    """Return the live service behind a number, and its port; None if none is live."""
+    """Return the live service for a port number, and its port; None if none is live."""
     for proxied in proxied_ports(execution):
         if proxied.number == number:
             alive = (

@@ -34,10 +34,11 @@ def get_port_address(
     direct: Direct = False,
 ) -> AddressView:
     """Return the address of a port while the service runs: for a proxied port the address in Zoe's proxy, which `POST
-    .../open` lets a browser into; for another port the address that the master's machine sees.
+    .../open` opens in a browser; for another port the address seen from the master's machine.
 
-    With `direct`, operators get the latter for proxied ports, too. The headers that a request there needs are returned
-    only to those who may open the application, and never for a session's cookie alone."""
+    With `direct`, operators get the latter for proxied ports, too. Headers that requests to the port need are returned
+    only to users who may open the application, and never for a session's cookie alone.
+    """
     if direct:
         check(caller.principal, Scope.OPERATE)
     execution = seen_execution(caller, execution_id)
@@ -76,8 +77,9 @@ def _in_the_proxy(caller: Caller, execution: Execution, service: Service, port: 
 
 @router.post("/{port}/open", status_code=201, response_model=OpenView)
 def open_port(execution_id: str, service_id: str, port: str, caller: AsSubmitter) -> OpenView:
-    """Return a URL that lets a browser into a proxied port. It works once, within a minute: for the owner, and for
-    those with whom the execution is shared for `open` or `control`; operators are no exception."""
+    """Return a URL that opens a proxied port in a browser. It works once, within a minute: for the owner, and for users
+    with a share at level `open` or `control`; operators have no exception.
+    """
     execution = entered_execution(caller, execution_id, ShareLevel.OPEN)
     number = number_of(execution, _running(execution, service_id), port).number
     ticket = ticket_for(caller.services.accounts, caller.principal, execution_id, number, clock=caller.services.clock)

@@ -19,7 +19,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.errors import StoreUnavailable
 
 _OPEN_S = 10.0
-# A message is assembled before it is forwarded. The maximum is the one that uvicorn sets for browsers.
+# A message is assembled before it is forwarded. The maximum is uvicorn's for browsers.
 MESSAGE_BYTES_MAX = 16 << 20
 # A socket lives for hours; after a sign-out it closes within this time.
 _CHECK_S = 15.0
@@ -116,7 +116,7 @@ async def _watch(allowed: Callable[[], Awaitable[object]], clock: Clock = SYSTEM
 
 
 def _code(watch: asyncio.Task[None]) -> int | None:
-    """Return the close code for the end of the watch; None if the watch was not the reason."""
+    """Return the close code for the end of the watch; None if the watch did not end the socket."""
     if watch.cancelled():
         return None
     return REFUSED if watch.exception() is None else TRY_AGAIN

@@ -1,4 +1,4 @@
-"""Addresses of proxied ports: the master reports them, and they are remembered while it is away."""
+"""Addresses of proxied ports: the master reports them, and they are cached while it is away."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The master's report, and the service it is about; `ask_again_s` and `told_s` use the monotonic clock."""
+    """The master's report, and its service; `ask_again_s` and `told_s` use the monotonic clock."""
 
     target: Target
     service_id: ServiceId
@@ -46,7 +46,7 @@ class _Told:
 
 
 class Targets:
-    """Addresses of ports; MasterUnreachable while a new address cannot be found out."""
+    """Addresses of ports; MasterUnreachable if a new address cannot be resolved."""
 
     def __init__(self, store: ExecutionStore, master: MasterClient, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock

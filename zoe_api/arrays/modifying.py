@@ -1,4 +1,4 @@
-"""Change what is asked of a whole array: the row, then the executions of it that wait."""
+"""Change a whole array: its row, then its waiting executions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _ANEW = "cancel it, and submit it again"
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What a request asks for. `fields`: those of the array and of executions that have the same name. application: the
-    new description, None for the present one. given: the names of what the request gives.
+    """The requested values. `fields`: those of the array and of executions with the same names. application: the new
+    description, None for the present one. given: names of the fields in the request.
     """
 
     fields: dict[str, Any]
@@ -39,17 +39,17 @@ class _Wanted:
     time_limit_s: float | None = None
 
     def of_array(self, array: Array) -> Array:
-        """Return the array as it is wanted."""
+        """Return the array after the change."""
         conditions = array.conditions
         if "begin_at_s" in self.given:
             conditions = changed(conditions, begin_at_s=self.begin_at_s)
-        # Another deadline may be missed again.
+        # The new deadline may be missed again.
         late: dict[str, Any] = {"late_count": None} if "deadline_s" in self.fields else {}
         application = self._limited(self.application or array.application)
         return changed(array, **self.fields, **late, conditions=conditions, application=application)
 
     def of_index(self, before: Requested, array: Array, execution_id: str) -> Requested:
-        """Return what is wanted of the execution of an index; `array`: as it is wanted."""
+        """Return the execution of an index after the change; `array`: the array after the change."""
         application, member = before.application, domain.member_of(execution_id)
         if self.application is not None and member is not None:
             application = domain.application_of(array, member.index)
@@ -63,14 +63,14 @@ class _Wanted:
 
     @property
     def of_indices(self) -> bool:
-        """Return whether anything is wanted of the executions that wait."""
+        """Return whether the request changes waiting executions."""
         return bool(self.given - {"at_once_max"})
 
 
 def modify(caller: Caller, array_id: str, body: ArrayModifyRequest) -> Array:
-    """Return the array with what is given: how many of its indices may be active at once; priority, deadline, begin,
-    time limit and description of all that wait. 422 as a submission would be refused; 409 if it has ended, or was
-    changed by somebody else while the new description was checked.
+    """Return the array after the change: maximum active indices; priority, deadline, begin, time limit and description
+    of all indices that wait. 422 as for a submission; 409 if it has ended, or was changed concurrently while the new
+    description was checked.
     """
     seen = seen_array(array_id, caller)
     wanted = _wanted(body, seen, caller)
@@ -80,10 +80,12 @@ def modify(caller: Caller, array_id: str, body: ArrayModifyRequest) -> Array:
             raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
         if domain.asks_as_whole(array) and wanted.given - {"priority"}:
             raise ApiProblem(
-                Code.ILLEGAL_STATE, "an array that asks for a promise cannot be changed, but for its priority", _ANEW
+                Code.ILLEGAL_STATE, "an array that asks for a promise cannot be changed, except its priority", _ANEW
             )
         if wanted.application is not None and array.application != seen.application:
-            raise ApiProblem(Code.CONFLICT, "its description was changed meanwhile", "look at it, and change it again")
+            raise ApiProblem(
+                Code.CONFLICT, "its description was changed meanwhile", "read it again, and repeat the change"
+            )
         after = wanted.of_array(array)
         if after == array:
             return None

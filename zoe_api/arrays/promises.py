@@ -1,4 +1,4 @@
-"""Promises of whole arrays: of all indices of the first run together."""
+"""Promises of whole arrays: all indices of the first run together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from zoe_lib.store.values import ArrayChange, ExecutionQuery
 
 
 def array_promise(services: Services, array: Array) -> WorkflowPromiseView | None:
-    """Return what was decided for its indices; None: no promise was asked for, or it runs again."""
+    """Return the decision for its indices; None if no promise was requested, or it runs again."""
     ids = _members(array)
     if not ids:
         return None
@@ -32,17 +32,19 @@ def array_promise(services: Services, array: Array) -> WorkflowPromiseView | Non
 
 
 def planned_array(caller: Caller, array: Array) -> PromisePlan:
-    """Return what would be promised to an array that is not stored; 422 if it asks for no promise."""
+    """Return the promise for an array before its submission; 422 if it requests no promise."""
     if not asks_as_whole(array):
-        raise ApiProblem(Code.INVALID_REQUEST, "a plan of an array needs `promise`, and the time by which it is to end")
+        raise ApiProblem(
+            Code.INVALID_REQUEST, "a plan of an array needs `promise`, with the time by which it should end"
+        )
     made = (execution_of(array, position, array.submitted_at_s) for position in range(array.indices.count))
-    # What an index is called changes neither its time nor its room.
+    # The label of an index changes neither its time nor its room.
     members = [replace(one, application=array.application) for one in made]
     return PromisePlan(promise=planned_promise(caller, members), notes=list(array.notes))
 
 
 def accept_array(caller: Caller, array: Array, number: int) -> None:
-    """Promise what an offer says, to all indices; 409 if that cannot be."""
+    """Promise the terms of an offer to all indices; 409 if that is impossible."""
     ids = _members(array)
     if ids and len(_found(caller.services, ids)) < len(ids):
         raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "it is not decided yet")
@@ -59,8 +61,8 @@ def accept_array(caller: Caller, array: Array, number: int) -> None:
 
 
 def not_begun(services: Services, arrays: Sequence[Array]) -> frozenset[ArrayId]:
-    """Return which of these arrays wait for a decision, an answer, or the time before which none of it may begin,
-    though the executions of their indices are there: these are promised in one moment, so that the first tells.
+    """Return the arrays that wait for a decision, an answer, or their begin although the executions of their indices
+    exist: these are promised together, so the first represents all.
     """
     first = {member_id(one.id, one.indices.first): one for one in arrays if asks_as_whole(one) and one.open_count}
     found = _found(services, list(first)) if first else ()

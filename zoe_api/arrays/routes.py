@@ -1,4 +1,4 @@
-"""Arrays: submit, list, show, and change whole ones. Their executions are as all others."""
+"""Routes of arrays: submit, list, show and change whole arrays. Their executions are ordinary ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ log = structlog.get_logger(__name__)
 router = api_router("/arrays", tag="arrays")
 
 IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
-# Of an index that ran more often, the list names the newest of these executions.
+# For an index that ran several times, the list has the newest execution.
 _RUNS_LOOKED_AT = 10
 
 
@@ -64,13 +64,13 @@ def submit_array(
     """Submit an array: an application that runs once for each index. `{index}` in its commands, environments and
     results stands for the index; services find it in ZOE_ARRAY_INDEX, beside ZOE_ARRAY_ID, _SIZE, _MIN, _MAX and _STEP.
 
-    An execution is made of an index when the queue takes it; limits of executions apply then.
+    The queue makes an execution of an index when its turn comes; limits of executions apply then.
     """
     fingerprint = _fingerprint(body)
     try:
         array = new_array(body, caller)
         note_submission(caller, array.id)
-    except (ApiProblem, SubmissionRefused):  # what was accepted is not refused when it is repeated
+    except (ApiProblem, SubmissionRefused):  # a repeated request that was accepted is never refused
         found = idempotency_key and caller.store.array_submitted_with(caller.tenant, idempotency_key, fingerprint)
         if not found:
             raise
@@ -92,8 +92,8 @@ def submit_array(
 
 @router.post(":plan", response_model=PromisePlan)
 def plan_array(body: ArrayRequest, caller: AsReader) -> PromisePlan:
-    """Say what would be promised to all indices of an array that asks for a promise, if it were submitted now, or what
-    would be offered instead. Nothing is stored. 429 `plan_busy` while the master computes other plans.
+    """Show the promise, or the offers, for an array that requests a promise, as if it were submitted now. Nothing is
+    stored. 429 `plan_busy` while the master computes other plans.
     """
     with checking(caller):
         return planned_array(caller, new_array(body, caller))
@@ -103,7 +103,9 @@ def plan_array(body: ArrayRequest, caller: AsReader) -> PromisePlan:
 def list_arrays(
     caller: AsReader,
     user: str | None = None,
-    open_only: Annotated[bool, Query(alias="open", description="Only those with indices that have not ended.")] = False,
+    open_only: Annotated[
+        bool, Query(alias="open", description="Only arrays with indices that have not ended.")
+    ] = False,
     all_tenants: Annotated[bool, Query(description="For operators.")] = False,
     limit: Annotated[int, Query(ge=1)] = 50,
     cursor: str | None = None,
@@ -136,8 +138,8 @@ def show_array(array_id: str, caller: AsReader) -> ArrayView:
 
 @router.post("/{array_id}/accept", response_model=ArrayView)
 def accept_array_offer(array_id: str, body: AcceptRequest, caller: AsSubmitter) -> ArrayView:
-    """Accept one of the offers of an array that cannot be promised to end as it was asked for, for all of its indices.
-    Accepting the same one again changes nothing; 409 if offers are over, or another one was accepted.
+    """Accept an offer for all indices of an array whose deadline cannot be promised. Accepting the same one again
+    changes nothing; 409 if offers have expired, or another one was accepted.
     """
     array = seen_array(array_id, caller)
     accept_array(caller, array, body.offer)
@@ -162,7 +164,7 @@ def list_indices(
     caller: AsReader,
     state: Annotated[list[IndexState] | None, Query()] = None,
     after: Annotated[int | None, Query(ge=0, le=INDEX_MAX, description="Only higher indices.")] = None,
-    brief: Annotated[bool, Query(description="Leave executions out: pages may be longer then.")] = False,
+    brief: Annotated[bool, Query(description="Leave executions out; this allows longer pages.")] = False,
     limit: Annotated[int, Query(ge=1)] = 100,
 ) -> Response:
     """List the indices of an array with their states and newest executions, in order."""
@@ -173,7 +175,7 @@ def list_indices(
     most = min(limit, BRIEF_MAX if brief else caller.services.settings.api_page_max)
     found = indices_found(array, states, frozenset(state) if state else None, after, most + 1)
     page, next_after = found[:most], found[most - 1][0] if len(found) > most else None
-    # As text, since the framework would check each model again.
+    # As text, since the framework would validate each model again.
     if brief:
         return Response(brief_text(page, next_after), media_type="application/json")
     newest = _newest_executions(array, [index for index, _ in page], caller.services)
@@ -187,37 +189,38 @@ def cancel_array(
     array_id: str,
     caller: AsSubmitter,
     indices: Annotated[
-        str | None, Query(max_length=4096, description="Only these, such as `3-5,9`, also those that have not begun.")
+        str | None,
+        Query(max_length=4096, description="Only these, such as `3-5,9`, including indices that have not begun."),
     ] = None,
 ) -> ArraySummary:
-    """Cancel all indices that have not ended, or those that are named; 409 if all of the array have. Doing it
-    again goes on with what is left.
+    """Cancel all indices that have not ended, or the named ones; 409 if all have ended. Repeating it cancels the
+    rest.
     """
     return array_summary(doing.cancel(caller, array_id, indices))
 
 
 @router.post("/{array_id}/hold", response_model=ArraySummary)
 def hold_array(array_id: str, caller: AsSubmitter) -> ArraySummary:
-    """Keep all indices that wait out of the queue until the array is released; those that run go on."""
+    """Keep all waiting indices out of the queue until the array is released; running ones continue."""
     return array_summary(doing.hold(caller, array_id))
 
 
 @router.post("/{array_id}/release", response_model=ArraySummary)
 def release_array(array_id: str, caller: AsSubmitter) -> ArraySummary:
-    """Let the indices of a held array into the queue; nothing happens if it is not held."""
+    """Let the indices of a held array into the queue; no effect if it is not held."""
     return array_summary(doing.release(caller, array_id))
 
 
 @router.post("/{array_id}/requeue", response_model=ArraySummary)
 def requeue_array(array_id: str, caller: AsSubmitter) -> ArraySummary:
-    """Run failed and cancelled indices again, each as a new execution; nothing happens if there are none."""
+    """Run failed and cancelled indices again, each as a new execution; no effect if there are none."""
     return array_summary(doing.requeue(caller, array_id))
 
 
 @router.patch("/{array_id}", response_model=ArraySummary)
 def modify_array(array_id: str, body: ArrayModifyRequest, caller: AsSubmitter) -> ArraySummary:
-    """Change how many indices may be active at once; priority, deadline, begin, time limit and description of all that
-    wait.
+    """Change the maximum active indices, and priority, deadline, begin, time limit and description of all waiting
+    indices.
     """
     return array_summary(array_modifying.modify(caller, array_id, body))
 
@@ -231,6 +234,6 @@ def _newest_executions(array: Array, page: list[int], services: Services) -> dic
 
 
 def _fingerprint(body: ArrayRequest) -> str:
-    """Return what tells requests apart, and from those of executions."""
+    """Return a fingerprint that distinguishes requests, also from those of executions."""
     document = {"array": body.model_dump(exclude_defaults=True)}
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

@@ -22,7 +22,7 @@ _RANGES_LENGTH_MAX = 4000
 
 
 def array_summary(array: Array) -> ArraySummary:
-    """Return an array as a line of a list."""
+    """Return an array as a row of a list."""
     return ArraySummary(**_summary(array))
 
 
@@ -46,7 +46,7 @@ def array_view(
 def indices_found(
     array: Array, states: bytes, wanted: frozenset[IndexState] | None, after: int | None, limit: int
 ) -> Sequence[tuple[int, IndexState]]:
-    """Return the indices in these states (None: in any) behind an index, in order."""
+    """Return the indices in these states (None: in any) after an index, in order."""
     codes = frozenset(CODES.values()) if wanted is None else {CODES[state] for state in wanted}
     least = -1 if after is None else after
     pairs = zip(array.indices, states, strict=True)

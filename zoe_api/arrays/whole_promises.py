@@ -1,4 +1,4 @@
-"""Executions that are promised together: what was decided for all, and the acceptance of an offer for all."""
+"""Promises for executions as a group: the decision, and the acceptance of an offer for all."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAMED_MAX = 5
 
 
 def planned_promise(caller: Caller, members: Sequence[Execution]) -> WorkflowPromiseView:
-    """Return what would be promised to these executions, which are not stored, together. Raises ApiProblem."""
+    """Return the promise for a group of executions that are not stored. Raises ApiProblem."""
     answers = ask(caller.services.master, "plan_together", _question(members), caller.request, caller.user)["answers"]
     promised = [decode(FinishTerms, one["terms"]) for one in answers if one["terms"] is not None]
     if len(promised) == len(answers):
@@ -41,7 +41,7 @@ def planned_promise(caller: Caller, members: Sequence[Execution]) -> WorkflowPro
 
 
 def _question(members: Sequence[Execution]) -> dict[str, Any]:
-    """Return the question about these executions; each application once, as indices of an array have the same one."""
+    """Return the master's request for these executions; each application once, as indices of an array share one."""
     applications = {id(one.application): one.application for one in members}
     places = {known: place for place, known in enumerate(applications)}
     asked = [
@@ -66,7 +66,7 @@ def _question(members: Sequence[Execution]) -> dict[str, Any]:
 
 
 def promise_of(members: Sequence[Execution], clock: Clock = SYSTEM_CLOCK) -> WorkflowPromiseView:
-    """Return what was decided for these executions, which asked to be promised together."""
+    """Return the decision for executions that requested a common promise."""
     promised = [one.promise.terms for one in members if one.promise is not None]
     if promised:
         together, risks = _together(promised), _risks(members)
@@ -81,8 +81,8 @@ def promise_of(members: Sequence[Execution], clock: Clock = SYSTEM_CLOCK) -> Wor
 
 
 def accept_for(caller: Caller, ids: Sequence[str], number: int) -> bool:
-    """Promise what an offer says, to all of these in one transaction; nothing, if that was done before. Return whether
-    it was not. 409 if they have another promise, or if the offer does not exist or is over.
+    """Promise the terms of an offer to all of these in one transaction; no effect if that was done before. Return
+    whether it had an effect. 409 if they have another promise, or if the offer does not exist or has expired.
     """
     for _ in range(_ATTEMPTS_MAX):
         members = [seen_execution(caller, one, ShareLevel.CONTROL) for one in ids]
@@ -104,7 +104,7 @@ def accept_for(caller: Caller, ids: Sequence[str], number: int) -> bool:
 def _to_be_promised(
     members: Sequence[Execution], number: int, clock: Clock = SYSTEM_CLOCK
 ) -> list[tuple[Execution, FinishTerms]]:
-    """Return those that have no promise yet, with what this offer says of each."""
+    """Return the executions without a promise, each with its part of this offer."""
     left = [one for one in members if one.promise is None and not one.terminal]
     other = next((one.promise for one in members if one.promise is not None and one.promise.offer != number), None)
     if other is not None:
@@ -113,7 +113,7 @@ def _to_be_promised(
         raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
     gone = [_label(one) for one in members if one.promise is None and one.terminal and one.offers is not None]
     if gone and len(gone) + len(left) == len(members):
-        why = f"its offers are for all of it, and parts of it have ended since: {shortened(gone, _NAMED_MAX)}"
+        why = f"its offers are for the whole, and parts have ended since: {shortened(gone, _NAMED_MAX)}"
         raise ApiProblem(Code.ILLEGAL_STATE, why, "submit it again, for other offers")
     found, now_s = [], clock.now_s()
     for one in left:
@@ -129,7 +129,7 @@ def _to_be_promised(
 
 
 def _label(execution: Execution) -> str:
-    """Return how a member is called: all indices of an array have the same name."""
+    """Return the label of a member: all indices of an array have the same name."""
     return execution.id if member_of(execution.id) is not None else execution.name
 
 
@@ -145,8 +145,8 @@ def _risks(members: Sequence[Execution]) -> list[WorkflowRiskView]:
 def _status(
     members: Sequence[Execution], finish_s: float, risks: Sequence[WorkflowRiskView], now_s: float
 ) -> DeadlineStatus | None:
-    """Return how the whole stands to the time that is promised. What was cancelled or failed before has neither met nor
-    missed it.
+    """Return the status of the group against the promised time. Members that were cancelled or failed before have
+    neither met nor missed it.
     """
     ends_s = [one.marks.get(Mark.ENDED, math.inf) if one.terminal else now_s for one in members]
     open_ = any(not one.terminal for one in members)
@@ -159,7 +159,7 @@ def _status(
 
 
 def _offers(offered: Sequence[PromiseOffers]) -> list[WorkflowOfferView]:
-    """Return the offers for all together, with their numbers."""
+    """Return the offers for the group, with their numbers."""
     return [
         WorkflowOfferView(number=number, kind=one.kind, terms=_together(_numbered(offered, number)))
         for number, one in enumerate(offered[0].offers, start=1)
@@ -171,7 +171,7 @@ def _numbered(offered: Sequence[PromiseOffers], number: int) -> list[FinishTerms
 
 
 def _together(several: Sequence[FinishTerms]) -> WorkflowTermsView:
-    """Return the terms of the whole: it ends with the last, and costs what all cost."""
+    """Return the terms of the group: it ends with its last member, and costs the sum."""
     prices = [one.price for one in several]
     known = all(one is not None for one in prices)
     price = f"{told_price(sum((Decimal(one or 0) for one in prices), Decimal(0))):f}" if known else None

@@ -37,7 +37,7 @@ def list_limits(
     tenant: Annotated[str | None, Query(max_length=128, description="Only limits of this tenant.")] = None,
     user: Annotated[str | None, Query(max_length=200, description="Also return the meters of this user.")] = None,
 ) -> LimitList:
-    """List all limits that are set, and how much of them tenants and users use now."""
+    """List all limits, and how much of them tenants and users use now."""
     if tenant not in (None, EVERY):
         _check_names(store.accounts, LimitSubject(tenant, user))
     limits, uses = store.policy().limits, store.used()
@@ -61,8 +61,8 @@ def list_limits(
 
 @router.put("/limits", response_model=LimitView)
 def set_limit(body: LimitChange, caller: AsAdmin) -> LimitView:
-    """Set amounts of a limit: null is unlimited; amounts that are not given stay as they are. Earlier submissions are
-    not affected.
+    """Set amounts of a limit: null is unlimited; absent amounts stay unchanged. Earlier submissions are not
+    affected.
     """
     subject, amounts = LimitSubject(body.tenant, body.user), body.amounts.model_dump()
     _check_subject(caller.services.accounts, subject, amounts)
@@ -76,7 +76,7 @@ def clear_limit(
     user: UserOf = None,
     amount: Annotated[list[Amount] | None, Query(description="Amounts to clear (default: all).")] = None,
 ) -> Response:
-    """Clear limits of a subject, so that the default applies again."""
+    """Clear limits of a subject; the defaults apply again."""
     subject = LimitSubject(tenant, user)
     if not caller.store.policy().limits.own(subject):
         raise NotFound(f"no limit is set for {name_of(subject)}")

@@ -1,4 +1,4 @@
-"""Requested spans of time, and their resolution."""
+"""Time ranges of requests, and their resolution."""
 
 from __future__ import annotations
 
@@ -15,5 +15,7 @@ _STRETCHES_MAX = 120
 
 
 def stretch_of(from_s: float, to_s: float) -> float:
-    """Return the seconds of one stretch: a few hundred stretches in total, none shorter than half a minute."""
+    """Return the length of one interval in seconds: a few hundred intervals in total, none shorter than half a
+    minute.
+    """
     return max(_STRETCH_S_MIN, (to_s - from_s) / _STRETCHES_MAX)

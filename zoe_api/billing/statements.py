@@ -42,7 +42,7 @@ _AS_CSV = {_CSV: {"schema": {"type": "string"}}}
 MonthName = Annotated[str, Path(pattern=r"^\d{4}-(0[1-9]|1[0-2])$", description="Such as 2026-11.")]
 TenantOf = Annotated[
     str | None,
-    Query(max_length=128, description="Of this tenant, for operators; `*`: of all (default: your tenant)."),
+    Query(max_length=128, description="Tenant, for operators; `*`: all (default: your tenant)."),
 ]
 
 
@@ -51,9 +51,9 @@ def list_price_lists(
     clock: ClockDep,
     _principal: Admin,
     store: StoreDep,
-    history: Annotated[bool, Query(description="Also those replaced or removed before they began.")] = False,
+    history: Annotated[bool, Query(description="Include lists replaced or removed before they began.")] = False,
 ) -> PriceListList:
-    """List the price lists by the time from which they hold."""
+    """List the price lists by the time from which they apply."""
     lists = store.billing.price_lists(history)
     now = in_force([one.prices for one in lists if one.replaced_at_s is None], microseconds(clock.now_s()))
     return PriceListList(price_lists=[_list_view(one, holds=one.prices is now) for one in lists])
@@ -61,7 +61,7 @@ def list_price_lists(
 
 @router.post("/admin/price-lists", response_model=PriceListView, status_code=201)
 def set_price_list(body: PriceListRequest, caller: AsAdmin) -> PriceListView:
-    """Set a price list: it holds from its `from` on. One with the same `from` that has not begun is replaced."""
+    """Set a price list: it applies from its `from` on. One with the same `from` that has not begun is replaced."""
     try:
         stored = caller.store.billing.set_price_list(
             body.document, caller.services.clock.now_s(), caller.user, body.past
@@ -75,7 +75,7 @@ def set_price_list(body: PriceListRequest, caller: AsAdmin) -> PriceListView:
 
 @router.post("/admin/price-lists:check", status_code=204)
 def check_price_list(clock: ClockDep, body: PriceListRequest, _principal: Admin, store: StoreDep) -> Response:
-    """Check a price list without setting it; all errors of its document are named at once."""
+    """Check a price list without setting it; the response has all its errors."""
     try:
         store.billing.check_price_list(body.document, clock.now_s(), body.past)
     except DescriptionError as error:
@@ -121,7 +121,7 @@ def close_statement(month: MonthName, caller: AsAdmin) -> StatementView:
 
 @router.get("/budgets", response_model=BudgetList)
 def get_budgets(principal: Reader, store: StoreDep) -> BudgetList:
-    """Return your budget and your tenant's, and what is spent of them; all of your tenant for operators."""
+    """Return your budget and your tenant's, and how much of them is spent; all of your tenant for operators."""
     found = [one for one in store.billing.budgets() if one.tenant == principal.tenant]
     mine = [one for one in found if principal.operator or one.user in (None, principal.user)]
     return _budget_list(mine, read_spent_by_tenant(store, mine))
@@ -129,14 +129,14 @@ def get_budgets(principal: Reader, store: StoreDep) -> BudgetList:
 
 @router.get("/admin/budgets", response_model=BudgetList)
 def list_budgets(_principal: Admin, store: StoreDep) -> BudgetList:
-    """List the budgets of all tenants and users, and what is spent of them."""
+    """List the budgets of all tenants and users, and how much of them is spent."""
     found = list(store.billing.budgets())
     return _budget_list(found, read_spent_by_tenant(store, found))
 
 
 @router.put("/admin/budgets", response_model=BudgetChange)
 def set_budget(body: BudgetChange, caller: AsAdmin) -> BudgetChange:
-    """Set the budget of a tenant or a user for each month. It counts for submissions within seconds."""
+    """Set the budget of a tenant or a user for each month. It applies to submissions within seconds."""
     check_tenant(caller.services.accounts, body.tenant)
     if body.user is not None:
         caller.services.accounts.user(body.user)
@@ -162,7 +162,7 @@ def clear_budget(
 
 
 def read_spent_by_tenant(store: StoreDep, found: list[Budget], clock: Clock = SYSTEM_CLOCK) -> dict[str, Spent | None]:
-    """Return what each tenant that has a budget has spent."""
+    """Return the amount spent by each tenant that has a budget."""
     now_s = clock.now_s()
     return {tenant: read_spent(store, tenant, now_s) for tenant in {one.tenant for one in found}}
 
@@ -262,5 +262,5 @@ def _as_csv(view: StatementView) -> Response:
 
 
 def _plain(value: object) -> object:
-    """Return a cell that a spreadsheet does not take for a formula."""
+    """Return a cell that a spreadsheet does not interpret as a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value

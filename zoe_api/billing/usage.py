@@ -1,4 +1,4 @@
-"""Present use, use by day, and how much of their limits a tenant and a user have reached."""
+"""Present use, use by day, and use of the limits of a tenant and a user."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def usage_of_executions(
     caller: AsReader,
     ids: Annotated[list[str], Query(alias="id", min_length=1, max_length=100, description="Which executions.")],
 ) -> ExecutionUseList:
-    """Return what executions used and reserved: your own, those shared with you, or any for operators."""
+    """Return use and reservations of executions: your own, those shared with you, or any for operators."""
     seen = ALL if caller.principal.operator else caller.principal.visibility
     query = ExecutionQuery(ids=frozenset(ids), visibility=seen, limit=len(ids))
     visible = [execution.id for execution in caller.store.executions(query).executions]
@@ -76,7 +76,7 @@ def daily_usage(
         Query(alias="format", description="Format of the response (default: from `Accept`)."),
     ] = None,
 ) -> DailyUse | Response:
-    """Return what was reserved on each day (UTC) so far: by users of your tenant, or of all tenants for operators."""
+    """Return the reservations of each day (UTC) so far: by users of your tenant, or of all tenants for operators."""
     now_s = clock.now_s()
     to_day = int((now_s if to_s is None else to_s) // DAY_S)
     use_of = store.daily_use(int(from_s // DAY_S), to_day, now_s, None if caller.principal.operator else caller.tenant)
@@ -133,8 +133,9 @@ def usage_over_time(
     to_s: ToS = None,
     by: Annotated[Literal["node", "application"], Query(description="What one row counts.")] = "node",
 ) -> UseOverTimeView:
-    """Return what all services used, for as long as samples are kept; at most a few hundred
-    stretches of at least 30 s."""
+    """Return the use of all services, for as long as samples are kept; at most a few hundred intervals of at least 30
+    s.
+    """
     until_s = clock.now_s() if to_s is None else to_s
     stretch_s = stretch_of(from_s, until_s)
     points = store.use_over_time(from_s, until_s, stretch_s, by_node=by == "node")

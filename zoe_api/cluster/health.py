@@ -15,7 +15,7 @@ from zoe_api.services.dependencies import Services
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.errors import StoreUnavailable
 
-# What has not answered by then is as good as away; who asks gives up after some seconds.
+# A component that has not answered by then counts as away; clients give up after some seconds.
 _WAIT_S = 3.0
 _THREADS = 4
 
@@ -35,7 +35,7 @@ async def healthz() -> str:
 
 
 async def readyz(request: Request) -> JSONResponse:
-    """Say whether submissions are accepted (200 or 503), and whether the master answers."""
+    """Return 200 if submissions are accepted, else 503, and whether the master answers."""
     services: Services = request.app.state.services
     checks = {"database": services.store.ping, "master": services.master_status.read}
     parts = dict.fromkeys(checks, "not reachable")

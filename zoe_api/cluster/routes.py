@@ -51,7 +51,7 @@ router = api_router(tag="cluster")
 
 @router.get("/nodes", response_model=NodeList)
 def list_nodes(clock: ClockDep, principal: Reader, store: StoreDep) -> NodeList:
-    """List the nodes as the master last saw them, with what Zoe reserves there.
+    """List the nodes from the master's last observation, with Zoe's reservations on them.
 
     `message` is for operators: it may name addresses inside the cluster.
     """
@@ -78,9 +78,9 @@ def get_policy(principal: Reader, store: StoreDep, response: Response) -> Policy
 
 @router.get("/plugins", response_model=PluginList)
 def list_plugins(_who: Reader, master: MasterDep) -> PluginList:
-    """The filters, weighers and back-ends that policy and settings can name, with the distribution of each.
+    """List the filters, weighers and back-ends that policy and settings can name, with the distribution of each.
 
-    `problem` says why one cannot be used: by what is installed for the API and, while the master answers, for it.
+    `problem`: why a plugin cannot be used, by the API's installation and, while the master answers, by the master's.
     """
     return PluginList(plugins=[PluginView.model_validate(plugin) for plugin in plugins_of(master)])
 
@@ -95,9 +95,9 @@ def set_policy(
     response: Response,
     if_match: IfMatch = None,
 ) -> PolicyView:
-    """Put a policy in force at once; with If-Match, only if nobody has changed it meanwhile.
+    """Put a policy in force at once; with If-Match, only if it has not changed meanwhile.
 
-    Operators may only change which nodes are drained or reserved. Holds that are over are left out.
+    Operators may only change which nodes are drained or reserved. Expired holds are dropped.
     """
     present, now_s = store.policy(), clock.now_s()
     policy = _sound(without_ended_holds(policy_of(body, present), now_s), master)
@@ -116,7 +116,7 @@ def set_policy(
 
 @router.post("/policy/dry-run", response_model=DryRunView)
 def try_policy(body: PolicyView, caller: AsOperator, master: MasterDep) -> DryRunView:
-    """Compare a proposed policy with the one in force on the present queue; nothing is changed."""
+    """Compare a proposed policy with the one in force on the present queue; nothing changes."""
     return DryRunView(
         **ask(
             master,
@@ -130,7 +130,7 @@ def try_policy(body: PolicyView, caller: AsOperator, master: MasterDep) -> DryRu
 
 @router.post("/replays", response_model=ReplayView)
 def replay_journal(body: ReplayRequest, caller: AsOperator) -> ReplayView:
-    """Replay the journal since a time as it was, and with another policy, limits or nodes; nothing is changed."""
+    """Replay the journal since a time unchanged, and with another policy, other limits or nodes; nothing changes."""
     if body.policy:
         try:
             fields = {**policy_view(caller.store.policy()).model_dump(), **body.policy}

@@ -1,4 +1,4 @@
-"""Submit arrays, and change whole ones: the row, then the executions that were made of it."""
+"""Submit arrays, and change whole ones: the row, then the executions made of it."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from zoe_lib.submission.pricing import price_notes
 log = structlog.get_logger(__name__)
 _CORR = "corr:"
 _PAGE = 500
-# Executions of an array that a request changes: a few milliseconds each. A request that is repeated goes on.
+# Maximum executions of an array that one request changes: a few milliseconds each. A repeated request continues.
 _CHANGED_MAX = 10_000
 _NOT_ENDED = frozenset({*WAITING_STATES, *ACTIVE_STATES})
 
 
 def new_array(body: ArrayRequest, caller: Caller) -> Array:
-    """Return the array that a request asks for, checked as an execution is; 422 with all that is wrong with it."""
+    """Return the array of a request, checked like an execution; 422 with all errors."""
     indices, at_once = _indices(body.indices, caller.services)
     fit = checked(body.application, caller.services, caller.principal, body.priority, caller.request.state.terms)
     array_id, now_s = new_array_id(), caller.services.clock.now_s()
@@ -120,8 +120,8 @@ def owns_array(principal: Principal, array: Array) -> bool:
 
 
 def cancel(caller: Caller, array_id: str, indices: str | None = None) -> Array:
-    """Return the array after its indices that had not ended were cancelled, or only those that a text names. 409 if all
-    of the array had, 422 if it has not all that are named.
+    """Return the array after its active indices, or those in the text, were cancelled. 409 if all indices had ended,
+    422 if the array lacks one of them.
     """
     only = None if indices is None else _named(indices, seen_array(array_id, caller), caller.services)
 
@@ -144,7 +144,7 @@ def cancel(caller: Caller, array_id: str, indices: str | None = None) -> Array:
 
 
 def _named(text: str, array: Array, services: Services) -> IndexSet:
-    """Return the indices of an array that a text names; 422 for others."""
+    """Return the indices of an array in a text; 422 for invalid ones."""
     found, at_once = _indices(text, services)
     if at_once is not None:
         raise ApiProblem(Code.INVALID_REQUEST, f"%{at_once} is for arrays that are submitted: name indices only")
@@ -154,7 +154,7 @@ def _named(text: str, array: Array, services: Services) -> IndexSet:
 
 
 def hold(caller: Caller, array_id: str) -> Array:
-    """Return the array while nothing of it starts; what runs runs on. 409 if all its indices have ended."""
+    """Return the held array: no index of it starts; running ones continue. 409 if all its indices have ended."""
 
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
         if not array.open_count:
@@ -192,7 +192,7 @@ def release(caller: Caller, array_id: str) -> Array:
 
 def requeue(caller: Caller, array_id: str) -> Array:
     """Return the array after its failed and cancelled indices were set to run again; unchanged if there are none. 403
-    if a budget of its owner that refuses is spent, or it is asked by a job that was cancelled with its descendants.
+    if a refusing budget of its owner is spent, or the caller is a job that was cancelled with its descendants.
     """
     seen = seen_array(array_id, caller)
     check_budget(caller.acting_as(replace(caller.principal, tenant=seen.tenant, user=seen.user)))
@@ -217,7 +217,7 @@ def change_array(
     array_id: str,
     decide: Callable[[Array, bytearray], ArrayChange | None],
 ) -> Array:
-    """Return the array after what `decide` returns, which is written with its entry in the journal; None: unchanged."""
+    """Return the array after the change from `decide`, stored with its journal entry; None: unchanged."""
     before = seen_array(array_id, caller)
     after = caller.store.change_array(array_id, decide, caller.services.clock.now_s(), caller.request_id)
     if after.version != before.version:
@@ -231,7 +231,7 @@ def change_each(
     array_id: str,
     decide: Callable[[Execution], Event | None],
 ) -> None:
-    """Do it to the executions of an array that have not ended; those that end meanwhile are left alone."""
+    """Apply a change to the active executions of an array; those that end meanwhile are skipped."""
     cursor: str | None = None
     for _ in range(_CHANGED_MAX // _PAGE):
         query = ExecutionQuery(array_id=array_id, states=_NOT_ENDED, limit=_PAGE, cursor=cursor)

@@ -1,4 +1,4 @@
-"""Change an execution for a user: read it, decide, write, and begin again if another writer was faster."""
+"""Change an execution for a user: read, decide, write, and retry if another writer was faster."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def change(
     if_match: str | None,
     decide: Callable[[Execution], Event | Sequence[Event] | None],
 ) -> Execution:
-    """Return the execution after the events that `decide` returns; unchanged if it returns none.
+    """Return the execution after the events from `decide`; unchanged if it returns none.
 
-    `decide` may raise an ApiProblem. The principal needs to control the execution.
+    `decide` may raise an ApiProblem. The principal needs the level `control`.
     """
     for _ in range(_ATTEMPTS_MAX):
         execution = seen_execution(caller, execution_id, ShareLevel.CONTROL)
@@ -39,7 +39,7 @@ def change(
             return execution
         events = [decided] if isinstance(decided, Event) else list(decided)
         event = events[0]
-        # A master that was away has not noted yet that its deadline has passed.
+        # A master that was away may not have noted yet that the deadline has passed.
         missed = missed_deadline(execution, event.at_s, caller.store.policy(), event.cause_id)
         events = events if missed is None else [missed, *events]
         try:

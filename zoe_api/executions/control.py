@@ -1,4 +1,4 @@
-"""What users do to executions after they have submitted them."""
+"""Routes that control submitted executions."""
 
 from __future__ import annotations
 
@@ -37,9 +37,8 @@ def cancel_execution(
 
 @router.post("/{execution_id}/cancel-descendants", response_model=CancelledFamily)
 def cancel_descendants(execution_id: str, caller: AsSubmitter) -> CancelledFamily:
-    """Cancel an execution or array, and all that it and its descendants submitted as jobs, also if it has ended itself.
-    They submit nothing more, so a job that submits its successor ends for good. Doing it again goes on with what is
-    left.
+    """Cancel an execution or array, and everything that it and its descendants submitted as jobs, even if it has ended.
+    They cannot submit any more, so a job that submits its successor ends for good. Repeating it cancels the rest.
     """
     return CancelledFamily(ids=list(cancel_family(caller, execution_id)))
 
@@ -51,8 +50,8 @@ def hold_execution(
     response: Response,
     if_match: IfMatch = None,
 ) -> ExecutionView:
-    """Keep an execution that waits out of the queue until it is released; 409 if it does not wait. Its time in the
-    queue begins anew then. What an operator holds, only operators release.
+    """Keep a waiting execution out of the queue until it is released; 409 if it does not wait. Its time in the queue
+    then starts anew. Only operators can release an operator's hold.
     """
     execution = hold(caller, execution_id, if_match)
     return viewed(execution, response, may_see_secrets(caller.principal, execution))
@@ -65,8 +64,8 @@ def release_execution(
     response: Response,
     if_match: IfMatch = None,
 ) -> ExecutionView:
-    """Let a held execution into the queue; dependencies that can no longer be met do not count any more. Nothing
-    happens if it is not held.
+    """Let a held execution into the queue; dependencies that can no longer be met are dropped. No effect if it is not
+    held.
     """
     execution = release(caller, execution_id, if_match)
     return viewed(execution, response, may_see_secrets(caller.principal, execution))
@@ -80,8 +79,8 @@ def requeue_execution(
     if_match: IfMatch = None,
     hold: Annotated[bool, Query(description="Hold it before its next attempt, until it is released.")] = False,
 ) -> ExecutionView:
-    """Stop an execution and let it wait for another attempt, which does not count against its `retries`; 409 if it does
-    not run.
+    """Stop an execution and queue it for another attempt, which does not count against its `retries`; 409 if it is not
+    running.
     """
     execution = requeue(caller, execution_id, if_match, hold)
     return viewed(execution, response, may_see_secrets(caller.principal, execution))
@@ -95,8 +94,8 @@ def accept_offer(
     response: Response,
     if_match: IfMatch = None,
 ) -> ExecutionView:
-    """Accept one of the offers of an execution that cannot be promised to end as it asked for. Accepting the same one
-    again changes nothing; 409 if offers are over, or another one was accepted.
+    """Accept an offer for an execution whose deadline cannot be promised. Accepting the same one again changes nothing;
+    409 if offers have expired, or another one was accepted.
     """
     execution = accept(caller, execution_id, body.offer, if_match)
     return viewed(execution, response, may_see_secrets(caller.principal, execution))
@@ -110,8 +109,8 @@ def modify_execution(
     response: Response,
     if_match: IfMatch = None,
 ) -> ExecutionView:
-    """Change an execution that waits: priority, deadline, begin, or its description except for the components and their
-    numbers; 409 if it does not wait. Checked as a submission is.
+    """Change a waiting execution: priority, deadline, begin, or its description without components and instance counts;
+    409 if it does not wait. The checks are those of a submission.
     """
     execution = modify(caller, execution_id, body, if_match)
     return viewed(execution, response, may_see_secrets(caller.principal, execution))
@@ -125,8 +124,8 @@ def scale_execution(
     response: Response,
     if_match: IfMatch = None,
 ) -> ExecutionView:
-    """Change how many instances an execution has that waits or runs: elastic services are added, which start when there
-    is room, or stopped. Essential ones stay. 409 if it has ended.
+    """Change the number of instances of a waiting or running execution: elastic services are added, which start when
+    there is room, or stopped. Essential ones stay. 409 if it has ended.
     """
     execution = scale(caller, execution_id, body, if_match)
     return viewed(execution, response, may_see_secrets(caller.principal, execution))

@@ -30,7 +30,7 @@ _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
 def hold(caller: Caller, execution_id: str, if_match: str | None = None) -> Execution:
-    """Return the execution after it was held; idempotent. 409 if it does not wait."""
+    """Return the held execution; idempotent. 409 if it does not wait."""
 
     return change(
         caller,
@@ -50,8 +50,8 @@ def held(execution: Execution, caller: Caller, clock: Clock = SYSTEM_CLOCK) -> e
 
 
 def release(caller: Caller, execution_id: str, if_match: str | None = None) -> Execution:
-    """Return the execution after its release; unchanged if nobody holds it. 403 if only operators may release it; 409
-    if it has ended.
+    """Return the execution after its release; unchanged if it is not held. 403 if only operators may release it; 409 if
+    it has ended.
     """
 
     def decide(execution: Execution) -> ev.Event | None:
@@ -78,8 +78,8 @@ def requeue(
     if_match: str | None = None,
     hold: bool = False,
 ) -> Execution:
-    """Return the execution while it stops for another attempt, before which it is held if `hold`; unchanged if it does
-    already. 409 if it does not run.
+    """Return the execution while it stops for another attempt, before which it is held if `hold`; unchanged if it is
+    already stopping for one. 409 if it is not running.
     """
 
     def decide(execution: Execution) -> Sequence[ev.Event]:
@@ -89,7 +89,7 @@ def requeue(
 
 
 def requeued(execution: Execution, caller: Caller, *, hold: bool, clock: Clock = SYSTEM_CLOCK) -> Sequence[ev.Event]:
-    """Return the events of a requeue, none if it is being requeued already. 409 if it does not run."""
+    """Return the events of a requeue, none if one is in progress. 409 if it is not running."""
     how: Mapping[str, Any] = {"at_s": clock.now_s(), "cause_id": caller.request_id}
     found: list[ev.Event] = []
     timed_out = execution.state is ExecutionState.STOPPING and execution.cause is Cause.TIME_LIMIT
@@ -111,8 +111,9 @@ def modify(
     body: ModifyRequest,
     if_match: str | None = None,
 ) -> Execution:
-    """Return the execution after the changes; unchanged if they change nothing. 409 if it does not wait; 422 as a
-    submission would be refused."""
+    """Return the execution after the changes; unchanged if they have no effect. 409 if it does not wait; 422 as for a
+    submission.
+    """
 
     def decide(execution: Execution) -> ev.Event | None:
         _check_waits(execution)
@@ -122,7 +123,7 @@ def modify(
             return None
         if execution.promise is not None and replace(after, priority=before.priority) != before:
             hint = "cancel it, and submit it again"
-            raise ApiProblem(Code.ILLEGAL_STATE, "what is promised to it depends on this, so it stays as it is", hint)
+            raise ApiProblem(Code.ILLEGAL_STATE, "its promise depends on this, so it cannot change", hint)
         return ev.Modified(
             at_s=caller.services.clock.now_s(),
             cause_id=caller.request_id,
@@ -147,7 +148,7 @@ def accept(
     if_match: str | None = None,
 ) -> Execution:
     """Return the execution with the promise of this offer; unchanged if it has that already. 409 if it has another one,
-    or if the offer does not exist or is over.
+    or if the offer does not exist or has expired.
     """
 
     def decide(execution: Execution) -> ev.Event | None:
@@ -178,8 +179,9 @@ def scale(
     body: ScaleRequest,
     if_match: str | None = None,
 ) -> Execution:
-    """Return the execution with other numbers of instances; unchanged if it has them. 409 if it has ended or stops; 422
-    for an unknown component, and for fewer than the essential instances or more than an application may have."""
+    """Return the execution with other instance counts; unchanged if it has them. 409 if it has ended or stops; 422 for
+    an unknown component, and for fewer than the essential instances or more than the maximum of an application.
+    """
 
     def decide(execution: Execution) -> ev.Event | None:
         if execution.state not in (*WAITING_STATES, *_STARTED):
@@ -199,7 +201,7 @@ def scale(
 
 
 def _check_guaranteed(execution: Execution, counts: Mapping[str, int]) -> None:
-    """Raise ApiProblem if a promised execution would have fewer services than are guaranteed to it."""
+    """Raise ApiProblem if a promised execution would have fewer services than its promise guarantees."""
     if execution.promise is None:
         return
     guaranteed = guaranteed_counts(execution.application, execution.promise.terms.elastic)
@@ -271,15 +273,16 @@ def changed_description(
     *,
     owned: bool,
 ) -> Application:
-    """Return the new application of what waits; 422 if it could not be submitted, or would need other services. 403 for
-    all but its owner: it runs as the owner, with the owner's files and secrets.
+    """Return the new application of a waiting execution; 422 if it is invalid, or would need other services.
+
+    403 for all but its owner: it runs as the owner, with the owner's files and secrets.
     """
     if not owned:
         hint = "others may change priority, deadline, begin and time limit"
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner may change its description", hint)
     asked = checked(document, caller.services, caller.principal, priority).application
     if not same_instances(asked, application):
-        message = "what waits keeps its components and the numbers of their instances"
+        message = "a waiting execution cannot change its components or instance counts"
         error = Diagnostic(pointer="/application/components", code="other_instances", message=message)
         raise ApiProblem(Code.INVALID_DESCRIPTION, message, "cancel it, and submit the new description", [error])
     limited, _ = with_time_limit(asked, tenant, caller.store.policy().limits)
@@ -287,7 +290,7 @@ def changed_description(
 
 
 def differences(before: ev.Requested, after: ev.Requested) -> Iterator[str]:
-    """Yield in words what another request would change."""
+    """Yield the differences of another request as text."""
     if after.priority != before.priority:
         yield f"priority {before.priority} to {after.priority}"
     if after.deadline_s != before.deadline_s:

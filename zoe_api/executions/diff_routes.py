@@ -1,4 +1,4 @@
-"""What differs between two executions."""
+"""Route that compares two executions."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def diff_executions(
         Query(alias="from", max_length=256, description="The execution to compare with (default: the one before)."),
     ] = None,
 ) -> DiffView:
-    """Return how an execution differs from another one, or from the one before of the same name and user: fields of
-    the description, how it ended, times, and use. If one is only shared with you, environments and files are compared
-    by names.
+    """Return the differences from another execution, or from the previous one of the same name and user: fields of the
+    description, outcome, times, and use. If one is only shared with you, environments and files are compared by name.
     """
     after = seen_execution(caller, execution_id)
     before = _before(after, caller) if earlier is None else None
@@ -45,7 +44,7 @@ def diff_executions(
 
 
 def _before(after: Execution, caller: Caller) -> Execution | None:
-    """Return the newest one of the same name and user that was submitted before; None if there is none."""
+    """Return the newest earlier execution with the same name and user; None if there is none."""
     cursor: str | None = encode_position((after.submitted_at_s, after.id))
     for _ in range(_PAGES_MAX):
         query = ExecutionQuery(

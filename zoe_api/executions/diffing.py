@@ -1,4 +1,4 @@
-"""What differs between two executions: fields of their descriptions, how they ended, times, and use."""
+"""Differences between two executions: fields of their descriptions, outcomes, times, and use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ _PARTS = {
 
 
 def diff_of(before: Execution, after: Execution, use: Mapping[str, ExecutionUse], hidden: bool) -> DiffView:
-    """Return what differs, a thousand fields at most; `hidden`: without values of environments and texts of files."""
+    """Return the differences, a thousand fields at most; `hidden`: without values of environments and texts of
+    files.
+    """
     documents = [
         to_document(without_contents(one.application) if hidden else one.application) for one in (before, after)
     ]
@@ -85,7 +87,7 @@ def _use(one: ExecutionUse | None) -> dict[str, Any]:
 
 
 def _walk(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the fields that differ. Descriptions are not deep: their format bounds it."""
+    """Yield the fields that differ. Recursion is bounded by the description format."""
     old, new = _by_name(old), _by_name(new)
     if isinstance(old, dict) and isinstance(new, dict):
         for name in [*old, *(name for name in new if name not in old)]:
@@ -96,7 +98,7 @@ def _walk(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _by_name(value: Any) -> Any:
-    """Return a list of named objects, such as components, as an object: their order says nothing."""
+    """Return a list of named objects, such as components, as an object: their order has no meaning."""
     if isinstance(value, list) and value and all(isinstance(one, dict) and "name" in one for one in value):
         return {one["name"]: one for one in value}
     return value

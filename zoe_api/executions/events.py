@@ -51,7 +51,7 @@ def execution_events(
 
 @router.get("/executions/{execution_id}/waits", response_model=WhyWaited)
 def execution_waits(execution_id: str, caller: AsReader) -> WhyWaited:
-    """Return how the time before its start was spent; every second of waiting has a cause."""
+    """Return the causes of the time before its start; every second of waiting has one."""
     seen_execution(caller, execution_id)
     waits = spans(_all_events(caller.store, execution_id), caller.services.clock.now_s())
     return WhyWaited(
@@ -73,17 +73,16 @@ def stream_events(
 ) -> EventStream:
     """Stream events as server-sent events with journal ids. A client that reconnects with Last-Event-ID misses nothing.
 
-    The stream of one execution, or of one array as a whole, closes with an event `end` when that has ended and all was
-    sent.
+    The stream of one execution or array closes with an event `end` when it has ended and all events were sent.
     """
     if all_tenants:
         check(caller.principal, Scope.OPERATE)
     resumed = resume_point(last_event_id)
     after = after if resumed is None else resumed
     newest = caller.store.last_journal_id()
-    # An id that does not exist yet comes from before a restore: to wait for it would miss what happens until then.
+    # An id that does not exist yet comes from before a restore: waiting for it would miss the events until then.
     after = newest if after is None else min(after, newest)
-    # Looked up after that id, or an end between the two would be missed.
+    # Read after that id, or an end between the two would be missed.
     seen = None if execution_id is None else _seen(execution_id, caller)
     visibility = ALL if all_tenants or seen is not None else caller.principal.visibility
     if seen is None and caller.principal.operator:
@@ -97,7 +96,7 @@ def stream_events(
 
 
 def _seen(subject_id: str, caller: Caller) -> Execution | Array:
-    """Return what has this id, if the principal sees it; NotFound."""
+    """Return the execution or array with this id, if the principal sees it; NotFound."""
     if is_array(subject_id):
         return seen_array(subject_id, caller)
     return seen_execution(caller, subject_id)
@@ -111,9 +110,7 @@ async def _encoded(
     over: bool,
     principal: Principal,
 ) -> Batches:
-    """Yield batches of events; `over` says that the execution ended before the first read, so nothing follows an empty
-    batch.
-    """
+    """Yield batches of events; `over`: the execution ended before the first read, so nothing follows an empty batch."""
     async with aclosing(news.follow(after, visibility, execution_id)) as batches:
         async for entries in batches:
             if entries:
@@ -128,12 +125,14 @@ async def _encoded(
 
 
 def _is_over(entries: Sequence[JournalEntry]) -> bool:
-    """Return whether these have the end: an array may run again after it, an execution has an end once."""
+    """Return whether these include the end: an array may run again after it, an execution ends once."""
     return any(entry.kind in _LAST_KINDS for entry in entries) or entries[-1].kind == ArrayEventKind.ENDED
 
 
 def _text(news: JournalNews, entry: JournalEntry, principal: Principal) -> bytes:
-    """What the principal is sent; of an execution all who see it are sent the same, and all operators."""
+    """Return the events as sent to the principal; all users of a shared execution get the same text, and all
+    operators.
+    """
 
     def make() -> bytes:
         return sse(entry.id, entry.kind, event_view(entry, principal).model_dump(mode="json"))

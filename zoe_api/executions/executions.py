@@ -71,13 +71,13 @@ def list_executions(
     user: str | None = None,
     name: Annotated[str | None, Query(max_length=128, description="Part of the name.")] = None,
     submitted_from_s: Annotated[
-        float | None, Query(ge=0, le=SECONDS_MAX, description="Only executions that were submitted then or later.")
+        float | None, Query(ge=0, le=SECONDS_MAX, description="Only executions submitted at this time or later.")
     ] = None,
     deadline: Annotated[
-        DeadlineStatus | None, Query(description="Only executions that stand so to their deadlines.")
+        DeadlineStatus | None, Query(description="Only executions whose deadlines are in one of these states.")
     ] = None,
     all_tenants: Annotated[bool, Query(description="For operators.")] = False,
-    arrays: Annotated[bool, Query(description="Include executions of arrays, which have a list of their own.")] = True,
+    arrays: Annotated[bool, Query(description="Include executions of arrays, which have a separate list.")] = True,
     array: Annotated[str | None, Query(description="Only executions of this array.")] = None,
     limit: Annotated[int, Query(ge=1)] = 50,
     cursor: str | None = None,
@@ -184,28 +184,28 @@ def execution_eta(execution_id: str, caller: AsReader) -> Eta:
 
 @router.get("/{execution_id}/usage", response_model=UsageList)
 def execution_usage(execution_id: str, caller: AsReader) -> UsageList:
-    """Return samples of what the services of an execution used, oldest first."""
+    """Return usage samples of an execution's services, oldest first."""
     seen_execution(caller, execution_id)
     samples = [UsageView.model_validate(s) for s in caller.store.usage(execution_id)]
     return UsageList(usage=samples, interval_s=caller.services.settings.usage_interval_s)
 
 
 def _add_jobs(view: ExecutionView, services: Services) -> None:
-    """Add the job that submitted the execution, and what it submitted itself."""
+    """Add the parent job of the execution, and the executions it submitted."""
     if (parent := services.accounts.job_parents([view.id]).get(view.id)) is not None:
         view.submitted_by = ParentJobView(execution_id=parent.execution_id, attempt=parent.attempt)
     view.submitted = list(services.accounts.job_children(view.id, _CHILDREN_MAX))
 
 
 def _progress(services: Services, executions: Sequence[Execution]) -> Mapping[ExecutionId, ExecutionProgress]:
-    """Return how far those are that run and tell it, in their present attempt."""
+    """Return the progress of running executions that report it, in their present attempt."""
     attempts = {e.id: e.attempt for e in executions if e.state in _GOES_ON and e.application.progress_component}
     found = services.store.progress_of(list(attempts)) if attempts else {}
     return {one: progress for one, progress in found.items() if progress.attempt == attempts[one]}
 
 
 def _starting(execution: Execution, caller: Caller) -> ReasonView | None:
-    """Return what only the master knows of one that has its nodes; None if nothing keeps its services from starting."""
+    """Return what delays the services of a placed execution, which only the master knows; None if nothing does."""
     if execution.state is not ExecutionState.STARTING:
         return None
     try:
@@ -213,10 +213,10 @@ def _starting(execution: Execution, caller: Caller) -> ReasonView | None:
         answer = caller.services.master.ask("explain", question, caller.request_id, caller.user)
     except (MasterUnreachable, MasterRefused):
         return None
-    if answer["reason"] is None:  # in what the master saw last it was still in the queue, and was to start
+    if answer["reason"] is None:  # in the master's last snapshot it was still queued, and was to start
         return None
     found = ReasonView.model_validate(answer["reason"])
-    return found if found.code == ReasonCode.CREDENTIAL else None  # others are of the queue, where it is again
+    return found if found.code == ReasonCode.CREDENTIAL else None  # others: back in the queue
 
 
 def _missing_secrets(services: Services, execution: Execution) -> str:

@@ -1,4 +1,4 @@
-"""Cancel an execution or array with all that descends from it, by jobs that submitted each other."""
+"""Cancel an execution or array with all its descendants: jobs that submitted each other."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from zoe_lib.store.errors import NotFound
 
 
 def cancel_family(caller: Caller, target: str) -> Sequence[str]:
-    """Return the ids of what was cancelled, the target first. Nothing that descends from it submits any more, from
-    before the first is cancelled. 403 if it is only shared with the principal, 422 for an index of an array.
+    """Return the cancelled ids, the target first. Its descendants cannot submit any more, from before the first
+    cancellation. 403 if it is only shared with the principal, 422 for an index of an array.
     """
     _check(caller, target)
     found = caller.services.accounts.stop_job(target, caller.services.clock.now_s())
@@ -25,7 +25,7 @@ def cancel_family(caller: Caller, target: str) -> Sequence[str]:
 
 
 def cancel_unit(caller: Caller, unit: str) -> bool:
-    """Cancel an execution or array; return False if it has ended, or is not there yet."""
+    """Cancel an execution or array; return False if it has ended, or does not exist yet."""
     try:
         if is_array(unit):
             arrays.cancel(caller, unit)
@@ -50,4 +50,4 @@ def _check(caller: Caller, target: str) -> None:
     execution = seen_execution(caller, target, ShareLevel.CONTROL)
     if not caller.principal.operator and not owns(caller.principal, execution):
         hint = f"ask {execution.user} to cancel them"
-        raise ApiProblem(Code.SHARE_TOO_LOW, "what it submitted is not shared with you", hint)
+        raise ApiProblem(Code.SHARE_TOO_LOW, "its submissions are not shared with you", hint)

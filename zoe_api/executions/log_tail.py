@@ -90,9 +90,9 @@ class LogTail:
 
 
 def _pause_s(outcome: Outcome, before_s: float) -> float:
-    """Return how long to wait before the next read, unless there is news: longer and longer while there is nothing."""
+    """Return the pause before the next read, unless there is news: it grows while there is no output."""
     if isinstance(outcome, Piece) and not outcome.empty:
-        return 0.0 if outcome.full else _PAUSE_S_MIN  # each line of one that prints all the time would be a question
+        return 0.0 if outcome.full else _PAUSE_S_MIN  # avoids one request per line
     return min(max(before_s * 1.5, _PAUSE_S_MIN), _PAUSE_S_MAX)
 
 

@@ -1,4 +1,4 @@
-"""Results of executions: files that a description says it leaves in the workspace."""
+"""Results of executions: files in the workspace that a description declares."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ router = api_router("/executions/{execution_id}/results", tag="files")
 @router.get("", response_model=ResultList)
 async def list_results(execution_id: str, caller: AsReader) -> ResultList:
     """Return the files of the workspace that match `results` of the description. For its owner only: a share of an
-    execution gives no files.
+    execution includes no files.
 
-    `GET /files/workspace/content` returns their content."""
+    `GET /files/workspace/content` returns their content.
+    """
     execution = await run_in_threadpool(seen_execution, caller, execution_id)
     if not owns(caller.principal, execution):
-        raise ApiProblem(Code.FILE_DENIED, "the results are in its owner's workspace", "ask for a copy in `shared`")
+        raise ApiProblem(
+            Code.FILE_DENIED, "the results are in the owner's workspace", "ask the owner for a copy in `shared`"
+        )
     patterns = list(execution.application.results)
     if not patterns:
         return ResultList(files=[], unmatched=[], complete=True)

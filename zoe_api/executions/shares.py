@@ -1,4 +1,4 @@
-"""Shares: which other users of the tenant see an execution, and what they may do."""
+"""Shares: access of other users of the tenant to an execution."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ router = api_router("/executions/{execution_id}/shares", tag="executions")
 
 @router.get("", response_model=ShareList)
 def list_shares(execution_id: str, caller: AsReader) -> ShareList:
-    """List with whom an execution is shared; for its owner and for operators."""
+    """List the shares of an execution; for its owner and for operators."""
     execution = seen_execution(caller, execution_id)
     if not caller.principal.operator:
         _check_owner(caller.principal, execution)
@@ -70,4 +70,4 @@ def _own(caller: Caller, execution_id: str) -> Execution:
 
 def _check_owner(principal: Principal, execution: Execution) -> None:
     if not owns(principal, execution):
-        raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner shares it")
+        raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner can share it")

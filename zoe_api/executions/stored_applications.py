@@ -34,14 +34,16 @@ from zoe_lib.workflows.applications import check_stored, is_workflow
 
 router = api_router("/applications", tag="applications")
 Name = Annotated[str, Path(pattern=NAME, description="Name of the stored application.")]
-OfTenant = Annotated[bool, Query(description="That of the tenant; only operators and admins change it.")]
+OfTenant = Annotated[
+    bool, Query(description="The tenant's stored application; only operators and admins can change it.")
+]
 Version = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Default: the newest.")]
 _CONDITIONS = ("hold", "begin_at_s", "begin_in_s", "after", "keep")
 
 
 @router.get("", response_model=StoredApplicationList)
 def list_applications(caller: AsReader) -> StoredApplicationList:
-    """List the newest versions of your stored applications in the tenant, and of those of the tenant."""
+    """List the newest versions of your stored applications in the tenant, and of the tenant's."""
     found = caller.store.schedules.applications(caller.tenant, caller.user)
     return StoredApplicationList(applications=[StoredApplicationView(**_facts(one)) for one in found])
 
@@ -64,8 +66,8 @@ def put_application(
     caller: AsSubmitter,
     of_tenant: OfTenant = False,
 ) -> StoredApplicationView:
-    """Store the next version of a description or a workflow; the same document as the newest makes none. The newest 20
-    are kept. 422 with everything that is wrong with it.
+    """Store the next version of a description or a workflow; a document equal to the newest adds none. The newest 20
+    are kept. 422 with all errors of the document.
     """
     user = _owner(caller.principal, of_tenant)
     try:
@@ -79,7 +81,7 @@ def put_application(
 
 @router.delete("/{name}", status_code=204)
 def remove_application(name: Name, caller: AsSubmitter, of_tenant: OfTenant = False) -> Response:
-    """Remove all versions. What runs goes on; schedules of it are refused."""
+    """Remove all versions. Active runs continue; times of its schedules are refused."""
     caller.store.schedules.remove_application(caller.tenant, _owner(caller.principal, of_tenant), name)
     return Response(status_code=204)
 
@@ -92,8 +94,8 @@ def dispatch_application(
     of_tenant: OfTenant = False,
     idempotency_key: IdempotencyKey = None,
 ) -> RunView:
-    """Run a stored application with parameters: as an execution, as an array, or as a workflow if it is one. The same
-    idempotency key returns the same run, also after the application has changed.
+    """Run a stored application with parameters: as an execution, an array or a workflow. The same idempotency key
+    returns the same run, also after the application has changed.
     """
     fingerprint = _fingerprint(name, of_tenant, body)
     earlier = making.known(caller.services, caller.principal, idempotency_key, fingerprint)

@@ -1,4 +1,4 @@
-"""Submissions: one execution, or several that are stored together."""
+"""Submissions: one execution, or several in one transaction."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
 
 IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
-Prefer = Annotated[str | None, Header(description="`return=minimal`: do not send what was submitted (RFC 7240).")]
+Prefer = Annotated[
+    str | None, Header(description="`return=minimal`: leave the submitted executions out of the response (RFC 7240).")
+]
 _MINIMAL = "return=minimal"
 _ADDED = ("hold", "begin_at_s", "begin_in_s", "after", "keep", "deadline")
 
@@ -71,7 +73,7 @@ def submit_execution(
         execution = _execution(execution_id, body, fit, conditions, caller.principal, clock=caller.services.clock)
         note_submission(caller, execution_id)
     except (ApiProblem, SubmissionRefused):
-        # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
+        # A repeated request that was accepted is not refused, even if nodes or limits have changed.
         stored = idempotency_key and caller.store.submitted_with(caller.tenant, idempotency_key, fingerprint)
         if not stored:
             raise
@@ -90,7 +92,7 @@ def submit_execution(
     view = viewed(stored, response)
     if _minimal(prefer, response):
         return Response(status_code=201, headers=dict(response.headers))
-    # As text, since the framework would check a model again.
+    # As text, since the framework would validate a model again.
     return Response(view.model_dump_json(by_alias=True), 201, dict(response.headers), "application/json")
 
 
@@ -104,8 +106,8 @@ def submit_batch(
 ) -> ExecutionBatch:
     """Queue several applications in one transaction: all of them, or none.
 
-    The idempotency key is that of the whole batch. Each error names the execution that it is about: its pointer begins
-    with `/executions/N`, and goes on as for a single submission.
+    The idempotency key covers the whole batch. Each error names its execution: its pointer begins with `/executions/N`,
+    and continues as for a single submission.
     """
     try:
         fits = _all_checked(body.executions, caller, caller.request.state.terms)
@@ -138,7 +140,7 @@ def _submitted(
     caller: Caller,
     key: str | None,
 ) -> Sequence[Execution]:
-    """The executions of a batch as they are stored, by this request or by an earlier one with the same key."""
+    """Return the executions of a batch as stored, by this request or by an earlier one with the same key."""
     try:
         stored = caller.store.submit_all(fresh, caller.request_id, key, _fingerprint(body))
     except BatchRefused as refusal:
@@ -194,7 +196,7 @@ def _execution(
 
 
 def _all_checked(bodies: list[SubmitRequest], caller: Caller, versions: TermsVersions | None) -> list[Checked]:
-    """What may run of each; a description that is there many times is checked once. 422 with what stands in the way."""
+    """Return the applications to store; each distinct description is checked once. 422 with all errors."""
     known: dict[str, Checked | SubmissionRefused] = {}
     results = []
     for body in bodies:
@@ -212,7 +214,7 @@ def _all_checked(bodies: list[SubmitRequest], caller: Caller, versions: TermsVer
 
 
 def _refused(refusals: list[tuple[int, SubmissionRefused]]) -> SubmissionRefused:
-    """The code is that of the first; every error names its execution."""
+    """Return the error of a batch: the code of the first; each error names its execution."""
     errors = []
     for index, why in refusals:
         place, title = f"/executions/{index}", PROBLEMS[Code(why.code)][1]
@@ -225,7 +227,7 @@ def _refused(refusals: list[tuple[int, SubmissionRefused]]) -> SubmissionRefused
 
 
 def _minimal(prefer: str | None, response: Response) -> bool:
-    """Whether the client wants no representation; the answer says that it is so."""
+    """Return whether the client wants no representation (`Prefer: return=minimal`); the response confirms it."""
     parts = (part.partition(";")[0] for part in (prefer or "").split(","))
     wanted = {part.replace('"', "").replace(" ", "").lower() for part in parts}
     if _MINIMAL in wanted:
@@ -234,8 +236,8 @@ def _minimal(prefer: str | None, response: Response) -> bool:
 
 
 def _fingerprint(body: SubmitRequest | BatchRequest) -> str:
-    """Return what tells requests apart; fields that were added later count only if they are given, so that a request
-    which is repeated after an upgrade is the same.
+    """Return a fingerprint of the request; fields added in later versions count only if they are given, so that a
+    request repeated after an upgrade stays the same.
     """
     document = body.model_dump()
     for one in document["executions"] if isinstance(body, BatchRequest) else (document,):

@@ -44,7 +44,7 @@ Length = Annotated[int, Header(ge=0, le=2**53)]
 _TUS = {"Tus-Resumable": "1.0.0"}
 _KEPT = ("content-length", "content-range", "etag", "accept-ranges", "last-modified")
 _NOT_SHOWN = {
-    # A browser must never run what is in a file, or show it as a page of this origin.
+    # A browser must never run the content of a file, or show it as a page of this origin.
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -56,10 +56,10 @@ async def list_files(
     root: Root,
     caller: AsReader,
     path: FilePath = "",
-    after: Annotated[str, Query(max_length=1024, description="`next` of the page before.")] = "",
+    after: Annotated[str, Query(max_length=1024, description="`next` of the previous page.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> Any:
-    """Return what a path leads to and, for a directory, what is in it, page by page."""
+    """Return the file or directory at a path, with a directory's entries page by page."""
     source = await source_of(root, caller)
     return await source.list(path, after, limit)
 
@@ -70,7 +70,7 @@ async def read_file(
     caller: AsReader,
     path: FilePath,
 ) -> Response:
-    """Return the content of a file, as an attachment. `Range` is honoured, and `If-Range` with the `ETag`."""
+    """Return the content of a file, as an attachment. `Range` is supported, and `If-Range` with the `ETag`."""
     wanted = {name: caller.request.headers[name] for name in ("range", "if-range") if name in caller.request.headers}
     source = await source_of(root, caller)
     answer = await source.content(path, wanted)
@@ -84,7 +84,7 @@ async def look_at_file(
     caller: AsReader,
     path: FilePath,
 ) -> Response:
-    """Return the headers of `GET` without the content, as for all of it."""
+    """Return the headers of `GET` for the whole content, without it."""
     source = await source_of(root, caller)
     answer = await source.content(path, {})
     await answer.aclose()
@@ -99,7 +99,7 @@ def _headers_of(answer: httpx.Response, path: str) -> dict[str, str]:
 
 @router.post("/directories", status_code=204)
 async def make_directory(root: Root, body: DirectoryRequest, caller: AsSubmitter) -> Response:
-    """Make a directory, and those above it, unless it is there."""
+    """Make a directory and its parents, unless it exists."""
     check_paths(body.path)
     note_changes(caller.request, {}, {"path": body.path})
     source = await source_of(root, caller)
@@ -109,7 +109,7 @@ async def make_directory(root: Root, body: DirectoryRequest, caller: AsSubmitter
 
 @router.post("/rename", status_code=204)
 async def rename_file(root: Root, body: RenameRequest, caller: AsSubmitter) -> Response:
-    """Give a file or a directory another path, which must be free."""
+    """Move a file or a directory to another path, which must be free."""
     check_paths(body.path, body.to)
     note_changes(caller.request, {"path": body.path}, {"path": body.to})
     source = await source_of(root, caller)
@@ -122,9 +122,9 @@ async def delete_file(
     root: Root,
     caller: AsSubmitter,
     path: FilePath,
-    recursive: Annotated[bool, Query(description="Also what is in a directory.")] = False,
+    recursive: Annotated[bool, Query(description="Also delete the contents of a directory.")] = False,
 ) -> Response:
-    """Delete a file or a directory; a link is deleted itself."""
+    """Delete a file or a directory; for a link, only the link."""
     check_paths(path)
     note_changes(caller.request, {"path": path}, {})
     source = await source_of(root, caller)
@@ -139,9 +139,10 @@ async def begin_upload(
     upload_length: Length,
     upload_metadata: Annotated[str, Header(max_length=32_768, description="`path` and its value in Base64.")],
 ) -> Response:
-    """Begin an upload (tus 1.0); `Location` is where its parts go. One without content is complete at once.
+    """Begin an upload (tus 1.0); `Location` is the URL for its parts. One without content is complete at once.
 
-    The file appears when all of it is there, and replaces one of the same path."""
+    The file appears when it is complete, and replaces one of the same path.
+    """
     path = _path_in(upload_metadata)
     check_paths(path)
     note_changes(caller.request, {}, {"path": path, "size_bytes": upload_length})
@@ -153,7 +154,7 @@ async def begin_upload(
 
 @router.head("/uploads/{upload_id}")
 async def find_upload(root: Root, upload_id: UploadId, caller: AsSubmitter) -> Response:
-    """Say how much of an upload has come (tus 1.0)."""
+    """Return the received bytes of an upload (tus 1.0)."""
     source = await source_of(root, caller)
     upload = await source.find_upload(upload_id)
     return Response(headers={**_TUS, **upload.headers})
@@ -168,7 +169,9 @@ async def append_to_upload(
     upload_offset: Length,
     content_length: Length,
 ) -> Response:
-    """Append a part to an upload (tus 1.0). What came before a cut stays; ask how much, and go on there."""
+    """Append a part to an upload (tus 1.0). Bytes received before an interruption stay; ask for the offset, and
+    continue there.
+    """
     if caller.request.headers.get("content-type") != "application/offset+octet-stream":
         raise ApiProblem(Code.INVALID_UPLOAD, "the Content-Type must be application/offset+octet-stream")
     body = while_allowed(request.stream(), _still(caller))
@@ -188,7 +191,7 @@ async def append_to_upload(
 
 @router.delete("/uploads/{upload_id}", status_code=204)
 async def end_upload(root: Root, upload_id: UploadId, caller: AsSubmitter) -> Response:
-    """Give an unfinished upload up (tus 1.0)."""
+    """Cancel an unfinished upload (tus 1.0)."""
     source = await source_of(root, caller)
     await source.end_upload(upload_id)
     return Response(status_code=204, headers=_TUS)

@@ -1,4 +1,4 @@
-"""Where files are: with the program of their user, or in the object store."""
+"""Sources of files: the file program of their user, or the object store."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _S3 = "s3a"
 
 
 class FileSource(Protocol):
-    """The operations on files. Paths are texts of `zoe_client.words.file_paths`; each raises ApiProblem."""
+    """The operations on files. Paths are texts of `zoe_client.words.file_paths`; each method raises ApiProblem."""
 
     async def list(self, path: str, after: str, limit: int) -> FileList:
-        """Return what a path leads to and what is in it."""
+        """Return the file or directory at a path, with a directory's entries."""
 
     async def content(self, path: str, wanted: Mapping[str, str]) -> httpx.Response:
-        """Return the content of a file, as the headers `range` and `if-range` ask for it."""
+        """Return the content of a file, subject to the headers `range` and `if-range`."""
 
     async def make_directory(self, path: str) -> None:
-        """Make a directory and those above it, unless it is there."""
+        """Make a directory and its parents, unless it exists."""
 
     async def rename(self, path: str, to: str) -> None:
-        """Give a file or directory another path, which must be free."""
+        """Move a file or directory to another path, which must be free."""
 
     async def delete(self, path: str, *, recursive: bool) -> None:
         """Delete a file or a directory, which must be empty unless `recursive`."""
@@ -46,7 +46,7 @@ class FileSource(Protocol):
         """Begin an upload to a path; one without content is complete at once."""
 
     async def find_upload(self, number: str) -> UploadState:
-        """Return how much of an upload has come."""
+        """Return the received bytes of an upload."""
 
     async def append(self, number: str, offset: int, length: int, body: AsyncIterator[bytes]) -> UploadState:
         """Append a part to an upload, which is complete with the last one."""
@@ -56,7 +56,7 @@ class FileSource(Protocol):
 
 
 async def source_of(root: str, caller: Caller) -> FileSource:
-    """Return where the files of a root are: `workspace`, `shared`, or `store:SERVICE`; ApiProblem."""
+    """Return the source for a root: `workspace`, `shared`, or `store:SERVICE`; ApiProblem."""
     if not root.startswith(STORE_ROOT):
         return ProgramFiles(root, caller)
     login = await run_in_threadpool(_login_of, root.removeprefix(STORE_ROOT), caller)
@@ -65,7 +65,7 @@ async def source_of(root: str, caller: Caller) -> FileSource:
 
 
 def _login_of(service: str, caller: Caller) -> SwiftLogin:
-    """Return how the tenant signs in to a service of the object store; ApiProblem."""
+    """Return the tenant's credential for a service of the object store; ApiProblem."""
     place = caller.services.settings.storage_services.get(service)
     if place is None:
         raise ApiProblem(Code.NOT_FOUND, f"object-store service {service[:200]!r} does not exist")
@@ -86,7 +86,7 @@ def _login_of(service: str, caller: Caller) -> SwiftLogin:
 
 
 class ProgramFiles:
-    """Files of a workspace, which a program of their user serves."""
+    """Files of a workspace, served by the file program of their user."""
 
     def __init__(self, root: str, caller: Caller) -> None:
         self._root = root
@@ -94,7 +94,7 @@ class ProgramFiles:
         self._files = caller.services.files
 
     async def list(self, path: str, after: str, limit: int) -> FileList:
-        """Return what a path leads to and what is in it."""
+        """Return the file or directory at a path, with a directory's entries."""
         query: dict[str, str | int | list[str]] = {"path": path, "after": after, "limit": limit}
         answer = await self._sent(FileRequest("GET", f"/{self._root}", query))
         return FileList.model_validate_json(await self._files.content(answer))
@@ -104,11 +104,11 @@ class ProgramFiles:
         return await self._sent(FileRequest("GET", f"/{self._root}/content", {"path": path}, wanted))
 
     async def make_directory(self, path: str) -> None:
-        """Make a directory and those above it, unless it is there."""
+        """Make a directory and its parents, unless it exists."""
         await self._done(FileRequest("POST", f"/{self._root}/directories", {"path": path}))
 
     async def rename(self, path: str, to: str) -> None:
-        """Give a file or directory another path."""
+        """Move a file or directory to another path."""
         await self._done(FileRequest("POST", f"/{self._root}/rename", {"path": path, "to": to}))
 
     async def delete(self, path: str, *, recursive: bool) -> None:
@@ -122,7 +122,7 @@ class ProgramFiles:
         return await self._state(FileRequest("POST", f"/{self._root}/uploads", {"path": path}, headers))
 
     async def find_upload(self, number: str) -> UploadState:
-        """Return how much of an upload has come."""
+        """Return the received bytes of an upload."""
         return await self._state(FileRequest("HEAD", f"/{self._root}/uploads/{number}"))
 
     async def append(self, number: str, offset: int, length: int, body: AsyncIterator[bytes]) -> UploadState:
@@ -144,7 +144,7 @@ class ProgramFiles:
         )
 
     async def _done(self, wanted: FileRequest) -> None:
-        """Make a request whose answer says nothing more than that it was done."""
+        """Send a request whose response has no content."""
         answer = await self._sent(wanted)
         await answer.aclose()
 
@@ -155,7 +155,7 @@ class ProgramFiles:
 
 
 def check_paths(*paths: str) -> None:
-    """Raise ApiProblem for what is no path; before it is in the audit log, which holds texts only."""
+    """Raise ApiProblem for an invalid path, before it reaches the audit log, which holds texts only."""
     for path in paths:
         try:
             path_parts(path)

@@ -1,4 +1,4 @@
-"""Bytes of files through the API, in both directions: as fast as the slower side, and no longer than access lasts."""
+"""Bytes of files through the API, in both directions: as fast as the slower side, until access ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from zoe_api.apps.forwarding import BrokeOff
 from zoe_api.http.problems.problems import ApiProblem, problem_response
 from zoe_api.services.stream import CHECK_S
 
-# Refused parts are read to their end, within this, so that the client reads the answer instead of a closed connection.
+# Refused parts are read to their end, within this limit, so that the client reads the response instead of a closed
+# connection.
 _DRAINED_BYTES_MAX = 64 << 20
 
 
@@ -26,7 +27,7 @@ class AccessEnded(Exception):  # noqa: N818 - the name is the fact
 
 
 class FileContent(StreamingResponse):
-    """The content of a file. The place is held until the end, and the program's side is closed then."""
+    """The content of a file. It holds its place until the end, then closes the program's side."""
 
     def __init__(
         self,
@@ -52,7 +53,7 @@ class FileContent(StreamingResponse):
 
 
 async def while_allowed(pieces: AsyncIterator[bytes], may_go_on: Callable[[], bool]) -> AsyncIterator[bytes]:
-    """Yield pieces; AccessEnded soon after they may no longer go on."""
+    """Yield pieces; AccessEnded soon after access has ended."""
     loop = asyncio.get_running_loop()
     checked_at_s = loop.time()
     async for piece in pieces:
@@ -64,7 +65,7 @@ async def while_allowed(pieces: AsyncIterator[bytes], may_go_on: Callable[[], bo
 
 
 async def drain(request: Request) -> None:
-    """Read what is left of a request, within a bound."""
+    """Read the rest of a request, up to a limit."""
     came = 0
     try:
         async for piece in request.stream():

@@ -1,1 +1,1 @@
-"""What every request goes through: framing, addresses, problems, the log of a request."""
+"""HTTP basics of every request: framing, addresses, problems, logging."""

@@ -1,4 +1,4 @@
-"""Old and new values of what a request changes, for the audit log."""
+"""Old and new values of changed fields, for the audit log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from starlette.requests import HTTPConnection
 
 
 def note_changes(request: HTTPConnection, before: Mapping[str, object], after: Mapping[str, object]) -> None:
-    """Write the values that differ into the request's audit entry; values are JSON without secrets."""
+    """Add the differing values to the request's audit entry; values are JSON without secrets."""
     names = sorted(before.keys() | after.keys())
     changes = {name: [before.get(name), after.get(name)] for name in names if before.get(name) != after.get(name)}
     request.state.audit_changes = {**getattr(request.state, "audit_changes", {}), **changes}

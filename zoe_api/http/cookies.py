@@ -1,8 +1,9 @@
-"""Zoe's cookies: their names, how they are set, and all values that a browser sends for a cookie.
+"""Zoe's cookies: their names, attributes, and all values that a browser sends for one.
 
-Over HTTPS they have the prefix that lets browsers refuse what other origins set (RFC 6265bis). Over plain HTTP an
-application on the same host, or below the same domain, can set cookies of our names with other paths; browsers send
-all of them, in an order that the application chooses."""
+Over HTTPS they have the prefix that lets browsers reject cookies set by other origins (RFC 6265bis). Over plain HTTP an
+application on the same host, or below the same domain, can set cookies of our names with other paths; browsers send all
+of them, in an order that the application chooses.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +37,9 @@ def is_sent(connection: HTTPConnection, name: str) -> bool:
 
 
 def secrets_in(connection: HTTPConnection, name: str) -> list[str]:
-    """Return the cookie's values that could be one of Zoe's secrets: in order, without duplicates,
-    limited in number."""
+    """Return the cookie's values that could be one of Zoe's secrets: in order, without duplicates, limited in
+    number.
+    """
     secrets = dict.fromkeys(value for value in _sent(connection, name) if _SECRET.fullmatch(value))
     return list(secrets)[:VALUES_MAX]
 
@@ -50,7 +52,7 @@ def put(response: Response, connection: HTTPConnection, name: str, secret: str, 
 
 
 def remove(response: Response, connection: HTTPConnection, name: str) -> None:
-    """Tell the browser to delete the cookie."""
+    """Make the browser delete the cookie."""
     secure = is_secure(connection)
     response.delete_cookie(named(name, secure), secure=secure, httponly=True, samesite="lax")
 

@@ -1,8 +1,9 @@
-"""The host names of this Zoe.
+"""Check the host name of requests.
 
-A page of another site can have its own name lead to the address of a Zoe that its visitors reach (DNS rebinding): their
-browsers then take the answers for the site's. Such a request names the site in `Host`, and is refused before anything
-is done. Names below `apps_domain` never come as far as here."""
+A page of another site can point its name to the address of a Zoe that its visitors reach (DNS rebinding): their
+browsers then take the responses for the site's. Such a request has the site's name in `Host`, and is refused before
+anything else. Names below `apps_domain` never reach this check.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 def known_method(method: str) -> str:
-    """Return the method if it is one of HTTP's own: clients can invent others, and each would make a time series."""
+    """Return the method if it is one of HTTP's own: clients can invent others, and each would add a time series."""
     return method if method in _METHODS else "other"
 
 

@@ -25,7 +25,7 @@ _DESCRIPTION = "Description"
 _WITH_DESCRIPTION = ("PlanRequest", "SubmitRequest", "ValidateRequest")
 _STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
 _POSITION = {
-    "description": "Where the journal has the change that this request made; `Zoe-No-Older-Than` takes it.",
+    "description": "Position of this request's change in the journal, for `Zoe-No-Older-Than`.",
     "schema": {"type": "integer"},
 }
 # Declared by the framework, but never sent by this API.
@@ -33,7 +33,7 @@ _FOREIGN_SCHEMAS = ("HTTPValidationError", "ValidationError")
 
 
 def operation_id(route: APIRoute) -> str:
-    """Return the function's name: clients are generated from it, so these functions are not renamed."""
+    """Return the function's name: clients are generated from it, so these functions are never renamed."""
     return route.name
 
 
@@ -71,7 +71,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
 
 
 def _refer_to_positions(document: dict[str, Any], method: str, operation: dict[str, Any]) -> None:
-    """Describe the headers of positions once for all operations."""
+    """Define the headers of positions once for all operations."""
     given = operation.get("parameters", [])
     for index, parameter in enumerate(given):
         if parameter.get("name") == WANTED:
@@ -83,9 +83,10 @@ def _refer_to_positions(document: dict[str, Any], method: str, operation: dict[s
 
 
 def _add_descriptions(schemas: dict[str, Any]) -> None:
-    """Add the schema of descriptions, and refer to it where requests have one.
+    """Add the schema of descriptions, and refer to it in requests that contain one.
 
-    The models leave descriptions open: their parser finds all errors at once, and says more about each."""
+    The models leave descriptions open: their parser reports all errors at once, in more detail.
+    """
     text = re.sub(r'"#/\$defs/(\w+)"', rf'"{_SCHEMAS}{_DESCRIPTION}\1"', json.dumps(json_schema()))
     description = json.loads(text)
     del description["$schema"]
@@ -104,5 +105,5 @@ def _operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, 
 
 
 def text(app: FastAPI) -> str:
-    """Return the document as it is stored in the tree."""
+    """Return the document as stored in the source tree."""
     return json.dumps(app.openapi(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"

@@ -16,7 +16,7 @@ _Origin = tuple[str, str, int | None]
 
 
 class OriginMiddleware:
-    """ASGI middleware: a request that names an origin must name this one. Programs name none and pass."""
+    """ASGI middleware: a request with an origin must have this one. Programs send none and pass."""
 
     def __init__(self, app: ASGIApp, prefixes: tuple[str, ...], public_url: str | None) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""The context of every request: its id, log line and metrics, and an answer if something fails."""
+"""The context of every request: its id, log line and metrics, and a response if something fails."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Audit(Protocol):
 
 
 class RequestContext:
-    """ASGI middleware. It forwards streams as they come, unlike middleware made of functions."""
+    """ASGI middleware. Unlike middleware made of functions, it forwards streams without buffering."""
 
     def __init__(self, app: ASGIApp, audit: Audit) -> None:
         self._app = app
@@ -64,7 +64,7 @@ class RequestContext:
                 log.exception("request failed", method=scope["method"], path=scope["path"])
                 if (
                     head.sent
-                ):  # too late for an answer: ending the connection shows the client that the answer is incomplete
+                ):  # too late for a response: ending the connection shows the client that the response is incomplete
                     raise
                 await problem_response(problem(Code.INTERNAL, path=scope["path"]))(scope, receive, head.send)
 
@@ -132,19 +132,20 @@ def _asker(scope: Scope) -> dict[str, str]:
 
 
 def _address(scope: Scope) -> str:
-    """Return the client's address; empty without one. All lines of a request have it, and are bounded by it."""
+    """Return the client's address; empty without one. All lines of a request contain it, so it is bounded."""
     return str((scope.get("client") or ("",))[0])
 
 
 def _request_id(text: str) -> str:
-    """Return the client's own id if it is valid: it goes into logs, events and the answer."""
+    """Return the client's own id if it is valid: it goes into logs, events and the response."""
     sane = text.isascii() and text.replace("-", "").isalnum() and len(text) <= _REQUEST_ID_MAX
     return text if sane else f"req-{uuid4().hex[:16]}"
 
 
 def _route(scope: Scope) -> str:
-    """Return the template of the path, since each value would make a time series. Mounted
-    applications name themselves."""
+    """Return the template of the path, since each path would add a time series. Mounted applications set their own
+    name.
+    """
     if "route" in scope["state"]:
         return str(scope["state"]["route"])
     template = getattr(scope.get("route"), "path", None)

@@ -1,7 +1,8 @@
-"""Routes of the API. One thread works on a request, from the look-up of its client to the text of its answer.
+"""Routes of the API. One thread handles a request, from authentication to the text of its response.
 
-The framework changes threads for each part that may wait: the look-up of the client, the route's function, and the
-check of its answer. On a busy machine each of these changes waits for a core."""
+The framework changes threads for each part that may block: authentication, the route's function, and the validation of
+its response. On a busy machine each of these changes waits for a core.
+"""
 
 from __future__ import annotations
 
@@ -28,24 +29,25 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _EMPTY = frozenset({b"", b"{}", b"[]", b"null"})
-"""Bodies that clients send where there is none."""
+"""Bodies that clients send in place of none."""
 _NAME_MAX, _ERRORS_MAX = 100, 100
 CLIENT_LEFT = 499
-"""The status that nginx logs for a request that its client broke off; nobody reads it."""
+"""The status that nginx logs for a request aborted by its client; it is never received."""
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class OneThreadRoute(APIRoute):
-    """A route whose function, dependencies and answer share one thread, unless the function is a coroutine.
+    """A route whose function, dependencies and response share one thread, unless the function is a coroutine.
 
-    Dependencies that may wait call `in_a_thread`. No dependency may wait for the event loop."""
+    Dependencies that may block call `in_a_thread`. No dependency may wait for the event loop.
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         self._waits = not inspect.iscoroutinefunction(endpoint)
         super().__init__(path, _as_coroutine(endpoint) if self._waits else endpoint, **options)
 
     def get_route_handler(self) -> _Handler:
-        """Return what answers requests."""
+        """Return the handler of requests."""
         handler = super().get_route_handler()
         names = frozenset(_query_names(self.dependant))
 
@@ -64,14 +66,14 @@ class OneThreadRoute(APIRoute):
 
 
 def _query_names(dependant: Dependant) -> Iterator[str]:
-    """Yield the names that a route and its dependencies read of a query."""
+    """Yield the query parameters of a route and its dependencies."""
     yield from (field.alias for field in dependant.query_params)
     for one in dependant.dependencies:
         yield from _query_names(one)
 
 
 def _check_query(request: Request, names: frozenset[str]) -> None:
-    """Refuse a change with a name that its route does not read: it would do something else than what was meant."""
+    """Refuse a change with an unknown query parameter: it would not do what the client meant."""
     if unknown := sorted(set(request.query_params) - names):
         hint = f"it takes {', '.join(sorted(names))}" if names else "it takes no query"
         errors = [
@@ -81,7 +83,7 @@ def _check_query(request: Request, names: frozenset[str]) -> None:
 
 
 async def _check_body(request: Request, takes_body: bool) -> None:
-    """Refuse a change with a document that its route does not read."""
+    """Refuse a change with a body that its route does not read."""
     if takes_body or "json" not in request.headers.get("content-type", ""):
         return
     if (await request.body()).strip() not in _EMPTY:
@@ -100,7 +102,7 @@ def api_router(prefix: str = "", tag: str = "") -> APIRouter:
 
 
 async def in_a_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return what a function returns that may wait. If this is the event loop's thread, it runs in another one."""
+    """Return the result of a function that may block. In the event loop's thread, it runs in another one."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -109,7 +111,7 @@ async def in_a_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
 
 
 def _as_coroutine(endpoint: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """Return the function as the framework wants it, which would give a plain one a thread of its own."""
+    """Return the function as a coroutine, since the framework gives a plain function a thread of its own."""
 
     @wraps(endpoint)
     async def called(*args: P.args, **kwargs: P.kwargs) -> T:

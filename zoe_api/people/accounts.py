@@ -64,7 +64,9 @@ def add_token(body: TokenRequest, caller: AsSubmitter) -> TokenView:
 
 @router.delete("/tokens/{token_id}", status_code=204)
 def revoke_token(token_id: str, principal: Reader, accounts: AccountsDep) -> Response:
-    """Revoke one of your tokens and all that it made. A token may revoke itself; others need the scope `submit`."""
+    """Revoke one of your tokens and all tokens made with it. A token may revoke itself; others need the scope
+    `submit`.
+    """
     if all(token.id != token_id for token in accounts.tokens(principal.user)):
         raise NotFound(f"token {token_id} does not exist")
     if token_id != principal.token_id:

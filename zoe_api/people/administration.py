@@ -80,7 +80,7 @@ async def change_user(user: str, body: UserChange, caller: AsAdmin) -> UserView:
 
 
 async def _in_its_lane(caller: Caller, password: str | None, work: Callable[[], T]) -> T:
-    """Return what the work returns; with a password, run it in separate threads: a hash takes time and memory."""
+    """Return the result of the task; with a password, run it in separate threads: a hash takes time and memory."""
     if password is None:
         return await run_in_threadpool(work)
     network = network_of(address_of(caller.request))
@@ -98,7 +98,7 @@ def _changed(user: str, body: UserChange, caller: Caller) -> UserView:
     if body.disabled is not None:
         accounts.set_disabled(user, body.disabled)
         if body.disabled:
-            accounts.end_access(user)  # else a stolen token would work again when the user is enabled
+            accounts.end_access(user)  # otherwise a stolen token would work again when the user is enabled
     after = accounts.user(user)
     note_changes(caller.request, _shown(before, ""), _shown(after, "replaced" if body.password is not None else ""))
     return _user(after, accounts.memberships(user=user))
@@ -173,14 +173,14 @@ def remove_member(tenant: str, user: str, caller: AsAdmin, accounts: AccountsDep
 def hand_over_to(tenant: str, user: str, body: HandOver, caller: AsAdmin) -> HandOverView:
     """Disable a user, end all sessions and tokens, and give executions, their shares and files to another user.
 
-    One request does a part; repeat it as the answer says, also after a failure. Files are moved when nothing that uses
-    them runs any more. Secrets, limits, roles and the usage of the past stay.
+    One request does a part; repeat it as the response says, also after a failure. Files move once no running service
+    uses them. Secrets, limits, roles and past usage stay.
     """
     if user == caller.user:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
     check_tenant(caller.services.accounts, tenant)
     check_heir(caller.services.accounts, tenant, user, body.to)
-    # Noted before it begins: a part may be done when a later one fails.
+    # Recorded before it begins: a part may be done when a later one fails.
     note_changes(caller.request, {"owner": user}, {"owner": body.to})
     done = hand_over(caller, tenant, user, body.to)
     note_changes(
@@ -221,7 +221,7 @@ def list_audit(
 
 
 def _check_own(principal: Principal, user: str, tenant: str) -> None:
-    """Refuse an admin who removes their own role: the last admin could, and nobody could give it back."""
+    """Refuse an admin who removes their own role: the last admin could lock out everyone."""
     if (principal.user, principal.tenant) == (user, tenant):
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
 

@@ -31,7 +31,7 @@ def list_storage_credentials(caller: AsReader, tenant: Tenant = None) -> Credent
 def set_storage_credential(
     service: str, body: CredentialRequest, caller: AsSubmitter, tenant: Tenant = None
 ) -> CredentialView:
-    """Store how the tenant logs in to a service. Zoe's services that start from now on get it as a file."""
+    """Store the tenant's credential for a service. Services that start from now on get it as a file."""
     if service not in caller.services.settings.storage_services:
         names = ", ".join(sorted(caller.services.settings.storage_services)) or "none"
         raise NotFound(f"object-store service {service[:200]!r} does not exist; known: {names}")
@@ -44,7 +44,7 @@ def set_storage_credential(
 
 @router.delete("/{service}", status_code=204)
 def remove_storage_credential(service: str, caller: AsSubmitter, tenant: Tenant = None) -> Response:
-    """Remove how the tenant logs in to a service. Running services keep what they got."""
+    """Remove the tenant's credential for a service. Running services keep it."""
     caller.services.accounts.remove_storage_credential(_tenant(caller.principal, tenant), service)
     return Response(status_code=204)
 

@@ -1,4 +1,4 @@
-"""Hand what belongs to a user who leaves over to another user of the tenant, in parts that can be repeated."""
+"""Hand over everything of a user who leaves to another user of the tenant, in repeatable parts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ from zoe_lib.store.values import ArrayChange, ArrayQuery, ExecutionQuery
 
 log = structlog.get_logger(__name__)
 
-# A request takes seconds at most: each execution is a transaction of its own, as a cancellation is.
+# A request takes seconds at most: each execution is a separate transaction, like a cancellation.
 EXECUTIONS_MAX = 500
 _ATTEMPTS_MAX = 5
 
 
 def check_heir(accounts: AccountStore, tenant: str, user: str, to: str) -> None:
-    """Refuse users who cannot take over: strangers to the tenant, disabled ones, and those who could not cancel."""
+    """Refuse users who cannot take over: users outside the tenant, disabled ones, and those without the right to
+    cancel.
+    """
     accounts.user(user)
     if user == to:
         raise ApiProblem(Code.INVALID_REQUEST, f"{to} is the user who leaves")
@@ -41,13 +43,15 @@ def check_heir(accounts: AccountStore, tenant: str, user: str, to: str) -> None:
     if heir.disabled:
         raise ApiProblem(Code.ILLEGAL_STATE, f"user {to} is disabled", f"zoe admin user enable {to}")
     if Scope.SUBMIT not in SCOPES[role]:
-        raise ApiProblem(Code.ILLEGAL_STATE, f"{to} is a {role} in {tenant}, who may not run or cancel executions")
+        raise ApiProblem(
+            Code.ILLEGAL_STATE, f"{to} is a {role} in {tenant}, without the right to run or cancel executions"
+        )
 
 
 def hand_over(caller: Caller, tenant: str, user: str, to: str) -> HandOverView:
-    """Disable the user, and hand over a part of the executions, or, if none is left, the files.
+    """Disable the user, then hand over a part of the executions, or, if none is left, the files.
 
-    The user comes first: who is disabled makes nothing more that would have to be handed over.
+    The user is disabled first, so that nothing new needs a hand-over.
     """
     services, request_id = caller.services, caller.request_id
     services.accounts.set_disabled(user, True)
@@ -91,17 +95,17 @@ def _arrays(
 
 
 def _executions(store: ExecutionStore, tenant: str, user: str, to: str, request_id: str) -> tuple[int, bool]:
-    """Give some to the new owner; return how many, and whether there may be more."""
+    """Give some executions to the new owner; return how many, and whether there may be more."""
     found = store.executions(ExecutionQuery(visibility=Visibility(tenant), user=user, limit=EXECUTIONS_MAX)).executions
     if any(one.terminal for one in found):
-        while store.sum_up():  # what has ended was used by its former owner, whose sums keep it
+        while store.sum_up():  # ended executions stay in the former owner's usage
             pass
     given = sum(_given(store, one, to, request_id) for one in found)
     return given, given < len(found) or len(found) == EXECUTIONS_MAX
 
 
 def _given(store: ExecutionStore, found: Execution, to: str, request_id: str, clock: Clock = SYSTEM_CLOCK) -> bool:
-    """Return False if it has ended meanwhile, since its use is not in the sums, or changes too often."""
+    """Hand over one execution; return False if it has ended, since its use is not summed yet, or changes too often."""
     execution = found
     for _ in range(_ATTEMPTS_MAX):
         event = OwnerChanged(at_s=clock.now_s(), cause_id=request_id, former=found.user, user=to)

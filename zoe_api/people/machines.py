@@ -1,4 +1,6 @@
-"""Sign-in of machines: a terminal asks and shows a code, and a signed-in user allows it in a browser (RFC 8628)."""
+"""Sign-in of machines: a terminal requests access and shows a code, and a signed-in user allows it in a browser (RFC
+8628).
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,9 @@ router = api_router("/session", tag="session")
 WAITS_S = 600.0
 ASK_EVERY_S = 2.0
 WAITING_OF_NETWORK_MAX = 100
-"""A class behind one address signs in at the same time; others there use a token of the web UI."""
+"""A class behind one address signs in at the same time; more users there use a token of the web UI."""
 WAITING_MAX = 10_000
-"""A full table takes rows from the network that has most."""
+"""A full table drops rows of the network that has most."""
 WRONG_CODES_MAX, WRONG_WITHIN_S = 10, 300.0
 PAGE = "/machine"
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
@@ -80,15 +82,15 @@ def ask_for_machine(body: MachineRequest, request: Request, services: ServicesDe
 
 @router.post("/machine-token", response_model=MachineAnswer)
 def get_machine_token(body: MachineSecret, request: Request, services: ServicesDep) -> MachineAnswer:
-    """Return whether the machine with this secret is allowed, and then once its token. 404 when it has waited too long,
-    was allowed by a session that has ended, or has its token already.
+    """Return whether the machine with this secret is allowed, and then once its token. 404 after it has waited too
+    long, if the session that allowed it has ended, or if it has its token already.
     """
     now_s, text = services.clock.now_s(), TokenText.new()
     ends_s = now_s + services.settings.session_token_lifetime_s_max
     token = Token(text.id, "", "", text.hashed, frozenset(), now_s, ends_s)
     found = services.accounts.redeem_machine(token, hash_of(body.secret), now_s)
     if found is None:
-        raise NotFound("no machine with this secret waits")
+        raise NotFound("no machine with this secret is waiting")
     if isinstance(found, MachineSignIn):
         return MachineAnswer(state="refused" if found.refused else "waiting")
     holder = Principal(found.user, found.tenant, Role.VIEWER, token_id=found.id)
@@ -98,7 +100,7 @@ def get_machine_token(body: MachineSecret, request: Request, services: ServicesD
 
 @router.get("/machines/{code}", response_model=MachineView)
 def get_machine(code: CodeOfMachine, caller: AsSignedIn) -> MachineView:
-    """Return which machine asks with this code, and what it would get."""
+    """Return the machine with this code, and the access that it requests."""
     found = _found(code, caller.principal, caller.services.accounts)
     return MachineView(
         code=shown(found.code),
@@ -113,8 +115,8 @@ def get_machine(code: CodeOfMachine, caller: AsSignedIn) -> MachineView:
 
 @router.put("/machines/{code}", status_code=204)
 def decide_on_machine(code: CodeOfMachine, body: MachineDecision, caller: AsSignedIn) -> Response:
-    """Allow or refuse the machine that asks with this code. Its token has your user, this tenant, and no scope that
-    your role lacks; it is in the list of your tokens.
+    """Allow or refuse the machine with this code. Its token has your user, this tenant, and no scope that your role
+    lacks; it appears in the list of your tokens.
     """
     accounts = caller.services.accounts
     found = _found(code, caller.principal, accounts)
@@ -127,20 +129,20 @@ def decide_on_machine(code: CodeOfMachine, body: MachineDecision, caller: AsSign
 
 
 def shown(code: str) -> str:
-    """Return the code as people read it."""
+    """Return the code in its readable form."""
     return f"{code[:4]}-{code[4:]}"
 
 
 def _found(text: str, principal: Principal, accounts: AccountStore, clock: Clock = SYSTEM_CLOCK) -> MachineSignIn:
-    """Return the request with the code that somebody typed. Wrong codes are counted before they are looked up, so that
-    nobody finds another's by trying.
+    """Return the request for an entered code. Wrong codes are counted before the query, so that other users' codes
+    cannot be guessed.
     """
     now_s, key = clock.now_s(), hash_of(f"machine {principal.user}")
     if accounts.take_guess([key], {key: (now_s - WRONG_WITHIN_S, WRONG_CODES_MAX)}, now_s) is not None:
         raise Braked(key, WRONG_WITHIN_S)
     found = accounts.machine_sign_in(_NOT_LETTERS.sub("", text).upper(), now_s)
     if found is None:
-        raise NotFound("no machine asks with this code, or it has asked too long ago")
+        raise NotFound("no machine is waiting with this code, or its request has expired")
     accounts.give_back_guess([key], now_s)
     return found
 

@@ -35,8 +35,8 @@ _ID_BYTES = 12
 
 @router.get("", response_model=TargetList)
 def list_targets(caller: AsReader) -> TargetList:
-    """List where you are notified of your executions in the tenant, and where the tenant is. The URLs of the tenant's
-    are shown to operators only, as they often contain a secret.
+    """List your targets in the tenant, and the tenant's. URLs of the tenant's targets are shown to operators only, as
+    they often contain a secret.
     """
     found = caller.services.accounts.targets(caller.tenant, caller.user)
     return TargetList(targets=[_seen(one, caller.principal) for one in found])
@@ -44,8 +44,8 @@ def list_targets(caller: AsReader) -> TargetList:
 
 @router.put("/{name}", response_model=TargetView)
 def set_target(name: Name, body: TargetRequest, caller: AsSubmitter, of_tenant: OfTenant = False) -> TargetView:
-    """Notify a webhook or an address of mail, replacing an earlier target of the name, whose secret stays unless a new
-    one is asked for. What happened before is not told.
+    """Set a webhook or a mail address as a target, replacing an earlier one of the name, whose secret stays unless a
+    new one is requested. Earlier events are not delivered.
     """
     settings, user = caller.services.settings, _owner(caller.principal, of_tenant)
     _check_url(body.url, settings)
@@ -75,14 +75,14 @@ def set_target(name: Name, body: TargetRequest, caller: AsSubmitter, of_tenant: 
 
 @router.post("/{name}/test", status_code=202)
 def try_target(name: Name, caller: AsSubmitter, of_tenant: OfTenant = False) -> Response:
-    """Send a test soon; the list of targets says how it went. One that was stopped is tried again after it."""
+    """Send a test soon; the list of targets shows its result. It resumes a stopped target."""
     caller.services.accounts.test_target(caller.tenant, _owner(caller.principal, of_tenant), name)
     return Response(status_code=202)
 
 
 @router.delete("/{name}", status_code=204)
 def remove_target(name: Name, caller: AsSubmitter, of_tenant: OfTenant = False) -> Response:
-    """Notify this target no longer."""
+    """Remove a target."""
     caller.services.accounts.remove_target(caller.tenant, _owner(caller.principal, of_tenant), name)
     return Response(status_code=204)
 

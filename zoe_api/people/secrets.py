@@ -25,7 +25,7 @@ OfTenant = Annotated[bool, Query(description="The tenant's secret instead of you
 
 @router.get("", response_model=SecretList)
 def list_secrets(caller: AsReader) -> SecretList:
-    """List your secrets in the tenant and those of the tenant, without the values."""
+    """List your secrets in the tenant and the tenant's, without the values."""
     return SecretList(secrets=[_view(one) for one in caller.services.accounts.secrets(caller.tenant, caller.user)])
 
 
@@ -46,7 +46,7 @@ def set_secret(name: Name, body: SecretRequest, caller: AsSubmitter, of_tenant: 
 
 @router.delete("/{name}", status_code=204)
 def remove_secret(name: Name, caller: AsSubmitter, of_tenant: OfTenant = False) -> Response:
-    """Remove a secret. Running services keep what they got; those that start later fail."""
+    """Remove a secret. Running services keep the value; later starts fail."""
     caller.services.accounts.remove_secret(caller.tenant, _owner(caller.principal, of_tenant), name)
     return Response(status_code=204)
 

@@ -1,4 +1,4 @@
-"""Schedules: what runs at which times, and what came of it."""
+"""Routes of schedules."""
 
 from __future__ import annotations
 
@@ -49,16 +49,18 @@ OfUser = Annotated[str | None, Query(max_length=256, description="Another user's
 _LISTED_MAX = 1000
 _ID_BYTES = 12
 _FAILED = ("failed", "cancelled")
-# What may be otherwise when its time comes.
+# Refusals that may no longer apply when the time comes.
 _MAY_PASS = ("never_fits", "quota_exceeded", "budget_exceeded", "storage_guarantee_unavailable")
 
 
 @router.get("", response_model=ScheduleList)
 def list_schedules(
     caller: AsReader,
-    all_users: Annotated[bool, Query(description="Those of all users of the tenant; for operators.")] = False,
+    all_users: Annotated[
+        bool, Query(description="List the schedules of all users of the tenant; for operators.")
+    ] = False,
 ) -> ScheduleList:
-    """List your schedules in the tenant, a thousand at most, with what came last of each."""
+    """List your schedules in the tenant, a thousand at most, with the last result of each."""
     if all_users:
         check(caller.principal, Scope.OPERATE)
         note_look(caller, caller.request.url.path)
@@ -71,7 +73,7 @@ def list_schedules(
 
 @router.get("/{name}", response_model=ScheduleDetail)
 def show_schedule(name: Name, caller: AsReader, user: OfUser = None) -> ScheduleDetail:
-    """Return a schedule with its document, its next times, and what came of its last hundred."""
+    """Return a schedule with its document, its next times, and the results of its last hundred."""
     found = _found(caller, name, user)
     runs = run_views(caller.store.schedules.runs(found.id), caller.services)
     return ScheduleDetail(
@@ -86,12 +88,12 @@ def show_schedule(name: Name, caller: AsReader, user: OfUser = None) -> Schedule
 @router.put("/{name}", response_model=ScheduleView)
 def put_schedule(name: Name, body: ScheduleRequest, caller: AsSubmitter) -> ScheduleView:
     """Run something at the times of a cron expression, as yourself, replacing an earlier schedule of the name, whose
-    history stays. Times before now do not run.
+    history stays. Past times do not run.
 
-    422 with all that is wrong with times, document and parameters at once; `/document` stands before places in the
-    document if times are wrong, too. What may change until then, such as a spent budget, is a
-    note. On days when clocks change, one that is skipped runs when the clock is
-    set forward, and one that comes twice runs once, unless minutes or hours begin with `*`.
+    422 with all errors of times, document and parameters at once; places in the document begin with `/document` if
+    times are wrong, too. Obstacles that may disappear until then, such as a spent budget, are notes. On days when
+    clocks change, a skipped time runs when the clock is set forward, and a repeated one runs once, unless minutes or
+    hours begin with `*`.
     """
     now_s = caller.services.clock.now_s()
     schedule = _schedule(name, body, caller.principal, now_s)
@@ -107,7 +109,7 @@ def put_schedule(name: Name, body: ScheduleRequest, caller: AsSubmitter) -> Sche
 
 @router.post("/{name}/hold", response_model=ScheduleView)
 def hold_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> ScheduleView:
-    """Let no time run until the schedule is released; what runs goes on."""
+    """Suspend a schedule until it is released; active runs continue."""
     found = _found(caller, name, user)
     by_operator = caller.principal.operator and (found.held_by_operator or found.user != caller.user)
     if not found.held or (by_operator and not found.held_by_operator):
@@ -117,7 +119,7 @@ def hold_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> Sched
 
 @router.post("/{name}/release", response_model=ScheduleView)
 def release_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> ScheduleView:
-    """Let the times after now run again; those that passed meanwhile do not. 403 if only operators may release it."""
+    """Resume a schedule; times that passed meanwhile do not run. 403 if only operators may release it."""
     found = _found(caller, name, user)
     if not found.held:
         return schedule_view(found, None)
@@ -137,7 +139,7 @@ def run_schedule(
     caller: AsSubmitter,
     idempotency_key: IdempotencyKey = None,
 ) -> RunView:
-    """Run it now, whatever its times and its earlier runs say; its times stay as they are. For its owner only."""
+    """Run it now, independent of its times and earlier runs; its times stay unchanged. For its owner only."""
     found = caller.store.schedules.one(caller.tenant, caller.user, name)
     run_id, run = run_now(
         caller.services,
@@ -153,9 +155,9 @@ def run_schedule(
 
 @router.post("/{name}/backfill", status_code=201, response_model=BackfillView)
 def backfill_schedule(name: Name, body: BackfillRequest, caller: AsSubmitter) -> BackfillView:
-    """Run past times, each with its own time: those that have not run, and with `failed` those whose run has failed or
-    was cancelled; a hundred at most. The schedule's own times go on beside it, and so does an earlier backfill. For its
-    owner only.
+    """Run past times, each with its scheduled time: those that have not run, and with `failed` those whose run has
+    failed or was cancelled; a hundred at most. The schedule's own times continue in parallel, and so does an earlier
+    backfill. For its owner only.
     """
     found = caller.store.schedules.one(caller.tenant, caller.user, name)
     before = run_views(
@@ -173,7 +175,7 @@ def backfill_schedule(name: Name, body: BackfillRequest, caller: AsSubmitter) ->
 
 @router.delete("/{name}", status_code=204)
 def remove_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> Response:
-    """Remove a schedule with its history; what it has made goes on."""
+    """Remove a schedule with its history; active runs continue."""
     found = _found(caller, name, user)
     caller.store.schedules.remove(found.tenant, found.user, found.name)
     return Response(status_code=204)
@@ -217,9 +219,7 @@ def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: flo
 
 
 def _checked(schedule: Schedule, caller: Caller, wrong: Sequence[Diagnostic]) -> list[str]:
-    """Return notes on what would refuse a run now and may be otherwise later; 422 for what will not be, with what is
-    wrong with its times.
-    """
+    """Return notes on refusals that may no longer apply later; 422 for permanent ones, with the errors of its times."""
     try:
         run = _first_run(schedule, caller, with_times=not wrong)
     except SubmissionRefused as refused:
@@ -234,7 +234,7 @@ def _checked(schedule: Schedule, caller: Caller, wrong: Sequence[Diagnostic]) ->
 
 
 def _first_run(schedule: Schedule, caller: Caller, with_times: bool) -> making.PreparedRun:
-    """Return the next run of a schedule; one without times is of the moment. SubmissionRefused."""
+    """Return the next run of a schedule; without times, it is due now. SubmissionRefused."""
     now_s = caller.services.clock.now_s()
     times = times_of(schedule, schedule.due_s, caller.services.clock) if with_times else RunTimes(now_s, now_s, "UTC")
     document, parameters = timed(document_of(caller.services, schedule), schedule.parameters, times)

@@ -1,4 +1,4 @@
-"""What is wrong with the times of a schedule, told together with what is wrong with its document."""
+"""Check the times of a schedule, and report their errors with those of its document."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from zoe_lib.schedules.values import Schedule
 from zoe_lib.submission.refusal import SubmissionRefused
 
 AHEAD_RUNS_MAX = 10
-"""Runs of a schedule that are submitted ahead of their times and wait."""
+"""Maximum runs of a schedule that wait, submitted ahead of their times."""
 _ANY_ZONE = "UTC"
 
 
 def wrong_times(expression: str, zone: str) -> list[Diagnostic]:
-    """Return what is wrong with a cron expression, and with a zone."""
+    """Return the errors of a cron expression and of a zone."""
     found = []
     try:
         CronTimes(expression, zone)
@@ -33,21 +33,21 @@ def wrong_times(expression: str, zone: str) -> list[Diagnostic]:
 
 
 def wrong_ahead(schedule: Schedule, now_s: float) -> list[Diagnostic]:
-    """Return what is wrong with `ahead_s`: an earlier run could not have ended when the next one is submitted, and that
-    matters to the schedule; or many runs would wait at once.
+    """Return the errors of `ahead_s`: an earlier run could not have ended when the next one is submitted, and the
+    schedule depends on that; or many runs would wait at once.
     """
     times: list[float] = []
     at_s = first_after(schedule, now_s)
     while at_s is not None and len(times) <= AHEAD_RUNS_MAX:
         times.append(at_s)
         at_s = first_after(schedule, at_s)
-    # Of two runs, the earlier one may begin late by the jitter, and the later one early.
+    # Of two runs, the earlier may begin late by the jitter, and the later may begin early.
     least_s = min((later - one for one, later in pairwise(times)), default=math.inf) - schedule.jitter_s
     found = []
     if schedule.ahead_s and schedule.ahead_s >= least_s and schedule.overlap_policy is not OverlapPolicy.ALLOW:
         why = (
-            f"its runs may begin {max(least_s, 0):g} s apart, so an earlier one may not have begun so long before: let "
-            "overlap be allow"
+            f"its runs may begin {max(least_s, 0):g} s apart, so an earlier run may not have begun when "
+            "the next is submitted: set overlap to allow"
         )
         found.append(_finding("ahead_s", why))
     if len(times) > AHEAD_RUNS_MAX and times[-1] - times[0] < schedule.ahead_s:

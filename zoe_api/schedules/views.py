@@ -1,4 +1,4 @@
-"""Schedules as the API shows them."""
+"""Views of schedules."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NEXT = 5
 
 
 def schedule_view(schedule: Schedule, last: ScheduleRunView | None, notes: Sequence[str] = ()) -> ScheduleView:
-    """Return a schedule as a line of a list."""
+    """Return a schedule as a row of a list."""
     return ScheduleView(**facts(schedule), last=last, notes=list(notes))
 
 
 def facts(schedule: Schedule) -> dict[str, Any]:
-    """Return the fields of a view that a schedule has by itself."""
+    """Return the fields of a view that need no other data."""
     options = schedule.run_options
     same = ("name", "tenant", "user", "expression", "zone", "application", "version", "missed", "overlap", "jitter_s")
     times = ("end_at_s", "held", "held_by_operator", "due_s", "made_at_s", "ahead_s")
@@ -39,7 +39,7 @@ def facts(schedule: Schedule) -> dict[str, Any]:
 
 
 def next_times(schedule: Schedule) -> list[float]:
-    """Return the times that come next, a few at most."""
+    """Return the next times, a few at most."""
     found: list[float] = []
     at_s = schedule.due_s
     while at_s is not None and len(found) < _NEXT:
@@ -49,7 +49,7 @@ def next_times(schedule: Schedule) -> list[float]:
 
 
 def run_views(runs: Sequence[ScheduleRun], services: Services) -> list[ScheduleRunView]:
-    """Return what came of times, with the states of runs that are kept."""
+    """Return the results of times, with the states of runs that still exist."""
     states = _states(runs, services)
     return [
         ScheduleRunView(
@@ -68,7 +68,7 @@ def run_views(runs: Sequence[ScheduleRun], services: Services) -> list[ScheduleR
 
 
 def _states(runs: Sequence[ScheduleRun], services: Services) -> Mapping[str, str]:
-    """Return the states by id; arrays and workflows one by one, of which a list has as many as schedules."""
+    """Return the states by id; arrays and workflows one by one, since a list has at most one per schedule."""
     found: dict[str, str] = {}
     ids = frozenset(one.run_id for one in runs if one.kind is RunKind.EXECUTION and one.run_id)
     if ids:

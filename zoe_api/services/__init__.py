@@ -1,1 +1,1 @@
-"""What lives as long as the process, and what routes are given of it."""
+"""Services with the lifetime of the process, for routes."""

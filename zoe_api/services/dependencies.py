@@ -41,7 +41,7 @@ _CHECKS = Bounds(in_all_max=16, of_asker_max=4, busy="check_busy")
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything that lives as long as the process."""
+    """Everything with the lifetime of the process."""
 
     settings: Settings
     store: PostgresStore
@@ -64,7 +64,7 @@ class Services:
     job_rates: CallRates = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make what depends on the settings."""
+        """Make the services that depend on the settings."""
         object.__setattr__(self, "job_tokens", JobTokens(self.settings.keys_dir))
         object.__setattr__(self, "job_rates", CallRates(self.settings.job_calls_per_s_max, self.clock))
 
@@ -76,7 +76,7 @@ class Services:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A client, its request, and the services that answer it."""
+    """A client, its request, and the services for its response."""
 
     services: Services
     principal: Principal
@@ -107,7 +107,7 @@ class Caller:
         return replace(self, principal=principal)
 
 
-# Those that only return something are coroutines: a plain function would cost a change of threads each.
+# Those that only return a value are coroutines: a plain function would cost a change of threads.
 async def get_services(request: Request) -> Services:
     """Return the services of the process."""
     services = request.app.state.services
@@ -145,9 +145,7 @@ ClockDep = Annotated[Clock, Depends(get_clock)]
 
 @contextmanager
 def checking(caller: Caller) -> Iterator[None]:
-    """Limit concurrent work on descriptions that are not stored and so count against no quota; 429 if there is too
-    much.
-    """
+    """Limit concurrent work on descriptions that are not stored and so count against no quota; 429 beyond the limit."""
     try:
         caller.services.checks.take(_CHECK, caller.user, _CHECKS)
     except Refusal as refused:
@@ -177,7 +175,7 @@ def etag(version: int) -> str:
 def ask(
     master: MasterClient, kind: str, body: dict[str, Any], request: HTTPConnection, asker: str = ""
 ) -> dict[str, Any]:
-    """Return the master's answer to a question, which has the request's id; a refusal becomes a problem."""
+    """Return the master's answer to a request with the same request id; a refusal becomes a problem."""
     try:
         return master.ask(kind, body, request.state.request_id, asker)
     except MasterRefused as refused:

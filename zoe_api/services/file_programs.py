@@ -1,4 +1,4 @@
-"""The programs that serve users their files: the master says where, and requests go there."""
+"""Client of the programs that serve users' files: the master returns their endpoints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoe_client.http.tls import verification
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.store.people import Principal
 
-# It answers at once, or is gone; what it sends or takes may last.
+# A program answers at once, or is gone; the transfer of a body may take longer.
 _TIMEOUT = httpx.Timeout(150.0, connect=5.0).as_dict()
 _REMEMBERED_MAX = 10_000
 _REFUSAL_BYTES_MAX = 65_536
@@ -27,7 +27,7 @@ Ask = Callable[..., dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a program answers whoever has its secret."""
+    """Endpoint of a program, and its secret."""
 
     host: str
     port: int
@@ -36,7 +36,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class FileRequest:
-    """A request to a program; `body` comes in pieces, and its length is among the headers."""
+    """A request to a program; `body` is sent in pieces, and its length is among the headers."""
 
     method: str
     path: str
@@ -46,21 +46,21 @@ class FileRequest:
 
 
 class FilePrograms:
-    """Asks the master for the program of a user once, and again when it does not answer there."""
+    """Asks the master for the program of a user once, and again if it does not answer."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Endpoint] = {}
         self._transport: httpx.AsyncHTTPTransport | None = None
 
     async def answer(self, ask: Ask, principal: Principal, request: FileRequest, request_id: str) -> httpx.Response:
-        """Return the answer, whose content must be read or closed; ApiProblem for a refusal."""
+        """Return the response, whose content must be read or closed; ApiProblem for a refusal."""
         key = (principal.tenant, principal.user)
         known = self._known.get(key)
         if known is not None:
             try:
                 return await self._sent(known, request)
             except (httpx.ConnectError, httpx.ConnectTimeout):
-                self._known.pop(key, None)  # nothing of the body was read
+                self._known.pop(key, None)  # no part of the body was read
         found = await run_in_threadpool(_asked, ask, principal, request_id)
         if len(self._known) >= _REMEMBERED_MAX:
             self._known.clear()
@@ -72,7 +72,7 @@ class FilePrograms:
             raise _unavailable() from None
 
     async def content(self, answer: httpx.Response) -> bytes:
-        """Return the whole content of a bounded answer; ApiProblem."""
+        """Return the whole content of a bounded response; ApiProblem."""
         try:
             return await _read(answer, _ANSWER_BYTES_MAX)
         except (httpx.TransportError, ValueError):
@@ -114,7 +114,7 @@ def _asked(ask: Ask, principal: Principal, request_id: str) -> Endpoint:
 
 
 async def _refusal(answer: httpx.Response) -> ApiProblem:
-    """Return what the program says; it is the user's, and not believed further than that."""
+    """Return the refusal of a program; it runs as the user, so its text is not trusted."""
     try:
         said = json.loads(await _read(answer, _REFUSAL_BYTES_MAX))
         return ApiProblem(Code(said["code"]), str(said["detail"])[:_DETAIL_MAX])
@@ -139,7 +139,7 @@ _HEADLESS = {
     423: ApiProblem(Code.UPLOAD_BUSY),
     507: ApiProblem(Code.WORKSPACE_FULL),
 }
-"""The refusals of questions whose answer has no content (HEAD)."""
+"""Refusals of requests whose response has no content (HEAD)."""
 
 
 def _unavailable() -> ApiProblem:

@@ -1,4 +1,4 @@
-"""Requests of jobs: which job it is, how often it may call (`job_door.py` asks first), and which routes it has."""
+"""Requests of jobs: authentication, rate limits (`job_door.py` checks first), and allowed routes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROUTES = frozenset(
         "modify_array",
     }
 )
-"""What jobs may call. Of an execution or array in the path, it must be the job's own or a descendant."""
+"""Routes that jobs may call. An execution or array in the path must be the job's own or a descendant."""
 _BURST_S = 2.0
 _REFUSED_S, _REFUSED_MAX_S = 1.0, 15.0
 _ROUNDING_S = 1e-6
@@ -43,8 +43,8 @@ _JOBS_MAX = 10_000
 
 
 class CallRates:
-    """Count the calls of each job: so many per second, and those of two seconds at once; and space its refusals, of
-    which as many are sent per second. Thread-safe.
+    """Count the calls of each job: so many per second, with bursts of two seconds; and space its refusals, which have
+    the same rate. Thread-safe.
     """
 
     def __init__(self, per_s_max: float, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -66,7 +66,7 @@ class CallRates:
         raise later(Code.JOB_CALLS_TOO_OFTEN, why, 1.0)
 
     def refusal_in_s(self, execution_id: str) -> float:
-        """Return after how many seconds a refusal of the job is to be sent: one, and more behind others, 15 at most."""
+        """Return the delay of a refusal in seconds: one, and more behind others, 15 at most."""
         now_s = self._clock.monotonic_s()
         with self._lock:
             next_s = self._refused_at_s.get(execution_id, 0.0) + 1 / self._per_s_max
@@ -83,14 +83,14 @@ def _put(times: OrderedDict[str, float], execution_id: str, at_s: float) -> None
 
 
 def later(code: Code, why: str, after_s: float) -> ApiProblem:
-    """Return a refusal that says after how many seconds to try again."""
+    """Return a refusal with the seconds after which to try again."""
     refusal = ApiProblem(code)
     refusal.problem = problem(code, why, "wait, and try again").after(after_s)
     return refusal
 
 
 def known_by_job_token(accounts: AccountStore, tokens: JobTokens, text: str) -> Principal:
-    """Return the job whose token this is; 401 for others."""
+    """Return the job of this token; 401 without one."""
     token = tokens.read(text)
     if token is None:
         raise ApiProblem(Code.BAD_TOKEN, "it is not a token of a job of this installation")
@@ -104,8 +104,8 @@ def known_by_job_token(accounts: AccountStore, tokens: JobTokens, text: str) -> 
 
 
 def check_route(principal: Principal, name: str, accounts: AccountStore, target: str | None) -> None:
-    """Raise 403 unless the principal is no job, or this route is one for jobs and the target (the execution or array in
-    its path) is of the job's family.
+    """Raise 403 if the principal is a job and the route is not for jobs, or the target (the execution or array in its
+    path) is outside the job's family.
     """
     if principal.job is None:
         return

@@ -1,8 +1,8 @@
-"""Refuse calls of jobs that come too often, before they cost a thread or a connection to the database.
+"""Refuse calls of jobs that exceed their rate, before they cost a thread or a connection to the database.
 
-A refusal costs as much as a short answer, so refusals are spaced, too: a job gets as many per second as it may call. A
-connection has one request at a time, so those that are sent behind it wait in the kernel's buffer, and 250 connections
-of a job, as many as an address may have, cost no more than one that never waits.
+A refusal costs as much as a short response, so refusals are spaced, too: a job gets as many per second as it may call.
+A connection has one request at a time, so later ones wait in the kernel's buffer, and 250 connections of a job, as many
+as an address may have, cost no more than one that never waits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SHORT_BYTES = 65_536
 
 
 class JobDoor:
-    """ASGI middleware: forward requests, and those of a job as often as it may call."""
+    """ASGI middleware: forward requests, limiting those of a job to its rate."""
 
     def __init__(self, app: ASGIApp, tokens: JobTokens, rates: CallRates) -> None:
         self._app = app
@@ -40,14 +40,14 @@ class JobDoor:
             return
         refused, after_s = found
         await sleep(after_s)
-        if _is_short(headers):  # a new connection would cost more than what is on this one
+        if _is_short(headers):  # a new connection would cost more than the requests on this one
             await problem_response(refused.at(scope["path"]))(scope, receive, send)
         else:
             await refuse_unread(refused.at(scope["path"]), scope, receive, send)
 
     def _refusal(self, authorization: str) -> tuple[ApiProblem, float] | None:
-        """Return why a call must not go on, and after how many seconds to say so; a token that is none is refused where
-        all others are.
+        """Return why a call is refused, and the delay of the refusal in seconds; invalid tokens are refused later, by
+        authentication.
         """
         text = authorization[len(_BEARER) :].strip() if authorization.lower().startswith(_BEARER) else ""
         token = self._tokens.read(text) if is_job_token(text) else None

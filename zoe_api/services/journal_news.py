@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 _Read = tuple[Sequence[JournalEntry] | None, int, bool]
 _ENTRIES_PER_READ = 500
-# Under load every commit would wake all streams: events of this long come in one batch.
+# Under load every commit would wake all streams: events of this period form one batch.
 _LOOK_PAUSE_S = 0.05
 # With this many streams, all wait for the events that follow a first one; with fewer, they get the first at once.
 _MANY = 50
@@ -35,7 +35,7 @@ _THREADS_MAX = 16
 
 @dataclass(slots=True, eq=False)
 class _Watch:
-    """The subject of a watch: an execution, or all that is visible to a client."""
+    """The subject of a watch: an execution, or everything visible to a client."""
 
     visibility: Visibility
     execution_id: str | None
@@ -93,7 +93,7 @@ class JournalNews:
     ) -> AsyncGenerator[Sequence[JournalEntry] | None, None]:
         """Yield batches of entries after an id, forever: an empty one if nothing is new, None while the store is away.
 
-        A stream reads the journal itself until it has caught up, and from then on takes what the process has read.
+        A stream reads the journal itself until it has caught up, then uses the entries that the process has read.
         """
         with self.watch(visibility, execution_id) as news:
             behind = True
@@ -116,7 +116,7 @@ class JournalNews:
                     await _pause(news, TICK_S)
 
     async def _read(self, after_id: int, visibility: Visibility, execution_id: str | None) -> _Read:
-        """Entries from the store, the id up to which that is all of them, and whether there may be more."""
+        """Return entries from the store, the id up to which they are complete, and whether there may be more."""
         known = self.recent.to_id
         try:
             read = await self._in_thread(
@@ -126,7 +126,7 @@ class JournalNews:
             return None, after_id, True
         if len(read) == _ENTRIES_PER_READ:
             return read, read[-1].id, True
-        # The reader had come as far as `known` before this read, so that nothing up to there is missing.
+        # The reader had reached `known` before this read, so nothing up to there is missing.
         return read, max(after_id, known or 0, read[-1].id if read else 0), False
 
     async def _look_on(self) -> None:
@@ -157,7 +157,7 @@ class JournalNews:
             self.recent.begin(None)
             return
         except Exception:
-            # All streams depend on this reader, so whatever a poll raises, the next one starts afresh.
+            # All streams depend on this reader, so after any exception of a poll the next one starts afresh.
             log.exception("reading the journal for streams failed")
             self.recent.begin(None)
             return
@@ -169,7 +169,7 @@ class JournalNews:
                 watch.news.set()
 
     def _entries_after(self, after_id: int) -> tuple[Sequence[JournalEntry], SharesById]:
-        """Read on, and who may see what was read: asked once for all streams, and only if there are entries."""
+        """Read on, with the visibility of the new entries: one query for all streams, and only if there are entries."""
         entries = self._store.journal(after_id, _ENTRIES_PER_READ)
         ids = {entry.execution_id for entry in entries if entry.execution_id is not None}
         return entries, self._store.shares_of(ids) if ids else {}
@@ -187,7 +187,7 @@ class JournalNews:
 
     def _notify(self) -> None:
         loop = self._loop
-        # Without followers, commits would only wake the event loop. A follower reads for itself at first.
+        # Without followers, commits would only wake the event loop. A follower first reads for itself.
         if self._watches and loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self._told.set)
 

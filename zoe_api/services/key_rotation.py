@@ -15,13 +15,12 @@ from zoe_lib.store.errors import StoreError
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.postgres.store import PostgresStore
 
-# An API may have read the old key just before the new one was written, and may just now write what it encrypted with
-# it.
+# Time for an API that has just read the old key to write a value encrypted with it.
 _LATE_WRITES_S = 2.0
 
 
 def main() -> int:
-    """Replace the given keys; return 1 without a keys_dir or a database, or if something cannot be decrypted."""
+    """Replace the given keys; return 1 without a keys_dir or a database, or if a value cannot be decrypted."""
     options = _options()
     settings = read_settings(Settings, "zoe-keys")
     keys_dir = Path(settings.keys_dir)
@@ -50,8 +49,9 @@ def rotate_credentials_key(
 ) -> int:
     """Encrypt the credentials and secrets of all tenants with a new key, remove the old key, and return their number.
 
-    Masters and APIs continue meanwhile, since they can decrypt with both keys. An interrupted rotation resumes. If
-    something cannot be decrypted, CannotOpen names its owner, and the old key stays."""
+    Masters and APIs continue meanwhile, since they can decrypt with both keys. An interrupted rotation resumes. If a
+    value cannot be decrypted, CannotOpen names its owner, and the old key stays.
+    """
     add_key(keys_dir)
     _reseal(accounts, keys_dir)
     clock.sleep(late_writes_s)

@@ -1,4 +1,4 @@
-"""Where the leader answers: as it wrote in the database when it took the lead."""
+"""The endpoint of the leader, which writes it to the database when it takes the lead."""
 
 from __future__ import annotations
 

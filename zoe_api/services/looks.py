@@ -1,4 +1,4 @@
-"""Audit entries of operators who look at what is not theirs: one for a person and a target in a quarter of an hour."""
+"""Audit entries of operators who look at other users' data: one for a person and a target in a quarter of an hour."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.postgres.accounts import AccountStore
 
-# Each API process counts for itself.
+# Each API process counts separately.
 AGAIN_S = 900.0
 # Beyond this the oldest looks are forgotten, and recorded again sooner.
 _REMEMBERED_MAX = 10_000
@@ -18,7 +18,7 @@ _REMEMBERED_MAX = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """The looks that were recorded a short time ago. Thread-safe."""
+    """The recently recorded looks. Thread-safe."""
 
     clock: Clock = SYSTEM_CLOCK
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -1,4 +1,4 @@
-"""What the master says of itself; while it is away, one thread of the process waits for it and no request does."""
+"""The master's status; while the master is away, one thread of the process waits for it instead of every request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.messaging.client import MasterUnreachable
 
-# A master that is there answers within milliseconds.
+# A running master answers within milliseconds.
 WAIT_S = 1.0
 # While callers keep asking, the thread keeps trying, so that the return of the master shows at once.
 _INTEREST_S = 10.0
@@ -18,7 +18,7 @@ _PAUSE_S = 0.2
 
 
 class MasterStatus:
-    """Asks for the master's status, once at a time for all requests of the process. Thread-safe."""
+    """Requests the master's status, once at a time for all requests of the process. Thread-safe."""
 
     def __init__(self, ask: Callable[[], dict[str, Any]], clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
@@ -31,7 +31,7 @@ class MasterStatus:
         self._closing = threading.Event()
 
     def read(self) -> dict[str, Any]:
-        """Return the answer; MasterUnreachable after `WAIT_S`, and at once as long as an earlier question is open."""
+        """Return the status; MasterUnreachable after `WAIT_S`, and at once while an earlier request is pending."""
         with self._lock:
             self._wanted_at_s = self._clock.monotonic_s()
             if self._question is None:
@@ -53,7 +53,7 @@ class MasterStatus:
         self._pool.shutdown(wait=False)
 
     def _ask_on(self) -> dict[str, Any]:
-        """Ask until there is an answer, or until no caller has wanted one for a while."""
+        """Retry until there is an answer, or until no caller has wanted one for a while."""
         try:
             while True:
                 try:

@@ -1,5 +1,6 @@
-"""Reads of followed output: all followers of a service in this process share them, so that the master answers as many
-questions for a hundred followers as for one."""
+"""Reads of followed output: all followers of a service in this process share them, so that a hundred followers cost the
+master as much as one.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +20,13 @@ from zoe_api.services.sse import sse
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 
 _BYTES_PER_READ = 65536
-# Output may come from an engine that hangs: reads have their own threads, and those for one owner's executions a part
-# of them. The master grants as many.
+# Output may come from an engine that hangs: reads have their own threads, with a limit per owner of executions. The
+# master has the same limits.
 _THREADS_MAX = 16
 _OF_OWNER_MAX = 4
-# However much news there is of an execution, its output is read at most so often.
+# Minimum time between reads of an execution's output, however many news there are.
 _PAUSE_S_LEAST = 0.02
-# For followers that are a little behind, such as slow clients.
+# For followers that lag a little, such as slow clients.
 _KEPT_BYTES_MAX = 4 << 20
 
 Ask = Callable[..., dict[str, Any]]
@@ -34,9 +35,10 @@ _Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of output, and what streams send of it; empty at the end of what there is.
+    """A piece of output, and its text in streams; empty at the end of the present output.
 
-    `full`: more may follow at once."""
+    `full`: more may follow at once.
+    """
 
     next_offset: int
     complete: bool
@@ -46,7 +48,7 @@ class Piece:
 
     @classmethod
     def of(cls, offset: int, chunk: dict[str, Any]) -> Piece:
-        """Return the master's answer to a question from this offset."""
+        """Return the piece for the master's answer from this offset."""
         next_offset, empty = int(chunk["next_offset"]), not chunk["data"]
         text = b"" if empty and not chunk["dropped_bytes"] else sse(next_offset, "log", chunk)
         return cls(next_offset, bool(chunk["complete"]), empty, next_offset - offset >= _BYTES_PER_READ, text)
@@ -57,7 +59,7 @@ Outcome = Piece | MasterRefused | MasterUnreachable
 
 @dataclass(slots=True)
 class _Read:
-    """A read that is under way: it waits first, unless somebody wants it soon, and asks then."""
+    """A pending read: it waits first, unless a follower needs it soon, then asks the master."""
 
     task: asyncio.Task[Outcome]
     soon: asyncio.Event
@@ -76,14 +78,14 @@ class OutputReads:
         self._threads = anyio.CapacityLimiter(_THREADS_MAX)
 
     def close(self) -> None:
-        """End the reads that nobody waits for any more."""
+        """Cancel the reads without followers."""
         for read in self._under_way.values():
             read.task.cancel()
 
     async def read(
         self, owner: str, service_id: str, offset: int, pause_s: float, fresh: bool, soon: asyncio.Event | None = None
     ) -> Outcome:
-        """Return a piece from an offset, or why there is none: what another follower has read or is about to read.
+        """Return a piece from an offset, or why there is none: shared with other followers' past and pending reads.
 
         If there is no such read, one begins after `pause_s`, or when `soon` is set. With `fresh`, an empty piece was
         read after this call.

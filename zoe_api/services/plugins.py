@@ -1,4 +1,4 @@
-"""What policies can name: what is installed here, less what the master cannot use."""
+"""Plugins that policies can name: installed here, and usable by the master."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOT_THERE = "it is not installed for the master, or was not when the master sta
 
 
 def plugins_of(master: MasterClient) -> list[Plugin]:
-    """Return what is installed, with the problems that the master has with it while it answers."""
+    """Return the installed plugins, with the master's problems while it answers."""
     try:
         answer = master.ask("plugins")["found"]
     except (MasterUnreachable, MasterRefused):
@@ -25,7 +25,7 @@ def plugins_of(master: MasterClient) -> list[Plugin]:
 
 
 def policy_problems(policy: Policy, master: MasterClient) -> list[str]:
-    """Return everything wrong with a policy, in words; the master is asked only when Zoe's own do not suffice."""
+    """Return all errors of a policy, in words; the master is asked only for plugins of other distributions."""
     found = problems(policy)
     if not found:
         return found

@@ -19,7 +19,7 @@ WAIT_S = 2.0
 _PAUSE_S, _PAUSE_S_MAX = 0.01, 0.16
 _KIND = "position"
 _PLACES = Bounds(in_all_max=16, of_asker_max=4, busy="position_busy")
-"""Each holds one of 40 threads of the API process: users who fill these places stop requests with positions only."""
+"""Each holds one of 40 threads of the API process: users who fill these places stop only requests with positions."""
 
 
 class Positions:

@@ -17,7 +17,7 @@ SharesById = Mapping[ExecutionId, ExecutionShares]
 
 
 class RecentJournal:
-    """All entries from one id on, and their texts as they were sent. For one thread."""
+    """All entries from one id on, and their texts as sent. For one thread."""
 
     def __init__(self) -> None:
         self._entries: list[JournalEntry] = []
@@ -25,15 +25,15 @@ class RecentJournal:
         self._shares: dict[ExecutionId, ExecutionShares] = {}
         self._from_id: int | None = None
         self.to_id: int | None = None
-        """Entries up to this id are here or before those here; None: nothing is known."""
+        """Entries up to this id are present or precede the first; None: none are known."""
 
     def begin(self, at_id: int | None) -> None:
-        """Forget everything; know all that comes after an id, or nothing."""
+        """Forget all entries; begin after an id, or with none known."""
         self._entries, self._texts, self._shares = [], {}, {}
         self._from_id = self.to_id = at_id
 
     def add(self, entries: Sequence[JournalEntry], shares: SharesById) -> None:
-        """Add the entries that follow in the journal, with those who may see their executions."""
+        """Add the next entries of the journal, with the users who may see their executions."""
         if not entries:
             return
         self._shares.update(shares)
@@ -50,7 +50,7 @@ class RecentJournal:
             self._shares = {one: given for one, given in self._shares.items() if one in left}
 
     def after(self, after_id: int, limit: int) -> Sequence[JournalEntry] | None:
-        """Return entries after an id, in order; None when some of them are not here any more."""
+        """Return entries after an id, in order; None if some of them are no longer present."""
         if self._from_id is None or after_id < self._from_id:
             return None
         start = bisect_right(self._entries, after_id, key=lambda entry: entry.id)
@@ -62,7 +62,7 @@ class RecentJournal:
         return shares is not None and visibility.includes(shares)
 
     def text(self, entry: JournalEntry, operator: bool, make: Callable[[], bytes]) -> bytes:
-        """Return what operators, or all others, are sent for an entry; made once while it is here."""
+        """Return the text of an entry for operators, or for all others; made once while it is present."""
         key = (entry.id, operator)
         text = self._texts.get(key)
         if text is None:

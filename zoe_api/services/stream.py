@@ -18,7 +18,7 @@ Batches = AsyncGenerator[list[bytes], None]
 
 # A comment line now and then keeps balancers and browsers from closing a quiet stream.
 KEEP_ALIVE_S = 15.0
-# How long a stream may outlive the session or token that opened it.
+# How long a stream may outlive its session or token.
 CHECK_S = 10.0
 _ID_DIGITS_MAX = 18
 
@@ -26,8 +26,9 @@ _ID_DIGITS_MAX = 18
 class EventStream(StreamingResponse):
     """A response of server-sent events; when the client leaves, it closes its source.
 
-    `may_go_on` is called every `CHECK_S`: a stream ends with the session or token that opened it. `place` is held
-    meanwhile; if there is none, the response is its refusal. The stream also ends when `stopping` is set."""
+    `may_go_on` is called every `CHECK_S`: a stream ends with its session or token. The response holds `place`
+    meanwhile; if none is free, it is the refusal. The stream also ends when `stopping` is set.
+    """
 
     media_type = "text/event-stream"
 
@@ -54,7 +55,7 @@ class EventStream(StreamingResponse):
             await problem_response(refused.at(scope["path"]))(scope, receive, send)
 
     async def _stopped(self, scope: Scope, receive: Receive, send: Send) -> bool:
-        """Stream to the end, or return True if the process stops before it."""
+        """Stream to the end; return True if the process stops before it."""
         bound = asyncio.timeout(None)
 
         async def end_with_process() -> None:

@@ -16,7 +16,7 @@ _Key = tuple[str, str]
 
 
 class StreamPlaces:
-    """Count what is open. Thread-safe."""
+    """Counts open streams and requests. Thread-safe."""
 
     def __init__(self, of_user_max: int, of_token_max: int, requests_of_user_max: int) -> None:
         self._lock = threading.Lock()
@@ -37,7 +37,7 @@ class StreamPlaces:
         )
 
     def request(self, user: str) -> AbstractContextManager[None]:
-        """Hold a place for a request of the user to an application until its answer has ended; refuse as above."""
+        """Hold a place for a request of the user to an application until its response has ended; refuse as above."""
         return self._held({("requests of one user to applications", user): self._requests_of_user_max})
 
     @contextmanager

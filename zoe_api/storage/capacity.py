@@ -54,9 +54,10 @@ def storage_over_time(
         str | None, Query(description="Only this tenant; another tenant than your own needs an operator.")
     ] = None,
 ) -> BandwidthOverTimeView:
-    """Return what your tenant (or all tenants, for operators) was granted, moved and missed on average, for as long as
-    samples are kept; at most a few hundred stretches of at least 30 s. Stretches without a report of the controller are
-    missing."""
+    """Return the average bandwidth that your tenant (or all tenants, for operators) was granted, moved and missed, for
+    as long as samples are kept; at most a few hundred intervals of at least 30 s. Intervals without a report of the
+    controller are missing.
+    """
     until_s = caller.services.clock.now_s() if to_s is None else to_s
     stretch_s = stretch_of(from_s, until_s)
     points = [
@@ -79,7 +80,7 @@ def storage_traffic(
     by: Annotated[
         str,
         Query(
-            description="What to add up by, with commas: `key`, who signs them, without `container` and `node`; "
+            description="Keys of the sums, with commas: `key` (the access key), without `container` and `node`; "
             "`node`, an object server, without `proxy`.",
             pattern=_BY,
         ),
@@ -89,9 +90,9 @@ def storage_traffic(
         str | None, Query(description="Only this tenant; another tenant than your own needs an operator.")
     ] = None,
 ) -> StorageTrafficView:
-    """Return rates of requests at the proxies, or by object servers, of your tenant (or all tenants, for operators)."""
+    """Return rates of requests at the proxies, or by object server, of your tenant (or all tenants, for operators)."""
     query = {"by": by.split(","), "seconds": seconds, "tenant": _seen_by(caller.principal, tenant)}
-    lacks = "this storage controller tells no requests: Zoe's own one is needed"
+    lacks = "this storage controller does not report requests: use zoe-storage"
     return controller.ask(StorageTrafficView, "GET", "/v1/traffic", query=query, lacks=lacks)
 
 

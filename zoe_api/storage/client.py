@@ -1,6 +1,6 @@
-"""Questions to the storage controller: rules, filters, SLOs, metrics, nodes and history of the object store.
+"""Client of the storage controller: rules, filters, SLOs, metrics, nodes and history of the object store.
 
-A question is a method and a path below `/v1`, with models of `zoe_client/wire`. The controller's routes
+A request has a method and a path below `/v1`, with models of `zoe_client/wire`. The controller's routes
 (`storage_controller/routes`) take and return the same models.
 """
 
@@ -31,7 +31,7 @@ from zoe_lib.settings.storage import StorageSettings
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 COMPILES_S = 20.0
-"""Time limit of a question for which the controller compiles a module or begins a program."""
+"""Time limit of a request for which the controller compiles a module or starts a program."""
 _HINT = "give zoe-api the token of the storage controller: storage_token_file (ZOE_STORAGE_TOKEN_FILE)"
 _UNAUTHORIZED = 401
 _SENTENCES_MAX = 3
@@ -39,7 +39,7 @@ _SENTENCES_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """How many questions of a kind an API process accepts, and how many of them the controller has at once."""
+    """Maximum requests of a kind that an API process accepts, and that it sends to the controller at once."""
 
     kind: str
     at_once_max: int
@@ -47,14 +47,14 @@ class Lane:
 
 
 QUESTIONS = Lane("storage_rules", 6, Bounds(16, 4, Code.STORAGE_RULES_UNAVAILABLE))
-# The controller compiles uploads, which takes seconds. They have a lane of their own, so that they delay nothing else.
+# The controller compiles uploads, which takes seconds. They have a separate lane, so that they delay nothing else.
 UPLOADS = Lane("storage_uploads", 3, Bounds(8, 1, Code.STORAGE_RULES_UNAVAILABLE))
 
 
 class StorageController:
-    """The storage controller, as an API process asks it. Thread-safe.
+    """The storage controller, for an API process. Thread-safe.
 
-    Each question is asked once: a rule that was added is not added again because its answer was lost.
+    Requests are never repeated: otherwise a lost response could add a rule twice.
     """
 
     def __init__(self, settings: StorageSettings) -> None:
@@ -76,7 +76,7 @@ class StorageController:
     def line(self, lane: Lane, asker: str, compiles: bool) -> Iterator[ControllerHttp]:
         """Hold a place of the lane, and wait for a turn; ApiProblem without a place or a controller.
 
-        Every question has a time limit, so a turn comes.
+        Every request has a time limit, so a turn comes.
         """
         quick, patient = self._lines()
         try:
@@ -87,7 +87,7 @@ class StorageController:
             yield patient if compiles else quick
 
     def _lines(self) -> tuple[ControllerHttp, ControllerHttp]:
-        """Return the connections for quick questions, and for those that compile."""
+        """Return the connections for quick requests, and for those that compile."""
         with self._making:
             if self._made is None:
                 once = replace(self._read_settings(), attempts=1)
@@ -104,7 +104,7 @@ class StorageController:
         if found is None:
             raise ApiProblem(
                 Code.STORAGE_RULE_REFUSED,
-                "there is no storage controller, so nothing is known of the object store's rules and requests: "
+                "there is no storage controller, so rules and requests of the object store are unknown: "
                 "storage_url (ZOE_STORAGE_URL) is not set for the API",
             )
         return found
@@ -112,9 +112,9 @@ class StorageController:
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The storage controller, as one request asks it.
+    """The storage controller, for one request of a user.
 
-    Each user may have a few questions in progress. The controller records the user as the author of a change.
+    Each user may have a few requests in progress. The controller records the user as the author of a change.
     """
 
     controller: StorageController
@@ -133,10 +133,10 @@ class Controller:
         lacks: str = "",
         older: T | None = None,
     ) -> T:
-        """Return the answer as this model; ApiProblem if the controller refuses, does not answer, or is busy.
+        """Return the response as this model; ApiProblem if the controller refuses, does not answer, or is busy.
 
         body: fields that were not set are left out. lacks, older: for a controller without this route, the sentence of
-        503, or what stands for the answer.
+        503, or the response to use.
         """
         try:
             found = self._json(method, path, body, query or {}, lane, compiles)
@@ -147,7 +147,7 @@ class Controller:
                 raise ApiProblem(Code.STORAGE_RULES_UNAVAILABLE, lacks) from None
             return older
         try:
-            # A newer controller may tell more.
+            # A newer controller may send more fields.
             read: T = _reader(cast(Any, answer)).validate_python(found, extra="ignore")
         except ValidationError as error:
             why = "; ".join(islice(sentences(error), _SENTENCES_MAX))
@@ -156,7 +156,7 @@ class Controller:
         return read
 
     def remove(self, path: str, query: Mapping[str, Any] | None = None) -> None:
-        """Remove what is at a path; ApiProblem as above."""
+        """Send DELETE for a path; ApiProblem as above."""
         self._json("DELETE", path, None, query or {}, QUESTIONS, compiles=False)
 
     def _json(
@@ -169,7 +169,7 @@ class Controller:
         compiles: bool,
     ) -> Any:
         given = urlencode({name: _text(value) for name, value in query.items() if value is not None}, doseq=True)
-        state = self.request.state  # its user is known when the route runs, which may be after this was made
+        state = self.request.state  # its user is known when the route runs, which may be later
         headers = {"X-Request-Id": state.request_id, "X-Zoe-Author": state.user}
         json = None if body is None else body.model_dump(mode="json", exclude_unset=True)
         try:

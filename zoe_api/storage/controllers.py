@@ -1,4 +1,4 @@
-"""Controllers of the object store: what each does, and whether it is on, off or in a dry run."""
+"""Controllers of the object store: the action of each, and its mode: on, off or dry run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Name = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-
 
 @router.get("", response_model=StorageControllerList)
 def list_storage_controllers(_: AsAdmin, controller: ControllerDep) -> StorageControllerList:
-    """List the controllers, and what each did last."""
+    """List the controllers, and the last action of each."""
     found = controller.ask(list[StorageControllerView], "GET", "/v1/controllers")
     hosting = controller.ask(dict[str, StorageHostingView], "GET", "/v1/hosting", older={})
     proxies = [StorageProxyView(name=name, silent_s=one.silent_s, filters=one.filters) for name, one in hosting.items()]
@@ -32,7 +32,7 @@ def list_storage_controllers(_: AsAdmin, controller: ControllerDep) -> StorageCo
 
 @router.get("/{name}", response_model=StorageControllerView)
 def get_storage_controller(name: Name, _: AsAdmin, controller: ControllerDep) -> StorageControllerView:
-    """Return a controller, with when it was switched last."""
+    """Return a controller, with the time of its last switch."""
     return controller.ask(StorageControllerView, "GET", f"/v1/controllers/{name}")
 
 
@@ -40,5 +40,5 @@ def get_storage_controller(name: Name, _: AsAdmin, controller: ControllerDep) ->
 def set_storage_controller(
     name: Name, body: StorageControllerRequest, _: AsAdmin, controller: ControllerDep
 ) -> StorageControllerView:
-    """Set a controller on, off, or to a dry run, in which it decides and nothing is pushed."""
+    """Set a controller on, off, or to a dry run, in which it decides but applies nothing."""
     return controller.ask(StorageControllerView, "PUT", f"/v1/controllers/{name}", body)

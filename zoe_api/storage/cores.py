@@ -1,4 +1,4 @@
-"""Cores that filters and views of tenants may take at each proxy of the object store."""
+"""Limits on cores that filters and views of tenants may use at each proxy of the object store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Tenant = Annotated[str, Path(min_length=1, max_length=256, pattern=TENANT_AT_THE
 
 @router.get("", response_model=StorageCoresList)
 def list_storage_cores(_: AsAdmin, controller: ControllerDep) -> StorageCoresList:
-    """List the cores that filters and views of tenants may take at each proxy."""
+    """List the cores that filters and views of tenants may use at each proxy."""
     return StorageCoresList(cores=controller.ask(list[StorageCoresView], "GET", "/v1/filter-cores"))
 
 
@@ -31,16 +31,18 @@ def set_storage_cores(
     caller: AsAdmin,
     controller: ControllerDep,
 ) -> StorageCoresView:
-    """Bound the cores of a tenant's filters and views at each proxy until it is removed; `*`: of all others."""
+    """Limit the cores of a tenant's filters and views at each proxy until the limit is removed; `*`: of all other
+    tenants.
+    """
     path = f"/v1/filter-cores/{quote(tenant)}"
     answer = controller.ask(StorageCoresView, "PUT", path, body)
     if tenant not in {_OTHERS, *(one.name for one in caller.services.accounts.tenants())}:
-        answer.notes.append(f"Zoe has no tenant {tenant}: the bound is for an account of the store with this name")
+        answer.notes.append(f"Zoe has no tenant {tenant}: the limit applies to an account of the store with this name")
     return answer
 
 
 @router.delete("/{tenant}", status_code=204)
 def remove_storage_cores(tenant: Tenant, _: AsAdmin, controller: ControllerDep) -> Response:
-    """Remove the bound that was set for a tenant; a setting of the storage controller holds again."""
+    """Remove the limit of a tenant; the setting of the storage controller applies again."""
     controller.remove(f"/v1/filter-cores/{quote(tenant)}")
     return Response(status_code=204)

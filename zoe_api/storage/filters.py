@@ -1,4 +1,4 @@
-"""Filters that users upload for the objects of their tenant. Rules set them, which admins write."""
+"""Filters that users upload for the objects of their tenant. Admins write rules that use them."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ from zoe_lib.store.people import Principal
 
 router = api_router("/storage/filters", tag="storage")
 Name = Annotated[str, Path(min_length=1, max_length=100, pattern=FILTER_NAME)]
-Tenant = Annotated[str | None, Query(max_length=256, description="Whose; default: yours. Others need an admin.")]
-Shared = Annotated[bool, Query(description="One that all tenants share; needs an admin.")]
+Tenant = Annotated[
+    str | None, Query(max_length=256, description="Tenant of the filter (default: yours). Other tenants need an admin.")
+]
+Shared = Annotated[bool, Query(description="Share the filter with all tenants; needs an admin.")]
 
 
 @router.get("", response_model=StorageFilterList)
 def list_storage_filters(
     caller: AsReader,
     controller: ControllerDep,
-    everyone: Annotated[bool, Query(description="Of all tenants; needs an admin.")] = False,
+    everyone: Annotated[bool, Query(description="List the filters of all tenants; needs an admin.")] = False,
 ) -> StorageFilterList:
-    """List the filters that rules for your tenant may set: its own, and shared ones."""
+    """List the filters that rules for your tenant may use: its own, and shared ones."""
     if everyone:
         check(caller.principal, Scope.ADMIN)
     query = {"tenant": None if everyone else caller.tenant}
@@ -46,8 +48,9 @@ def list_storage_filters(
 def upload_storage_filter(
     name: Name, body: StorageFilterRequest, caller: AsSubmitter, controller: ControllerDep
 ) -> StorageFilterView:
-    """Upload a filter, or a new version of yours. Rules run the version that they had, until an admin moves them.
-    Admins may upload new versions of all filters."""
+    """Upload a filter, or a new version of yours. Rules keep their version until an admin moves them. Admins may upload
+    new versions of all filters.
+    """
     query = {
         "tenant": _owner(caller.principal, body.tenant, body.shared),
         "only_author": _only_author(caller.principal),
@@ -64,8 +67,9 @@ def remove_storage_filter(
     tenant: Tenant = None,
     shared: Shared = False,
 ) -> Response:
-    """Remove a filter of yours that no rule sets. Objects that were stored through it are read as before. Admins may
-    remove all filters."""
+    """Remove a filter of yours that no rule uses. Objects stored through it remain readable. Admins may remove all
+    filters.
+    """
     query = {"tenant": _owner(caller.principal, tenant, shared), "only_author": _only_author(caller.principal)}
     controller.remove(f"/v1/modules/{name}", query)
     return Response(status_code=204)
@@ -74,19 +78,22 @@ def remove_storage_filter(
 @router.delete("/{name}/versions/{sha256}", status_code=204)
 def remove_storage_filter_version(
     name: Name,
-    sha256: Annotated[str, Path(pattern=r"^[0-9a-f]{6,64}$", description="The beginning of its SHA-256.")],
+    sha256: Annotated[str, Path(pattern=r"^[0-9a-f]{6,64}$", description="Beginning of the version's SHA-256.")],
     caller: AsAdmin,
     controller: ControllerDep,
     tenant: Tenant = None,
 ) -> Response:
-    """Remove a version of a filter that is kept for stored objects, after all objects of the tenant were stored again.
-    Older versions of objects, in containers that keep some, are not looked at: they cannot be read any more."""
+    """Remove a version of a filter that is kept for stored objects, after all objects of the tenant were rewritten.
+    Older versions of objects, in containers with versioning, are not checked: they become unreadable.
+    """
     controller.remove(f"/v1/modules/{name}/versions/{sha256}", {"tenant": tenant or caller.tenant})
     return Response(status_code=204)
 
 
 def _only_author(principal: Principal) -> bool:
-    """Return whether others' modules are refused: one is its author's, and of those who may write rules that run it."""
+    """Return whether to refuse modules of other authors: a module belongs to its author and to admins, who write the
+    rules that run it.
+    """
     return Scope.ADMIN not in principal.scopes
 
 

@@ -1,4 +1,4 @@
-"""The object store's side of executions, beside their time."""
+"""Requests of executions to the object store, over their life."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.store.errors import NotFound
 
 router = api_router(tag="storage")
-_LACKS = "this storage controller keeps no history of executions: they need credentials of their own"
+_LACKS = "this storage controller keeps no history of executions: it needs a credential for each execution"
 _WAYS: Mapping[str, Any] = {"get": "read", "put": "write"}
 
 
 @router.get("/executions/{execution_id}/storage", response_model=ExecutionStorageView)
 def storage_of_execution(execution_id: str, caller: AsReader, controller: ControllerDep) -> ExecutionStorageView:
-    """Return what an execution asked of the object store, which rules it met, and its bytes over its time; for a week
-    after the last request.
+    """Return an execution's requests to the object store, the rules applied, and its bytes over time; for a week after
+    the last request.
     """
     execution = seen_execution(caller, execution_id)
     from_s = execution.marks.get(Mark.PLACED, execution.submitted_at_s)
@@ -52,11 +52,9 @@ def storage_history(
     controller: ControllerDep,
     from_s: FromS,
     to_s: ToS = None,
-    tenant: Annotated[
-        str | None, Query(description="Default: yours; another tenant than your own needs an operator.")
-    ] = None,
+    tenant: Annotated[str | None, Query(description="Tenant (default: yours); another one needs an operator.")] = None,
 ) -> StorageHistoryView:
-    """Return the executions of a tenant that moved bytes, as far as you see them."""
+    """Return the visible executions of a tenant that moved bytes."""
     if tenant not in (None, caller.tenant):
         check(caller.principal, Scope.OPERATE)
     until_s, of = caller.services.clock.now_s() if to_s is None else to_s, tenant or caller.tenant
@@ -66,7 +64,7 @@ def storage_history(
     for name, one in answer.executions.items():
         try:
             execution = caller.store.execution(name)
-        except NotFound:  # forgotten meanwhile
+        except NotFound:  # removed meanwhile
             continue
         shares = ExecutionShares(execution.tenant, execution.user, {})
         if caller.principal.operator or caller.principal.visibility.includes(shares):

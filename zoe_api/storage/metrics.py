@@ -18,7 +18,7 @@ Name = Annotated[str, Path(min_length=1, max_length=64, pattern=METRIC_NAME)]
 
 @router.get("", response_model=StorageMetricList)
 def list_storage_metrics(_: AsAdmin, controller: ControllerDep) -> StorageMetricList:
-    """List the metrics that were added for rules, with their present values."""
+    """List the metrics added for rules, with their present values."""
     return StorageMetricList(metrics=controller.ask(list[StorageMetricView], "GET", "/v1/metrics"))
 
 
@@ -26,7 +26,7 @@ def list_storage_metrics(_: AsAdmin, controller: ControllerDep) -> StorageMetric
 def add_storage_metric(
     name: Name, body: StorageMetricRequest, _: AsAdmin, controller: ControllerDep
 ) -> StorageMetricView:
-    """Add a metric that rules may compare: an expression that a Prometheus is asked, or a program in Python."""
+    """Add a metric for rules: an expression for Prometheus, or a program in Python."""
     wanted = StorageMetricNew(name=name, **body.model_dump(exclude_unset=True))
     return controller.ask(StorageMetricView, "POST", "/v1/metrics", wanted, compiles=True)
 

@@ -1,4 +1,4 @@
-"""Rules of the object store: admins write them, users see what holds for the objects of their tenant."""
+"""Rules of the object store: admins write them, users see the rules for the objects of their tenant."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.store.people import Principal
 
 router = api_router("/storage", tag="storage")
-_LACKS = "this storage controller has no rules: Zoe's own one is needed"
+_LACKS = "this storage controller has no rules: use zoe-storage"
 FilterPath = Annotated[str, Path(min_length=1, max_length=100, pattern=FILTER_NAME)]
 
 
@@ -34,16 +34,16 @@ FilterPath = Annotated[str, Path(min_length=1, max_length=100, pattern=FILTER_NA
 def list_storage_rules(
     _: AsAdmin,
     controller: ControllerDep,
-    removed: Annotated[bool, Query(description="Those that were removed instead, 500 at most.")] = False,
+    removed: Annotated[bool, Query(description="List removed rules instead, 500 at most.")] = False,
 ) -> StorageRuleList:
-    """List the object store's rules, with who wrote them and when."""
+    """List the object store's rules, with authors and dates."""
     query = {"removed": removed}
     return StorageRuleList(rules=controller.ask(list[StorageRuleView], "GET", "/v1/rules", query=query, lacks=_LACKS))
 
 
 @router.post("/rules", response_model=StorageRuleList, status_code=201)
 def add_storage_rules(body: StorageRuleRequest, caller: AsAdmin, controller: ControllerDep) -> StorageRuleList:
-    """Add rules, all of them or none. They hold for objects that are stored from now on."""
+    """Add rules, all of them or none. They apply to objects stored from now on."""
     body.tenant = body.tenant or caller.tenant
     rules = controller.ask(list[StorageRuleView], "POST", "/v1/rules", body, compiles=True)
     return StorageRuleList(rules=rules)
@@ -53,7 +53,9 @@ def add_storage_rules(body: StorageRuleRequest, caller: AsAdmin, controller: Con
 def move_storage_rule(
     number: int, name: FilterPath, body: StorageRuleMove, caller: AsAdmin, controller: ControllerDep
 ) -> StorageRuleView:
-    """Let a rule run another version of an uploaded filter, by default the newest. The audit log has both versions."""
+    """Switch a rule to another version of an uploaded filter, by default the newest. The audit log records both
+    versions.
+    """
     path = f"/v1/rules/{number}/modules/{name}"
     moved = controller.ask(StorageRuleMoved, "PUT", path, body, compiles=True)
     after = sorted({one.sha256 for one in moved.modules if one.name == name.lower()})
@@ -63,14 +65,15 @@ def move_storage_rule(
 
 @router.post("/rules/{number}/restore", response_model=StorageRuleView, status_code=201)
 def restore_storage_rule(number: int, _: AsAdmin, controller: ControllerDep) -> StorageRuleView:
-    """Add a removed rule again under a new number, with the versions of uploaded filters that it ran. One that was not
-    on is judged only. 409 if such a version was removed."""
+    """Restore a removed rule under a new number, with its versions of uploaded filters. A rule that was not on returns
+    as a dry run. 409 if such a version was removed.
+    """
     return controller.ask(StorageRuleView, "POST", f"/v1/rules/{number}/again", compiles=True)
 
 
 @router.post("/try", response_model=StorageRuleTryView)
 def try_storage_rules(body: StorageRuleTry, caller: AsReader, controller: ControllerDep) -> StorageRuleTryView:
-    """Return what holds for an object, now and with these rules beside; nothing changes."""
+    """Return the filters for an object, now and with these rules added; nothing changes."""
     body.tenant = _tenant(caller.principal, body.tenant)
     return controller.ask(StorageRuleTryView, "POST", "/v1/rules/try", body)
 
@@ -81,16 +84,18 @@ def why_stored(
     controller: ControllerDep,
     container: Annotated[ObjectPart, Query()],
     name: Annotated[ObjectPart, Query(alias="object")],
-    tenant: Annotated[str | None, Query(description="Of the object; default: yours. Others need an admin.")] = None,
+    tenant: Annotated[
+        str | None, Query(description="Tenant of the object (default: yours). Other tenants need an admin.")
+    ] = None,
 ) -> StorageWhyView:
-    """Return which filters a stored object went through, by which rules, and what would hold for it now."""
+    """Return the filters of a stored object with their rules, and the filters that would apply now."""
     query = {"tenant": _tenant(caller.principal, tenant), "container": container, "object": name}
     return controller.ask(StorageWhyView, "GET", "/v1/rules/why", query=query)
 
 
 @router.delete("/rules/{number}", status_code=204)
 def remove_storage_rule(number: int, _: AsAdmin, controller: ControllerDep) -> Response:
-    """Remove a rule. Objects that were stored by it stay as they are, and are read as before."""
+    """Remove a rule. Objects stored under it stay unchanged and readable."""
     controller.remove(f"/v1/rules/{number}")
     return Response(status_code=204)
 

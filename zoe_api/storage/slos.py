@@ -1,4 +1,4 @@
-"""Bandwidth of the object store that admins guarantee to tenants for good."""
+"""Permanent bandwidth guarantees of tenants, set by admins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Tenant = Annotated[str, Path(min_length=1, max_length=256, pattern=TENANT_AT_THE
 
 @router.get("", response_model=StorageSloList)
 def list_storage_slos(_: AsAdmin, controller: ControllerDep) -> StorageSloList:
-    """List the bandwidth that tenants are guaranteed, and by what."""
+    """List the bandwidth guarantees of tenants, and their origin."""
     return StorageSloList(slos=controller.ask(list[StorageSloView], "GET", "/v1/slos"))
 
 
@@ -30,10 +30,10 @@ def set_storage_slo(
     caller: AsAdmin,
     controller: ControllerDep,
 ) -> StorageSloView:
-    """Guarantee bandwidth to a tenant until it is removed. Null removes a rate; one that is not named stays."""
+    """Guarantee bandwidth to a tenant until the SLO is removed. Null removes a rate; an absent one stays."""
     answer = controller.ask(StorageSloView, "PUT", f"/v1/slos/{quote(tenant)}", body)
     if tenant not in {one.name for one in caller.services.accounts.tenants()}:
-        answer.notes.append(f"Zoe has no tenant {tenant}: the SLO holds for an account of the store with this name")
+        answer.notes.append(f"Zoe has no tenant {tenant}: the SLO applies to an account of the store with this name")
     return answer
 
 

@@ -13,9 +13,9 @@ from zoe_client.calls import frames
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _CONNECT_S = 5.0
-# How long a terminal may outlive the session, token or share by which it was opened.
+# How long a terminal may outlive its session, token or share.
 CHECK_S = 3.0
-# And how long it may last while the database cannot tell.
+# How long a terminal may last while the database does not answer.
 UNTOLD_MAX_S = 60.0
 _CLOSE_S = 2.0
 DONE, GOING_AWAY, TRY_AGAIN = 1000, 1001, 1013
@@ -40,7 +40,8 @@ async def bridge(
 ) -> None:
     """Return when one side has ended, the client is not `allowed` any more, or the process is `stopping`.
 
-    The windows of both sides bound what waits here: this only ever holds one message in each direction."""
+    The windows of both sides limit buffering: this holds at most one message in each direction.
+    """
     ways: dict[asyncio.Task[object], tuple[int, str]] = {
         _task(_up(client, writer)): (REFUSED, "a message that a terminal does not know"),
         _task(_down(client, reader)): (DONE, ""),
@@ -59,7 +60,7 @@ async def bridge(
 
 
 async def close(client: WebSocket, code: int, reason: str) -> None:
-    """Close a WebSocket that is still open, however little its client reads."""
+    """Close an open WebSocket, even if its client does not read."""
     if client.application_state is WebSocketState.CONNECTED and client.client_state is WebSocketState.CONNECTED:
         with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
             async with asyncio.timeout(_CLOSE_S):
@@ -89,7 +90,7 @@ async def _down(client: WebSocket, reader: asyncio.StreamReader) -> None:
 
 
 async def watch(allowed: Callable[[], Awaitable[bool | None]], clock: Clock = SYSTEM_CLOCK) -> None:
-    """Return when a client is not allowed any more, or when nobody could tell for UNTOLD_MAX_S (None)."""
+    """Return when a client is not allowed any more, or after the check had no answer for UNTOLD_MAX_S (None)."""
     told_s = clock.monotonic_s()
     while (answer := await allowed()) is not False:
         if answer:

@@ -39,7 +39,7 @@ _OPENING_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """Who opens a terminal where, which was checked."""
+    """A checked request to open a terminal: client and service."""
 
     client: WebSocket
     caller: Caller
@@ -52,8 +52,9 @@ class _Opening:
 
 @router.websocket("/terminal")
 async def open_terminal(client: WebSocket, execution_id: str, service_id: str) -> None:
-    """Run a command in a service: for the owner, and for those with whom the execution is shared for `control`;
-    operators are no exception."""
+    """Run a command in a service: for the owner, and for users with a share at level `control`; operators have no
+    exception.
+    """
     client.state.request_id = f"req-{uuid4().hex[:16]}"
     try:
         opening = await run_in_threadpool(_checked, client, execution_id, service_id)
@@ -91,8 +92,9 @@ def _checked(client: WebSocket, execution_id: str, service_id: str) -> _Opening:
 
 
 def _principal(client: WebSocket, services: Services) -> Principal:
-    """Return the client by its token; or by its session, whose proof a page sends as a subprotocol, since it can set no
-    other header of a WebSocket."""
+    """Return the client of a token or a session; a page sends its proof as a subprotocol, since it can set no other
+    header of a WebSocket.
+    """
     scheme, _, text = client.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return known_by_token(services.accounts, text.strip()).principal

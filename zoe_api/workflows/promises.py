@@ -1,4 +1,4 @@
-"""Promises of whole workflows: of all steps together, except those that run after a failure."""
+"""Promises of whole workflows: all steps together, except those that run after a failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoe_lib.store.workflow_values import StoredWorkflow
 
 
 def whole_promise(services: Services, workflow: StoredWorkflow) -> WorkflowPromiseView | None:
-    """Return what was decided for the steps that are promised together; None: no promise was asked for."""
+    """Return the decision for the steps that are promised together; None if no promise was requested."""
     ids = _members(workflow)
     if not ids:
         return None
@@ -20,13 +20,13 @@ def whole_promise(services: Services, workflow: StoredWorkflow) -> WorkflowPromi
 
 
 def accept_whole(caller: Caller, workflow: StoredWorkflow, number: int) -> None:
-    """Promise what an offer says, to all steps; 409 if that cannot be."""
+    """Promise the terms of an offer to all steps; 409 if that is impossible."""
     accept_for(caller, _members(workflow), number)
 
 
 def asked_for_promise(workflow: StoredWorkflow) -> bool:
-    """Return whether its present run was to be promised. What is resumed runs without a promise: that of the first run
-    was for all of its steps.
+    """Return whether its present run requested a promise. A resumed workflow runs without one: the first run's promise
+    covered all of its steps.
     """
     return workflow.run == 1 and any(one.facts.get("promised") for one in workflow.steps)
 

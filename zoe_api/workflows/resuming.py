@@ -1,4 +1,4 @@
-"""Resume a workflow: submit the steps again that have not succeeded, and go on with lists of which entries are left."""
+"""Resume a workflow: submit unsuccessful steps again, and continue lists with their unsuccessful entries."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What is left of a workflow, by names of steps.
+    """The rest of a workflow to run, by names of steps.
 
-    again: steps that are submitted again. goes_on: steps with `for_each` that run for those entries of their list that
-    have not succeeded. Of all others, executions and results are used as they are.
+    again: steps to submit again. goes_on: steps with `for_each` that run for the unsuccessful entries of their list.
+    Executions and results of all other steps are reused.
     """
 
     again: frozenset[str]
@@ -49,9 +49,7 @@ class Rest:
 
 
 def rest_of(workflow: StoredWorkflow, plain: CompiledWorkflow) -> Rest:
-    """Return what is left: the steps that have not succeeded, those that run after them, and those that made a list
-    which cannot be used.
-    """
+    """Return the rest: unsuccessful steps, their dependents, and steps whose list cannot be used."""
     stored = {step.name: step for step in workflow.steps}
     done = {name for name, step in stored.items() if step_state(step) is StepState.SUCCEEDED}
     for step in plain.steps:
@@ -60,7 +58,7 @@ def rest_of(workflow: StoredWorkflow, plain: CompiledWorkflow) -> Rest:
             done.discard(step.each.source.partition(".")[0])
     again: set[str] = set()
     goes_on: set[str] = set()
-    for step in plain.steps:  # each stands behind those that it runs after
+    for step in plain.steps:  # each comes after its dependencies
         after = {plain.steps[need.position].name for need in step.after}
         if step.name in done and not after & (again | goes_on):
             continue
@@ -74,9 +72,9 @@ def _has_list(step: StoredStep | None) -> bool:
 
 
 def resume(workflow: StoredWorkflow, caller: Caller, key: str | None) -> str:
-    """Submit the steps again that have not succeeded, and those that run after them; return the id of the workflow.
+    """Submit unsuccessful steps and their dependents again; return the id of the workflow.
 
-    409 if it has not ended, if everything has succeeded, or if results are needed that are not kept any more.
+    409 if it has not ended, if all steps have succeeded, or if results that it needs are gone.
     """
     fingerprint = fingerprint_of("resume", workflow.id)
     if (known := known_run(caller, key, fingerprint)) is not None:
@@ -128,7 +126,7 @@ def _new_id(step: CompiledStep) -> str:
 
 
 def _again(conditions: Conditions, user: str) -> Callable[[Array, bytearray], ArrayChange | None]:
-    """Return what lets entries run again that have not succeeded, with the same list, until the new deadline."""
+    """Return a list state in which unsuccessful entries run again, until the new deadline."""
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
         if array.run >= domain.RUNS_MAX:
@@ -145,8 +143,8 @@ def _again(conditions: Conditions, user: str) -> Callable[[Array, bytearray], Ar
 
 def _check_kept(workflow: StoredWorkflow, plain: CompiledWorkflow, rest: Rest, services: Services) -> None:
     if len(workflow.steps) != len(plain.steps):
-        raise ApiProblem(Code.ILLEGAL_STATE, "executions of it were removed since", "run it anew")
+        raise ApiProblem(Code.ILLEGAL_STATE, "some of its executions were removed since", "run it anew")
     needed = any(step.paths for step in plain.steps if step.name not in rest.again)
     last_s = max((step.ended_at_s or 0.0 for step in workflow.steps), default=0.0)
     if needed and last_s + services.settings.workflow_results_kept_s < services.clock.now_s():
-        raise ApiProblem(Code.ILLEGAL_STATE, "its results are not kept any more", "run it anew")
+        raise ApiProblem(Code.ILLEGAL_STATE, "its results no longer exist", "run it anew")

@@ -40,7 +40,7 @@ from zoe_lib.submission.workflows import all_checked, compiled
 router = api_router("/workflows", tag="workflows")
 _PAGE_MAX = 100
 """Each has up to 1,000 steps, whose states are read."""
-_NOT_PROMISED = "what is resumed runs without a promise"
+_NOT_PROMISED = "a resumed workflow runs without a promise"
 
 
 @router.post("", status_code=201, response_model=WorkflowView)
@@ -60,7 +60,7 @@ def submit_workflow(
 
 @router.post(":validate", response_model=WorkflowPlan)
 def validate_workflow(body: WorkflowRequest, caller: AsReader) -> WorkflowPlan:
-    """Check a workflow, and return the executions to which it is compiled. Nothing is stored."""
+    """Check a workflow, and return its compiled executions. Nothing is stored."""
     with checking(caller):
         whole = compiled(body.document, body.parameters, place_of(caller.services, "WORKFLOW"))
         fits = all_checked(whole.steps, caller.services, caller.principal, caller.request.state.terms)
@@ -69,8 +69,8 @@ def validate_workflow(body: WorkflowRequest, caller: AsReader) -> WorkflowPlan:
 
 @router.post(":plan", response_model=PromisePlan)
 def plan_workflow(body: WorkflowRequest, caller: AsReader) -> PromisePlan:
-    """Say what would be promised to a workflow if it were submitted now with this `finish_by`, or what would be offered
-    instead. Nothing is stored. 429 `plan_busy` while the master computes other plans.
+    """Show the promise for a workflow submitted now with this `finish_by`, or the offers. Nothing is stored. 429
+    `plan_busy` while the master computes other plans.
     """
     with checking(caller):
         return plan(body, caller)
@@ -111,7 +111,7 @@ def find_workflow(execution_id: str, caller: AsReader) -> WorkflowOf:
 
 @router.get("/{workflow_id}", response_model=WorkflowView)
 def show_workflow(workflow_id: str, caller: AsReader) -> WorkflowView:
-    """Return a workflow with the steps whose executions you see; its document if it is yours."""
+    """Return a workflow with the steps whose executions are visible to you; its document if it is yours."""
     found = _seen(caller, workflow_id)
     if caller.principal.operator and not _owns(caller.principal, found):
         note_look(caller, f"{PREFIX}/workflows/{found.id}")
@@ -120,8 +120,8 @@ def show_workflow(workflow_id: str, caller: AsReader) -> WorkflowView:
 
 @router.post("/{workflow_id}/accept", response_model=WorkflowView)
 def accept_workflow_offer(workflow_id: str, body: AcceptRequest, caller: AsSubmitter) -> WorkflowView:
-    """Accept one of the offers of a workflow that cannot be promised to end as it was asked for, for all of its steps.
-    Accepting the same one again changes nothing; 409 if offers are over, or another one was accepted.
+    """Accept an offer for all steps of a workflow whose deadline cannot be promised. Accepting the same one again
+    changes nothing; 409 if offers have expired, or another one was accepted.
     """
     accept_whole(caller, _seen(caller, workflow_id), body.offer)
     return _shown(caller, workflow_id)
@@ -129,9 +129,9 @@ def accept_workflow_offer(workflow_id: str, body: AcceptRequest, caller: AsSubmi
 
 @router.post("/{workflow_id}/cancel", response_model=WorkflowView)
 def cancel_workflow(workflow_id: str, caller: AsSubmitter) -> WorkflowView:
-    """Cancel all steps that have not ended. Idempotent; a workflow that has ended stays as it is."""
+    """Cancel all steps that have not ended. Idempotent; an ended workflow stays unchanged."""
     found = _seen(caller, workflow_id)
-    # The last first: else a step that runs after a failure would start because of the cancellation.
+    # The last step first: otherwise a step that runs after a failure would start because of the cancellation.
     for step in reversed(found.steps):
         if step.state in TERMINAL_STATES:
             continue
@@ -150,19 +150,19 @@ def resume_workflow(
     caller: AsSubmitter,
     idempotency_key: IdempotencyKey = None,
 ) -> WorkflowView:
-    """Run the steps again that have not succeeded, and those that run after them; the results of the others are used
-    again. 409 if it has not ended, or if every step has succeeded. For its owner only, since steps run as the owner.
+    """Run unsuccessful steps and their dependents again; results of the other steps are reused. 409 if it has not
+    ended, or if every step has succeeded. For its owner only, since steps run as the owner.
     """
     found = _seen(caller, workflow_id)
     if not _owns(caller.principal, found) or any(step.user != caller.user for step in found.steps):
-        raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner resumes a workflow", f"ask {found.user}")
+        raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner can resume a workflow", f"ask {found.user}")
     resume(found, caller, idempotency_key)
     shown = _shown(caller, workflow_id)
     return shown.model_copy(update={"notes": [_NOT_PROMISED]}) if asked_for_promise(found) else shown
 
 
 def _seen(caller: Caller, workflow_id: str) -> StoredWorkflow:
-    """Return a workflow of which the principal sees an execution; operators see those of all tenants."""
+    """Return a workflow with an execution visible to the principal; operators see those of all tenants."""
     return caller.store.workflows.one(workflow_id, ALL if caller.principal.operator else caller.principal.visibility)
 
 

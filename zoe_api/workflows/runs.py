@@ -45,14 +45,14 @@ log = structlog.get_logger(__name__)
 
 
 def place_of(services: Services, workflow_id: str, run: int = 1, kept: Mapping[str, int] | None = None) -> RunPlace:
-    """Return where a run keeps its results."""
+    """Return the directory for the results of a run."""
     return RunPlace(workflow_id, run, services.settings.workflow_results_kept_s, kept)
 
 
 def submit(body: WorkflowRequest, caller: Caller, key: str | None) -> tuple[str, Sequence[str]]:
     """Store a workflow and its executions, once per key; return its id and notes for its user."""
     fingerprint = fingerprint_of("run", body.model_dump())
-    # What was accepted is not refused when it is repeated, and is not checked again, which takes longest.
+    # A repeated request that was accepted is never refused, and not checked again, which takes longest.
     if (known := known_run(caller, key, fingerprint)) is not None:
         return known, ()
     workflow_id, now_s = new_workflow_id(), caller.services.clock.now_s()
@@ -98,9 +98,11 @@ def _made(body: WorkflowRequest, caller: Caller, workflow_id: str, now_s: float)
 
 
 def plan(body: WorkflowRequest, caller: Caller) -> PromisePlan:
-    """Return what would be promised to a workflow if it were submitted now; nothing is stored."""
+    """Return the promise for a workflow submitted now; nothing is stored."""
     if body.finish_by is None:
-        raise ApiProblem(Code.INVALID_REQUEST, "a plan needs the time by which all of it is to end: finish_by")
+        raise ApiProblem(
+            Code.INVALID_REQUEST, "a plan needs the time by which the whole workflow should end: finish_by"
+        )
     warnings = check_budget(caller)
     made = _made(body, caller, new_workflow_id(), caller.services.clock.now_s())
     members = [one for one in made.parts.executions if one.application.promise is not None]
@@ -113,7 +115,7 @@ def plan(body: WorkflowRequest, caller: Caller) -> PromisePlan:
 
 @dataclass(frozen=True, slots=True)
 class RequestKey:
-    """An idempotency key, and what tells requests with it apart."""
+    """An idempotency key, and the fingerprint of its request."""
 
     key: str | None
     fingerprint: str
@@ -126,7 +128,7 @@ def stored_parts(
     write: Callable[[Connection], None],
     arrays: ArraysBeside,
 ) -> Sequence[Execution]:
-    """Write the executions, and what belongs to them, in one transaction; return them as stored."""
+    """Write the executions and their records in one transaction; return them as stored."""
     try:
         stored = caller.store.submit_all(executions, caller.request_id, by.key, by.fingerprint, write, arrays)
     except BatchRefused as refusal:
@@ -159,5 +161,5 @@ def _workflow_of(services: Services, execution_id: str) -> str:
 
 
 def fingerprint_of(*parts: Any) -> str:
-    """Return what tells requests about workflows apart that have the same idempotency key."""
+    """Return a fingerprint that distinguishes requests about workflows with the same idempotency key."""
     return hashlib.sha256(json.dumps(["workflow", *parts], sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""How workflows are sent to those who may see them."""
+"""Views of workflows, limited to what the client may see."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LEFT = (StepState.WAITING, StepState.QUEUED, StepState.RUNNING)
 
 
 def step_state(step: StoredStep) -> StepState:
-    """Return how far a step is."""
+    """Return the state of a step."""
     if step.state in _ENDED_OTHERWISE and step.cause is Cause.DEPENDENCY_FAILED:
         waits_for_failure = any(one.startswith(f"{DependencyKind.FAIL}:") for one in step.facts["after"])
         return StepState.NOT_NEEDED if waits_for_failure else StepState.SKIPPED
@@ -42,7 +42,7 @@ def step_state(step: StoredStep) -> StepState:
 
 
 def workflow_state(workflow: StoredWorkflow) -> WorkflowState:
-    """Return how far a workflow is: it has ended when all its steps have, those too that are not visible."""
+    """Return the state of a workflow: it has ended when all its steps have, including invisible ones."""
     found = workflow.steps
     states = {step_state(one) for one in found}
     if states & set(_LEFT) or workflow.hidden_open:
@@ -61,7 +61,7 @@ def has_ended(workflow: StoredWorkflow) -> bool:
 
 
 def workflow_summary(workflow: StoredWorkflow) -> WorkflowSummary:
-    """Return a workflow as a line of a list."""
+    """Return a workflow as a row of a list."""
     ends = [step.ended_at_s for step in workflow.steps]
     return WorkflowSummary(
         id=workflow.id,
@@ -80,8 +80,9 @@ def workflow_summary(workflow: StoredWorkflow) -> WorkflowSummary:
 def workflow_view(
     workflow: StoredWorkflow, with_document: bool, promise: WorkflowPromiseView | None = None
 ) -> WorkflowView:
-    """Return a workflow with its steps; without its document, which has values of environment variables, for those with
-    whom it is shared."""
+    """Return a workflow with its steps; for users with a share, without its document, which contains values of
+    environment variables.
+    """
     return WorkflowView(
         **dict(workflow_summary(workflow)),
         graph=[_step_view(step, with_document) for step in workflow.steps],
@@ -118,7 +119,7 @@ def _entries_view(entries: StoredEntries) -> EntriesView:
 
 
 def workflow_plan(compiled: CompiledWorkflow, notes: list[str]) -> WorkflowPlan:
-    """Return what a workflow is compiled to."""
+    """Return the compiled form of a workflow."""
     steps = [
         StepPlan(
             name=step.name,

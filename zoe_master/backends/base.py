@@ -14,15 +14,15 @@ from zoe_lib.domain.values.frozen import TextEnum, value
 from zoe_lib.domain.values.storage import InputRead
 
 Left = Callable[[], bool]
-"""Returns whether the client that waits for the answer has left."""
+"""Returns whether the client that waits for the answer has disconnected."""
 
 
 PROGRESS_BYTES_MAX = 4096
-"""How much of a file that tells progress is read: its last line."""
+"""Bytes read at the end of a progress file: its last line."""
 
 
 def nobody_left() -> bool:
-    """Return False: wait as long as it takes."""
+    """Return False: the caller waits as long as necessary."""
     return False
 
 
@@ -39,10 +39,10 @@ class PeerService:
 
 @value(frozen=True, slots=True)
 class ServiceStorage:
-    """What services of an execution know of the object store.
+    """Configuration of the object store for the services of an execution.
 
-    `inputs` and `outputs` by name. `files`: configuration for Spark and Hadoop by file name. It may hold keys, so only
-    the service's user may read it, and it is stored nowhere else. `variables` says where the files are.
+    `inputs` and `outputs` by name. `files`: configuration for Spark and Hadoop by file name. It may contain keys, so
+    only the service's user may read it, and it is stored nowhere else. `variables` contains the paths of the files.
     """
 
     inputs: Mapping[str, InputRead] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class ServiceStorage:
     def variables(self, directory: str) -> dict[str, str]:
         """Return the variables of services that find the files in this directory.
 
-        PYTHONPATH is for programs that import the module that reads inputs.
+        PYTHONPATH makes the module importable that reads inputs.
         """
         found = dict.fromkeys(CONFIGURATION_VARIABLES, directory) if _CONFIGURATION & self.files.keys() else {}
         if INPUTS_FILE in self.files:
@@ -66,12 +66,12 @@ _CONFIGURATION = frozenset({"spark-defaults.conf", "core-site.xml"})
 
 
 def is_program(text: str) -> bool:
-    """Return whether a file of a component says which interpreter runs it, so that it must be executable."""
+    """Return whether a file of a component begins with `#!`, so that it must be executable."""
     return text.startswith("#!")
 
 
 def joined_modules(environment: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Return both, where the component's own variables win; directories of modules from both are joined."""
+    """Return both, where the component's variables win; directories of modules from both are joined."""
     found = {**environment, **own}
     if MODULES_VARIABLE in environment and own.get(MODULES_VARIABLE):
         found[MODULES_VARIABLE] = f"{environment[MODULES_VARIABLE]}:{own[MODULES_VARIABLE]}"
@@ -80,7 +80,7 @@ def joined_modules(environment: dict[str, str], own: Mapping[str, str]) -> dict[
 
 @value(frozen=True, slots=True)
 class SystemUser:
-    """The numbers that a user's services run as: the user's uid, and the gid of the tenant."""
+    """Uid and gid of a user's services: the user's uid, and the gid of the tenant."""
 
     uid: int
     gid: int
@@ -88,7 +88,7 @@ class SystemUser:
 
 @value(frozen=True, slots=True)
 class ServiceSecrets:
-    """Values of secrets by name, or the sentence for users why they cannot be had: then the service cannot start."""
+    """Values of secrets by name, or the sentence for users why they are unavailable: then the service cannot start."""
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     refusal: str = ""
@@ -96,7 +96,7 @@ class ServiceSecrets:
 
 @value(frozen=True, slots=True)
 class ServiceToken:
-    """Where a service reaches the API, and the token of its attempt."""
+    """The URL of the API for a service, and the token of its attempt."""
 
     url: str
     token: str = field(repr=False)
@@ -107,13 +107,13 @@ class ServiceStart:
     """Everything needed to start one service; the same service id is always started with the same value.
 
     `peers` holds every newest service of the execution, this one included. `attempt` numbers the attempts of the
-    execution: what its services share must not be shared with those of an earlier attempt. `bears_gateway`: if a
-    back-end reaches proxied ports through a gateway, the execution's gateway is on this service's node. `cause_id` goes
-    into labels and logs. `secret`: authenticates the proxy at the service's ports; only the service's user may read it,
-    from the file that `{secret_file}` names, and it is stored nowhere else. Empty if no port needs one. `system_user`:
-    what the service runs as, where the back-end may choose; None if no number is left. `secrets`: what the component
-    asks for; only the service's user may read them, and they are stored nowhere else. `promised`: others beside it slow
-    its reserved cores by at most a twentieth, and use what it leaves idle. `api`: for components that ask for it; the
+    execution: shared state of its services must not be shared with an earlier attempt. `bears_gateway`: if a back-end
+    reaches proxied ports through a gateway, the execution's gateway is on this service's node. `cause_id` goes into
+    labels and logs. `secret`: authenticates the proxy at the service's ports; only the service's user may read it, from
+    the file that `{secret_file}` names, and it is stored nowhere else. Empty if no port needs one. `system_user`: the
+    user of the service, where the back-end may choose; None if no number is left. `secrets`: those that the component
+    requests; only the service's user may read them, and they are stored nowhere else. `promised`: other services slow
+    its reserved cores by at most a twentieth, and may use its idle time. `api`: for components that request it; the
     token is a file that only the service's user may read.
     """
 
@@ -154,7 +154,7 @@ class Observation:
     `at_s` is when the state began, in seconds since the epoch by the back-end's clock. For `ended`, `cause` is set, and
     `exit_code` is that of the process (128 + signal number if a signal ended it), None if it never ran. `message` is
     for everyone; `detail` holds text of the platform that may name addresses and the like, for operators. `left_files`:
-    names and sizes of what it left in its scratch directory, which is removed; empty if nothing, or if it is not known.
+    names and sizes of files in its scratch directory, which is removed; empty if there are none, or if unknown.
     """
 
     service_id: ServiceId
@@ -175,7 +175,7 @@ class Observation:
 class PortAddress:
     """The address at which the master's machine reaches a port of a service, and the headers that a request needs.
 
-    The headers open the port to anyone who has them: they belong to the execution's owner.
+    Anyone with the headers can open the port: they belong to the execution's owner.
     """
 
     host: str
@@ -185,9 +185,9 @@ class PortAddress:
 
 @value(frozen=True, slots=True)
 class Endpoint:
-    """Where a process of Zoe listens for the API, and the secret by which it knows the API.
+    """Where a process of Zoe listens for the API, and the secret that authenticates the API.
 
-    An empty host is the one by which the API reaches the master.
+    An empty host stands for the master's host as the API knows it.
     """
 
     host: str
@@ -197,7 +197,7 @@ class Endpoint:
 
 @value(frozen=True, slots=True)
 class WorkspaceMove:
-    """The workspace of a user in a tenant that another user of the tenant gets, with the numbers of both."""
+    """The workspace of a user in a tenant to give to another user of the tenant, with the numbers of both."""
 
     tenant: str
     user: str
@@ -207,7 +207,7 @@ class WorkspaceMove:
 
 
 class MoveState(TextEnum):
-    """How far the move of a workspace is. `waiting`: services that use it run."""
+    """State of the move of a workspace. `waiting`: services that use it are running."""
 
     MOVED = "moved"
     NOTHING = "nothing"
@@ -218,7 +218,7 @@ class MoveState(TextEnum):
 
 @value(frozen=True, slots=True)
 class MovedWorkspace:
-    """The state of a move: the directory in the new owner's workspace if it is there, and a sentence if it is not."""
+    """State of a move: the directory in the new owner's workspace after it, or a sentence why it failed."""
 
     state: MoveState
     message: str = ""
@@ -241,7 +241,7 @@ class OutputChunk:
     """A piece of a service's output (standard output and error together).
 
     `next_offset` continues it; `complete` says that no more will follow. `offset` is where the data begin:
-    `dropped_bytes` after the requested offset if the bound (or a full disk) removed those bytes. `dropped_at_least`:
+    `dropped_bytes` after the requested offset if the limit (or a full disk) removed those bytes. `dropped_at_least`:
     the number is a lower bound, since it was not counted exactly.
     """
 
@@ -267,10 +267,10 @@ class Usage:
 
 @runtime_checkable
 class WholeUsageBackend(Protocol):
-    """A back-end that knows at the end of a service what it has used in all."""
+    """A back-end that reports the total use of a service at its end."""
 
     def whole_uses(self) -> Sequence[Usage]:
-        """Return it of services that have ended since the last call; `memory_bytes` is their greatest."""
+        """Return the total use of services that ended since the last call; `memory_bytes` is the peak."""
         ...
 
 
@@ -293,18 +293,18 @@ class ImageStatus:
 
 
 class BackendError(Exception):
-    """A back-end cannot do what was requested; the message says why."""
+    """The back-end refuses a request; the message says why."""
 
 
 class BackendUnavailable(BackendError):  # noqa: N818 - the name is the fact
-    """What runs the services does not answer now; trying again may help."""
+    """The platform of the back-end does not answer now; retry later."""
 
 
 class Backend(Protocol):
     """Runs services. Idempotent by service id; `start` and `stop` only hand work over and never block.
 
     The results appear in `observe`, which reports every service that the back-end knows, until `forget`. Every change
-    wakes the TickWaker that the back-end was created with.
+    wakes the back-end's TickWaker.
     """
 
     def nodes(self) -> Sequence[Node]:
@@ -312,7 +312,7 @@ class Backend(Protocol):
         ...
 
     def capabilities(self) -> BackendCapabilities:
-        """Return what can and may run here, apart from the room on nodes; services are refused by the same rules."""
+        """Return what can and may run here, apart from the room on nodes; the same rules refuse services."""
         ...
 
     def start(self, start: ServiceStart) -> None:
@@ -320,8 +320,8 @@ class Backend(Protocol):
         ...
 
     def stop(self, services: Sequence[ServiceId]) -> None:
-        """Request the end of services: terminate, then kill after the component's grace period. Unknown or ended ones
-        are ignored.
+        """Request the end of services: terminate, then kill after the component's grace period. Unknown or ended
+        services are ignored.
         """
         ...
 
@@ -330,7 +330,7 @@ class Backend(Protocol):
         ...
 
     def forget(self, services: Sequence[ServiceId]) -> None:
-        """Stop reporting these services: the journal has their end. Logs stay, within their bound."""
+        """Stop reporting these services: the journal has their end. Logs stay, within their limits."""
         ...
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
@@ -340,36 +340,37 @@ class Backend(Protocol):
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:
         """Return output from `offset`, at most `limit` bytes, also after the end. BackendError if unknown.
 
-        It may wait, and returns soon after `left` says that the client has gone.
+        It may wait, and returns soon after `left` reports that the client has disconnected.
         """
         ...
 
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
-        """Return where a program serves the user's workspace and the tenant's shared one, starting it if it is not
-        there. BackendError if it cannot be had. May wait for seconds, so it is never called within a tick.
+        """Return the endpoint of the program that serves the user's workspace and the tenant's shared one, starting it
+        if needed. BackendError if it is unavailable. May wait for seconds, so it is never called within a tick.
         """
         ...
 
     def progress_file(self, service: ServiceId, path: str) -> bytes:
         """Return the end of a file below the service's working directory, at most `PROGRESS_BYTES_MAX`; BackendError.
 
-        Its user can put anything there: only an ordinary file is read, and no link is followed.
+        Its user can put anything there: only a regular file is read, and no link is followed.
         """
         ...
 
     def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:
         """Give a user's workspace to another user, as a directory `from-USER` of theirs, once nothing uses it.
 
-        It returns soon and goes on by itself; each further call says how far it is, and begins it again if it failed or
-        the back-end was closed. Then `nothing` is left to move.
+        It returns soon and continues in the background; each further call returns its state, and restarts it if it
+        failed or the back-end was closed. Then the state is `nothing`.
         """
         ...
 
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:
-        """Return where a command that runs in a service waits for its client: for one connection that begins with the
+        """Start a command in a service, and return the endpoint for its client: one connection that begins with the
         secret, within seconds. BackendError if the service does not run, or too many terminals are open.
 
-        It ends with its connection, with the service, and with this back-end. See `terminal` for what it says.
+        It ends with its connection, with the service, and with this back-end. The protocol is described in the package
+        `terminal`.
         """
         ...
 

@@ -13,8 +13,9 @@ from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Ru
 from zoe_master.waker import TickWaker
 
 BackendFactory = Callable[[Settings, TickWaker], Backend]
-"""Creates the back-end of a plugin; BackendError if the settings do not suit it, BackendUnavailable if what runs the
-services does not answer now."""
+"""Creates the back-end of a plugin; BackendError for unsuitable settings, BackendUnavailable if its platform does not
+answer.
+"""
 
 
 class BackendRefused(Exception):  # noqa: N818 - the name is the fact
@@ -26,7 +27,7 @@ def make_backend(
 ) -> Backend:
     """Return the configured back-end, ready to use; BackendRefused, BackendUnavailable.
 
-    `plugins` are those of other distributions.
+    `plugins`: those of other distributions.
     """
     if settings.backend != "local":
         return _made(_swarm_backend if settings.backend == "swarm" else plugins.get(settings.backend), settings, waker)
@@ -37,7 +38,7 @@ def make_backend(
 
 
 def local_backend(settings: Settings, waker: TickWaker) -> LocalBackend:
-    """Return the local back-end of these settings; it adopts services that already run."""
+    """Return the local back-end for these settings; it adopts running services."""
     return LocalBackend(_local_settings(settings), waker)
 
 

@@ -1,4 +1,4 @@
-"""What the program that serves a user's files is given, on every back-end."""
+"""The task of the program that serves a user's files, on every back-end."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 from zoe_lib.settings.config import Settings
 
-# What users of a tenant make in the shared workspace is for its group; what belongs to one user of all is not.
+# Files in a shared workspace belong to the tenant's group; a user's files do not.
 UMASK_OF_ITS_OWN, UMASK_OF_ALL = 0o002, 0o022
 
 
 @dataclass(frozen=True, slots=True)
 class FileLimits:
-    """Bounds of the program that serves a user's files.
+    """Limits of the program that serves a user's files.
 
-    idle_s: it ends after this time without a request. upload_bytes_max: the largest upload. free_bytes_min: room on the
-    disk that uploads leave.
+    idle_s: the time after the last request until it ends. upload_bytes_max: the largest upload. free_bytes_min: free
+    disk space that uploads must leave.
     """
 
     idle_s: float = 600.0
@@ -26,7 +26,7 @@ class FileLimits:
 
 
 def file_limits(settings: Settings) -> FileLimits:
-    """Return the bounds that the settings give."""
+    """Return the limits from the settings."""
     return FileLimits(upload_bytes_max=settings.files_upload_bytes_max, free_bytes_min=settings.files_free_bytes_min)
 
 
@@ -39,8 +39,8 @@ def task_of(
 ) -> dict[str, Any]:
     """Return the task without its secret.
 
-    `roots`: directories by `workspace` and `shared`. `address`: where it listens. `user`: the numbers that it takes on;
-    None if it has them.
+    `roots`: directories by `workspace` and `shared`. `address`: where it listens. `user`: the numbers that it switches
+    to; None if it already has them.
     """
     host, port = address
     return {

@@ -1,4 +1,4 @@
-"""Find the executions that compute: they are not idle, even if nobody opens their pages."""
+"""Detect computing executions: they are not idle, even if their pages are closed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_master.backends.base import Usage
 
-# Long enough that neither a page that polls now and then nor a garbage collection counts as work.
+# Long enough that neither a polling page nor a garbage collection counts as work.
 _STRETCH_S = 60.0
 
 
@@ -19,7 +19,7 @@ class ServiceActivity:
         self._began: dict[str, Usage] = {}
 
     def seen(self, usage: Sequence[Usage], policy: Policy) -> dict[ExecutionId, float]:
-        """Return when executions last computed, for those of which a service has just been seen computing.
+        """Return when executions last computed, for those with a service that has just computed.
 
         A service computes if it used at least `idle_cores_milli` thousandths of a core on average.
         """
@@ -31,7 +31,7 @@ class ServiceActivity:
         for now in usage:
             then = self._began.get(now.service_id, now)
             passed_s, used_s = now.at_s - then.at_s, now.cpu_s - then.cpu_s
-            goes_on = passed_s < stretch_s and used_s >= 0  # less than before: the service was started again
+            goes_on = passed_s < stretch_s and used_s >= 0  # less than before: the service was restarted
             began[now.service_id] = then if goes_on else now
             if not goes_on and used_s * 1000 >= policy.idle_cores_milli * passed_s > 0:
                 last_active[now.execution_id] = now.at_s

@@ -1,4 +1,4 @@
-"""The thread that forecasts when each waiting execution will start, without holding up the loop."""
+"""The thread that forecasts the start of each waiting execution, without delaying the loop."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _LOOK_INTERVAL_S = 0.2
 class ForecastThread:
     """Runs beside one master until it is closed.
 
-    Each forecast has the same budget as one that a user requests, and is extrapolated beyond it. `cpu_s` counts the CPU
-    time of the calling thread.
+    Each forecast has the same budget as a user's request, and is extrapolated beyond it. `cpu_s` counts the CPU time of
+    the calling thread.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ForecastThread:
             pause_s = self.work_once()
 
     def work_once(self) -> float:
-        """Forecast at most one execution; return how long to rest afterwards."""
+        """Forecast at most one execution; return the length of the rest afterwards."""
         began_s = self._cpu_s()
         try:
             self._one()

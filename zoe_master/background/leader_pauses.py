@@ -1,4 +1,4 @@
-"""How long a master waits after an unexpected error before it tries to lead again."""
+"""Pauses of a master after unexpected errors, before it tries to lead again."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class LeaderProgress:
     """When the loop last made progress, in seconds of a monotonic clock. The loop notes it; another thread reads it.
 
     A loop that has not begun does not count as hanging: reading a large state takes long, and its queries have
-    time-outs.
+    timeouts.
     """
 
     def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -34,7 +34,7 @@ class LeaderProgress:
         self._at_s = math.inf
 
     def note(self) -> None:
-        """Note that the loop makes progress."""
+        """Record progress of the loop."""
         self._at_s = self._clock.monotonic_s()
 
     def stands_s(self) -> float:
@@ -84,7 +84,7 @@ class LeaderLease:
             stands_s = self._progress.stands_s()
             if stands_s >= self._hang_s:
                 if not hangs:
-                    log.error("the loop stands still; its lease is not renewed", stands_s=round(stands_s, 1))
+                    log.error("the loop makes no progress; its lease is not renewed", stands_s=round(stands_s, 1))
                 hangs = True
                 continue
             hangs = False
@@ -112,5 +112,5 @@ class LeaderWatch:
             self._seen, self._since_s = leader, now_s
             return
         if leader is not None and now_s - self._since_s >= self._lease_s and self._store.depose(leader):
-            log.warning("deposed a leader that does not go on", leader=leader.holder, epoch=leader.epoch)
+            log.warning("deposed a leader that makes no progress", leader=leader.holder, epoch=leader.epoch)
             self._seen = None

@@ -1,7 +1,7 @@
-"""Read the list of an array from its owner's workspace, by the program that serves the owner's files as the owner.
+"""Read the list of an array from its owner's workspace, by the owner's file program, as the owner.
 
-So the kernel decides what is read: no process of Zoe follows a link in a workspace, and it works wherever the
-workspace is mounted.
+So the kernel checks access: no process of Zoe follows a link in a workspace, and it works wherever the workspace is
+mounted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zoe_lib.domain.executions.arrays import Array
 from zoe_master.backends.base import BackendError, Endpoint, SystemUser
 
 READ_S = 30.0
-"""How long a list may take. The program runs as the user, who may slow it down, and holds up one worker as long."""
+"""Time limit of a read. The user may slow the program down, and it occupies one worker meanwhile."""
 _TIMEOUT = httpx.Timeout(10.0, connect=5.0)
 _REFUSAL_BYTES_MAX = 65_536
 _SHOWN_MAX = 200
@@ -29,11 +29,11 @@ Files = Callable[[str, str, SystemUser | None], Endpoint]
 
 
 class ListUnavailable(Exception):  # noqa: N818 - the name is the fact
-    """A list cannot be read now; trying again may help. The message is a sentence for its user."""
+    """A list cannot be read now; a retry may help. The message is a sentence for its user."""
 
 
 def read_list(files: Files, system_user: SystemUser | None, array: Array) -> bytes:
-    """Return the content of an array's list, at most one byte more than it may have; ListRefused, ListUnavailable."""
+    """Return the content of an array's list, at most one byte beyond the limit; ListRefused, ListUnavailable."""
     assert array.entries is not None
     try:
         endpoint = files(array.tenant, array.user, system_user)
@@ -76,13 +76,13 @@ async def _bounded(answer: httpx.Response, most: int) -> bytes:
 
 
 def _refusal(status: int, content: bytes) -> Exception:
-    """Return what the answer of the program means; the program is the user's, and is not believed further."""
+    """Return the error of the program; the program runs as the user, so its text is not trusted."""
     try:
         said = str(json.loads(content)["detail"])[:_SHOWN_MAX]
     except (ValueError, KeyError, TypeError):
         said = f"status {status}"
     if status == httpx.codes.NOT_FOUND:
-        return ListRefused(ListProblem.MISSING, f"the list is not there: {said}", "run the workflow again")
+        return ListRefused(ListProblem.MISSING, f"the list does not exist: {said}", "run the workflow again")
     if status in (httpx.codes.CONFLICT, httpx.codes.UNPROCESSABLE_ENTITY):
         return ListRefused(ListProblem.NOT_A_LIST, f"the list is not a file: {said}", "let the step write a file")
     if status == httpx.codes.FORBIDDEN:

@@ -1,4 +1,4 @@
-"""The thread that reads the lists for whose entries steps of workflows run."""
+"""The thread that reads the lists of workflow steps with `for_each`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ log = structlog.get_logger(__name__)
 
 _LOOK_S = 0.2
 WORKERS = 4
-"""Lists that are read at once, of one owner one after another: who slows the program down that serves their files holds
-up one worker, for `list_reading.READ_S`.
+"""Lists read at once, one per owner: a user who slows the file program down occupies one worker, for
+`list_reading.READ_S`.
 """
 GIVEN_UP_S = 600.0
-"""How long a list is tried that cannot be read."""
+"""How long reads of an unreadable list are retried."""
 MISSING_S = 60.0
-"""How long a list is tried that is not there: a network file system may show a new file late on another machine."""
+"""How long reads of a missing list are retried: a network file system may show a new file late on another machine."""
 _PAUSE_S, _PAUSE_MAX_S = 1.0, 30.0
 _CAUSE = "list"
 Read = Callable[[Array], bytes]
@@ -38,7 +38,7 @@ DueLists = Callable[[], "list[Array]"]
 
 @dataclass(slots=True)
 class _Tried:
-    """A list that is being read, or was not to be had; times by the monotonic clock."""
+    """A list being read, or to be retried; times by the monotonic clock."""
 
     owner: tuple[str, str]
     since_s: float
@@ -48,15 +48,15 @@ class _Tried:
 
     @property
     def running(self) -> bool:
-        """Return whether a worker reads it, or is going to."""
+        """Return whether a worker reads it, or will."""
         return self.asked is not None and not self.asked.done()
 
 
 class EntryListThread:
-    """Runs beside one master until it is closed; the next leader reads again what was not written.
+    """Runs beside one master until it is closed; the next leader reads unwritten lists again.
 
-    due: the arrays whose lists are to be read. read: returns the content of one; ListRefused, ListUnavailable. wake: is
-    called when an array has got its entries, or has failed. entries_max: entries of a list at most.
+    due: returns the arrays whose lists are needed. read: returns the content of one; ListRefused, ListUnavailable.
+    wake: called when an array has got its entries, or has failed. entries_max: maximum entries of a list.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class EntryListThread:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread; what is being read is not waited for."""
+        """End the thread without waiting for pending reads."""
         self._closing.set()
         self._thread.join()
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -86,11 +86,11 @@ class EntryListThread:
         while not self._clock.wait(self._closing, _LOOK_S):
             try:
                 self.look(self._clock.monotonic_s())
-            except Exception:  # one that fails must not end the others
+            except Exception:  # a failed list must not end the others
                 log.exception("looking for lists failed")
 
     def look(self, now_s: float) -> None:
-        """Begin to read what is due, of each owner one list."""
+        """Begin to read due lists, one for each owner."""
         due = {array.id: array for array in self._due()}
         self._tried = {one: tried for one, tried in self._tried.items() if one in due or tried.running}
         busy = {tried.owner for tried in self._tried.values() if tried.running}
@@ -103,7 +103,7 @@ class EntryListThread:
             tried.asked = self._pool.submit(self.settle, array, tried)
 
     def settle(self, array: Array, tried: _Tried) -> None:
-        """Give an array its entries, or let it fail; try again later if the list cannot be read now."""
+        """Give an array its entries, or let it fail; retry later if the list cannot be read now."""
         try:
             entries = read_entries(self._read(array), use_of_entries(array.application), self._entries_max)
             self._store.list_array(array.id, entries, self._clock.now_s(), _CAUSE)
@@ -128,7 +128,7 @@ class EntryListThread:
         self._wake()
 
     def _final(self, why: ListRefused | ListUnavailable, tried: _Tried) -> ListRefused | None:
-        """Return with what the array fails; None if trying again may help."""
+        """Return the final failure of an array; None if a retry may help."""
         tried_s = self._clock.monotonic_s() - tried.since_s
         if isinstance(why, ListRefused):
             return None if why.problem is ListProblem.MISSING and tried_s < MISSING_S else why

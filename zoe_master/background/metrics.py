@@ -29,7 +29,7 @@ PENDING = Gauge("zoe_pending_executions", "Executions that wait, by reason code.
 OLDEST_PENDING = Gauge("zoe_oldest_pending_seconds", "Time for which the longest-waiting execution has waited.")
 ACTIVE = Gauge("zoe_active_executions", "Executions that start, run or stop.", ["state"])
 ENDED = CounterMetric("zoe_ended_executions_total", "Executions that ended, by outcome.", ["outcome"])
-for _outcome in Outcome:  # from zero on: an increase is not seen of what appears with its first count
+for _outcome in Outcome:  # from zero on: a series that appears with its first count shows no increase
     ENDED.labels(_outcome.value)
 MISSED = CounterMetric("zoe_deadlines_missed_total", "Deadlines that executions missed, by cause.", ["cause"])
 for _cause in DeadlineCause:
@@ -58,7 +58,7 @@ STORAGE_PROMISED = Gauge(
 STORAGE_GRANTED = Gauge(
     "zoe_storage_granted_bytes_per_second", "Bandwidth guaranteed to the executions of a tenant.", _TENANT
 )
-STORAGE_ACHIEVED = Gauge("zoe_storage_achieved_bytes_per_second", "Bandwidth that a tenant used lately.", _TENANT)
+STORAGE_ACHIEVED = Gauge("zoe_storage_achieved_bytes_per_second", "Bandwidth recently used by a tenant.", _TENANT)
 STORAGE_MISSED = Gauge(
     "zoe_storage_missed_bytes_per_second", "Guaranteed bandwidth that a tenant wants but does not get.", _TENANT
 )
@@ -88,7 +88,7 @@ def serve(host: str, port: int) -> None:
 
 
 def observe_tick(tick: Tick, tick_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Count what one tick saw and took."""
+    """Count the contents and the duration of a tick."""
     TICK.observe(tick_s)
     PLAN.observe(tick.plan_s)
     snapshot = tick.snapshot
@@ -109,7 +109,7 @@ def observe_tick(tick: Tick, tick_s: float, clock: Clock = SYSTEM_CLOCK) -> None
 
 
 def observe_usage(usage: Sequence[Usage]) -> None:
-    """Sum up by node what runs now."""
+    """Sum the running services by node."""
     cpu_s: dict[str, float] = defaultdict(float)
     memory_bytes: dict[str, float] = defaultdict(float)
     for one in usage:

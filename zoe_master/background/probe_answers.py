@@ -1,4 +1,4 @@
-"""Answers of programs that may be of any kind, each asked within a bound of time and bytes."""
+"""HTTP requests to untrusted programs, each with limits on time and bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ANSWER_BYTES_MAX = 64 << 10
 
 
 class NoReading(Exception):  # noqa: N818 - the name is the fact
-    """Nothing was measured; the text says why."""
+    """There is no measurement; the text says why."""
 
 
 class ProbeAnswers:
@@ -27,14 +27,14 @@ class ProbeAnswers:
         self._trusted = trust_of_this_machine(trusting)
 
     def at(self, where: PortAddress, path: str, bytes_max: int = ANSWER_BYTES_MAX) -> bytes:
-        """Return what a port of a service answers at a path; NoReading."""
+        """Return the response of a service's port at a path; NoReading."""
         host = f"[{where.host}]" if ":" in where.host else where.host
         return self.of(f"http://{host}:{where.port}{path}", where.headers, bytes_max)
 
     def of(self, url: str, headers: Mapping[str, str], bytes_max: int = ANSWER_BYTES_MAX) -> bytes:
-        """Return the answer to a request; NoReading.
+        """Return the response to a request; NoReading.
 
-        Only asyncio bounds a whole request: an answer that comes byte by byte is never late for a socket.
+        Only asyncio limits a whole request: a response that arrives byte by byte never exceeds a socket's timeout.
         """
         try:
             return asyncio.run(self._get(url, headers, bytes_max))
@@ -50,7 +50,7 @@ class ProbeAnswers:
             if answer.status_code != httpx.codes.OK:
                 raise NoReading(f"{urlsplit(url).path} answered {answer.status_code}")
             content = b""
-            # As it came: a few bytes of a compressed answer could be gigabytes.
+            # Raw: a few bytes of a compressed response could be gigabytes.
             async for piece in answer.aiter_raw(4096):
                 content += piece
                 if len(content) > bytes_max:

@@ -1,8 +1,8 @@
-"""What programs tell of their progress: a share, an amount of a total, or the tasks that a Spark driver knows.
+"""Progress reported by programs: a share, an amount of a total, or the tasks of a Spark driver.
 
-Of Spark's REST interface (https://spark.apache.org/docs/3.5.9/monitoring.html#rest-api), `jobs` counts the tasks of
-all jobs so far: done are the completed ones, known all but those that are skipped since their results are there. Their
-number grows as the program begins jobs. So the share falls when there are more tasks, and for no other reason.
+In Spark's REST interface (https://spark.apache.org/docs/3.5.9/monitoring.html#rest-api), `jobs` counts the tasks of all
+jobs so far: done are the completed ones, known all but those skipped because their results exist. Their number grows as
+the program begins jobs. So the share can fall only when tasks are added.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TASKS = "tasks known so far"
 
 
 class ProgressAmounts:
-    """Reads the progress that a service tells."""
+    """Reads the reported progress of a service."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class ProgressAmounts:
         self._answers = answers or ProbeAnswers()
 
     def read(self, probe: ProgressProbe, service: ServiceId, at_s: float) -> ProgressReading | None:
-        """Return what it tells now; None if it cannot tell yet. Raises NoReading, NoProgress, BackendError."""
+        """Return the present progress; None if there is none yet. Raises NoReading, NoProgress, BackendError."""
         if probe.spark is not None:
             return self._tasks(self._address(service, probe.spark), at_s)
         if probe.file is not None:
@@ -50,12 +50,12 @@ class ProgressAmounts:
         named = first.get("id") if isinstance(first, dict) else None
         # It becomes a part of a path.
         if not isinstance(named, str) or not named.replace("-", "").isalnum() or len(named) > _APPLICATION_ID_MAX:
-            raise NoProgress("the port tells of no Spark application")
+            raise NoProgress("the port reports no Spark application")
         return tasks_of(_json(self._answers.at(where, f"/api/v1/applications/{named}/jobs", _JOBS_BYTES_MAX)), at_s)
 
 
 def told(content: bytes, at_s: float) -> ProgressReading | None:
-    """Return what a file or an answer tells: `0.42`, `42 100`, or `{"progress": 0.42}`; None if nothing is there."""
+    """Return the progress in a file or response: `0.42`, `42 100`, or `{"progress": 0.42}`; None if it is empty."""
     lines = content[-PROGRESS_BYTES_MAX:].strip().splitlines()
     if not lines:
         return None
@@ -69,17 +69,17 @@ def told(content: bytes, at_s: float) -> ProgressReading | None:
 
 
 def tasks_of(jobs: object, at_s: float) -> ProgressReading | None:
-    """Return the completed tasks of those that a Spark driver knows; None before there are any."""
+    """Return the completed and the known tasks of a Spark driver; None before there are any."""
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
-        raise NoProgress("the list of jobs is none")
+        raise NoProgress("the list of jobs is invalid")
     done, known = 0, 0
     for job in jobs:
         completed, all_tasks = (
             _count(job, "numCompletedTasks"),
             _count(job, "numTasks") - _count(job, "numSkippedTasks"),
         )
-        # What a job that has ended did not need, or failed to do, is not to come any more. Tasks of a stage that is run
-        # again are completed twice.
+        # Tasks that an ended job did not need, or failed to do, are no longer pending. Tasks of a repeated stage
+        # complete twice.
         left = max(all_tasks - completed, 0) if job.get("status") == "RUNNING" else 0
         done, known = done + completed, known + completed + left
     return reading_of(at_s, done, known) if known > 0 else None

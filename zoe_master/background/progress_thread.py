@@ -1,4 +1,4 @@
-"""The thread that reads how far executions are."""
+"""The thread that reads the progress of executions."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ log = structlog.get_logger(__name__)
 _LOOK_S = 1.0
 INTERVAL_S = 5.0
 """Seconds between two readings of one execution."""
-_SAME_S = 60.0  # What stays as it is is stored again after this, to say that it was read.
+_SAME_S = 60.0  # Unchanged progress is stored again after this time, to update the time of the reading.
 _BEGINS_S = 30.0
-# One that hangs holds up a worker for some seconds; files have workers of their own, since a file system can hang.
+# A hanging program occupies a worker for some seconds; files have separate workers, since a file system can hang.
 _WORKERS = 8
 _FILE_WORKERS = 2
 _AT_ONCE_MAX = 64
 
 
 class _Followed:
-    """What is known of one attempt."""
+    """The readings of one attempt."""
 
     def __init__(self, execution: Execution, before: ExecutionProgress | None) -> None:
         component = execution.application.progress_component
@@ -46,8 +46,8 @@ class _Followed:
 
 
 class ProgressThread:
-    """Runs beside one master until it is closed. What it reads is state of its own, and no event: nothing follows from
-    it, and it changes often.
+    """Runs beside one master until it is closed. Progress is separate state, not an event: no decision of the journal
+    depends on it, and it changes often.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class ProgressThread:
         self._thread.start()
 
     def latest(self) -> Mapping[ExecutionId, ExecutionProgress]:
-        """Return the newest progress of each execution that runs and has told some."""
+        """Return the newest progress of each running execution that has reported some."""
         with self._lock:
             return dict(self._read)
 
     def close(self) -> None:
-        """End the thread; a file system that hangs is not waited for."""
+        """End the thread without waiting for a hanging file system."""
         self._closing.set()
         self._thread.join()
         self._pool.shutdown(cancel_futures=True)
@@ -92,7 +92,7 @@ class ProgressThread:
                 self._write()
             except StoreError as error:
                 log.warning("progress is not stored", why=str(error))
-            except Exception:  # one that fails must not end the others
+            except Exception:  # a failed reading must not end the others
                 log.exception("looking at progress failed")
 
     def _look(self, now_s: float) -> None:
@@ -114,7 +114,7 @@ class ProgressThread:
                 room[one.by_file] -= 1
 
     def _follow(self, telling: Mapping[ExecutionId, Execution]) -> None:
-        """Forget what does not tell any more, and go on with what an earlier leader has read."""
+        """Drop executions that no longer report, and continue from an earlier leader's readings."""
         known = {i: one for i, one in self._followed.items() if i in telling and one.attempt == telling[i].attempt}
         new = [one for one in telling if one not in known]
         before = self._store.progress_of(new) if new else {}
@@ -159,7 +159,7 @@ class ProgressThread:
 
 
 def _telling(active: Sequence[Execution]) -> Iterator[tuple[Execution, Component, Service]]:
-    """Return the executions that run and tell how far they are, with the service that tells it."""
+    """Return the running executions with a progress report, and the service that reports it."""
     for execution in active:
         component = execution.application.progress_component
         if component is None or execution.state is not ExecutionState.RUNNING:
@@ -170,7 +170,7 @@ def _telling(active: Sequence[Execution]) -> Iterator[tuple[Execution, Component
 
 
 def _begins(service: Service, history: ProgressHistory, at_s: float) -> bool:
-    """Return whether the program may just not have begun to tell anything."""
+    """Return whether the program may have started too recently to report."""
     ready_at_s = service.ready_at_s
     return not history.readings and ready_at_s is not None and at_s < ready_at_s + _BEGINS_S
 
@@ -182,12 +182,12 @@ def _differs(now: ExecutionProgress, before: ExecutionProgress | None) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text without what a program could hide in it."""
+    """Return a text without hidden or control characters."""
     return "".join(character if character.isprintable() else " " for character in text[:TEXT_MAX])
 
 
 def _text(reading: ProgressReading, tasks: bool) -> str:
-    """Return what the share is of; empty for a plain share."""
+    """Return the unit of the share; empty for a plain share."""
     if tasks:
         return f"{reading.done:.0f} of {reading.total:.0f} {TASKS}"
     return "" if reading.total == 1 else f"{reading.done:g} of {reading.total:g}"

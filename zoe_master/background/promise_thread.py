@@ -1,4 +1,4 @@
-"""The thread that decides promises, without holding up the loop."""
+"""The thread that decides promises, without delaying the loop."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _LOOK_S = 0.1
 
 
 class PromiseThread:
-    """Runs beside one master until it is closed. `progress` returns how far executions are; `cpu_s` counts the CPU time
-    of the calling thread.
+    """Runs beside one master until it is closed. `progress` returns the progress of executions; `cpu_s` counts the CPU
+    time of the calling thread.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class PromiseThread:
             pause_s = self.work_once()
 
     def work_once(self) -> float:
-        """Decide what waits for a decision, once the loop has taken those before; return how long to rest."""
+        """Decide pending promises, once the loop has taken the previous decisions; return the length of the rest."""
         began_s = self._cpu_s()
         try:
             self._decide()

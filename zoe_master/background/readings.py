@@ -1,4 +1,4 @@
-"""What the number of a component's instances follows: use of cores, what an instance tells, or Prometheus."""
+"""Inputs of scaling rules: use of cores, an instance's response, or Prometheus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoe_master.background.probe_answers import TIMEOUT_S, NoReading, ProbeAnswe
 
 
 class ScalingCores:
-    """The share of its reserved cores that each component uses, from samples of its services."""
+    """The used share of each component's reserved cores, from samples of its services."""
 
     def __init__(self) -> None:
         self._latest: Mapping[ServiceId, Usage] = {}
@@ -26,8 +26,8 @@ class ScalingCores:
         self._latest = {one.service_id: one for one in usage}
 
     def share(self, services: Iterable[Service], reserved_milli: int) -> float:
-        """Return the average since the last call for these services, which run; NoReading before there are two samples
-        of one of them.
+        """Return the average since the last call for these running services; NoReading before there are two samples of
+        one of them.
         """
         shares = [share for service in services if (share := self._share(service.id, reserved_milli)) is not None]
         if not shares:
@@ -35,7 +35,7 @@ class ScalingCores:
         return sum(shares) / len(shares)
 
     def forget(self, alive: Iterable[ServiceId]) -> None:
-        """Keep only what is known of these services."""
+        """Keep only samples of these services."""
         kept = set(alive)
         self._before = {one: usage for one, usage in self._before.items() if one in kept}
 
@@ -47,13 +47,13 @@ class ScalingCores:
         if then is not None and now.at_s <= then.at_s:
             return None
         self._before[service_id] = now
-        if then is None or now.cpu_s < then.cpu_s:  # it was started again
+        if then is None or now.cpu_s < then.cpu_s:  # it was restarted
             return None
         return (now.cpu_s - then.cpu_s) / (now.at_s - then.at_s) * 1000 / reserved_milli
 
 
 class ScalingAmounts:
-    """What instances and Prometheus tell, each asked within a bound of time and bytes."""
+    """Amounts from instances and Prometheus, each request with limits on time and bytes."""
 
     def __init__(
         self,
@@ -66,9 +66,9 @@ class ScalingAmounts:
         self._answers = ProbeAnswers(timeout_s, prometheus_url or "http://")
 
     def told(self, rule: ScalingRule, services: Sequence[Service]) -> float:
-        """Return the number that the first instance answers with; NoReading."""
+        """Return the number in the first instance's response; NoReading."""
         if not services:
-            raise NoReading("no instance runs that could be asked")
+            raise NoReading("no instance is running")
         return _number(self._answers.at(self._address(services[0].id, rule.port or ""), rule.path))
 
     def queried(self, rule: ScalingRule) -> float:
@@ -80,7 +80,7 @@ class ScalingAmounts:
 
 
 def _number(content: bytes) -> float:
-    """Return the number in an answer: alone, or in JSON as `{"backlog": 7}`."""
+    """Return the number in a response: alone, or in JSON as `{"backlog": 7}`."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
@@ -101,7 +101,7 @@ def _sum(content: bytes) -> float:
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise NoReading("Prometheus gave no value") from None
     if not series:
-        raise NoReading("Prometheus knows no such series")
+        raise NoReading("Prometheus has no such series")
     return _finite(sum(series))
 
 

@@ -1,4 +1,4 @@
-"""The thread that sums up ended executions and removes old ones, in small batches, beside the loop."""
+"""The thread that sums the use of ended executions and removes old ones, in small batches, beside the loop."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ log = structlog.get_logger(__name__)
 
 _INTERVAL_S = 3600.0
 _REMOVALS_IN_RETENTION = 24
-# Ended executions that are not summed up cost time in every query for sums: half a minute of a busy master is some
-# thousand entries.
+# Ended executions without sums cost time in every query for sums: half a minute of a busy master is some thousand
+# entries.
 _SUM_UP_S = 20.0
 # Pause between two batches, so that others have the database to themselves most of the time.
 _REST_S = 1.0
 
 
 def removal_interval_s(retention_s: float) -> float:
-    """Return how often to remove: once an hour, or more often where executions stay for less than a day."""
+    """Return the interval between removals: an hour, or less where executions stay for less than a day."""
     return min(_INTERVAL_S, retention_s / _REMOVALS_IN_RETENTION)
 
 
@@ -57,18 +57,18 @@ class ExecutionRetention:
         while not self._clock.wait(self._closing, pause_s):
             more = self._sum_up()
             pause_s = self._rest_s if more else self._sum_up_s
-            # Removing sums up what is left in one transaction, so it waits until little is left.
+            # Removal sums all remaining executions in one transaction, so it waits until few are left.
             if more is False and self._clock.monotonic_s() >= prune_at_s:
                 removed = self._batch()
                 prune_at_s = self._clock.monotonic_s() + (self._rest_s if removed else self._interval_s)
                 pause_s = min(pause_s, prune_at_s - self._clock.monotonic_s())
 
     def _sum_up(self) -> bool | None:
-        """Return whether there is more to sum up; None if the store could not be reached."""
+        """Return whether there are more to sum; None if the store could not be reached."""
         try:
             return self._store.sum_up()
         except StoreError as error:
-            log.warning("what has ended was not summed up", why=str(error))
+            log.warning("cannot sum the use of ended executions", why=str(error))
             return None
 
     def _batch(self) -> int:

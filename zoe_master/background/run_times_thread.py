@@ -22,7 +22,9 @@ _AT_ONCE_MAX = 20
 
 
 class RunTimesThread:
-    """Runs beside one master until it is closed. First it reads what ended lately. `cpu_s` counts its CPU time."""
+    """Runs beside one master until it is closed. First it reads recently ended executions. `cpu_s` counts its CPU
+    time.
+    """
 
     def __init__(
         self,
@@ -46,17 +48,17 @@ class RunTimesThread:
     def _run(self) -> None:
         try:
             self._times.recall(recently_ended(self._store))
-        except Exception:  # without it, it learns from now on
+        except Exception:  # without it, it learns only from later executions
             log.exception("reading earlier run times failed")
         pause_s = 0.0
         while not self._clock.wait(self._closing, pause_s):
             pause_s = self.work_once()
 
     def work_once(self) -> float:
-        """Learn from some of what was noted; return how long to rest afterwards."""
+        """Learn from some of the recorded ends; return the length of the rest afterwards."""
         began_s, done = self._cpu_s(), 0
         try:
             done = self._times.work_off(_AT_ONCE_MAX)
-        except Exception:  # one execution that teaches nothing must not end the thread
+        except Exception:  # a useless execution must not end the thread
             log.exception("learning a run time failed")
         return (self._cpu_s() - began_s) * _REST if done == _AT_ONCE_MAX else _LOOK_S

@@ -1,4 +1,4 @@
-"""The thread that changes how many instances components have, as their rules say."""
+"""The thread that changes the instance counts of components by their scaling rules."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from zoe_master.waker import TickWaker
 log = structlog.get_logger(__name__)
 
 _LOOK_S = 1.0
-# A component that does not answer holds up a worker for some seconds, and no other components.
+# A component that does not answer occupies a worker for some seconds, and delays no other components.
 _WORKERS = 8
 _Key = tuple[ExecutionId, str]
 
 
 class ScalingThread:
-    """Runs beside one master until it is closed. It writes what a user would by `zoe scale`."""
+    """Runs beside one master until it is closed. It writes the same change as `zoe scale`."""
 
     def __init__(
         self,
@@ -73,11 +73,11 @@ class ScalingThread:
         while not self._clock.wait(self._closing, self._look_s):
             try:
                 self._look(self._clock.monotonic_s())
-            except Exception:  # one that fails must not end the others
-                log.exception("looking at what is scaled failed")
+            except Exception:  # a failed component must not end the others
+                log.exception("evaluating scaling rules failed")
 
     def _look(self, now_s: float) -> None:
-        """Ask for the components whose time has come."""
+        """Start readings for the components that are due."""
         tick = self._master.latest
         if tick is None:
             return
@@ -132,7 +132,7 @@ class ScalingThread:
             total_counts={component.name: given},
             why=_why(rule, measured),
         )
-        # A change that came between the tick and now wins: this looks again at the next interval.
+        # A change between the tick and now wins: this reads again at the next interval.
         self._store.append(execution.id, [event], execution.version, self._epoch)
         self._waker.wake()
 

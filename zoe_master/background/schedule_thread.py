@@ -1,4 +1,4 @@
-"""Make the runs of schedules, beside the loop of the master that leads."""
+"""Start the runs of schedules, beside the loop of the leader."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ log = structlog.get_logger(__name__)
 
 _LOOK_S = 1.0
 AT_ONCE_MAX = 200
-"""Schedules that a look works off, a transaction each; the next look goes on at once."""
+"""Maximum schedules in one look, each in a transaction; the next look follows at once."""
 
 
 class ScheduleThread:
-    """Runs beside one master until it is closed; the next leader goes on."""
+    """Runs beside one master until it is closed; the next leader continues."""
 
     def __init__(
         self,
@@ -63,8 +63,8 @@ def look(
     closing: Callable[[], bool] = lambda: False,
     since_s: float | None = None,
 ) -> bool:
-    """Work off what is due, a limited number, and return whether there may be more at this moment; StoreError. since_s:
-    when the first of the looks began that followed each other at once; None: now.
+    """Process a limited number of due times, and return whether there may be more at this moment; StoreError. since_s:
+    when the first of consecutive looks began; None: now.
     """
     due = place.store.schedules.due(now_s, AT_ONCE_MAX)
     for schedule in due:

@@ -23,24 +23,24 @@ from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 
 _EXAMINED_MAX = 100
-"""Arrays under conditions that a tick examines at most: each is a transaction of its own."""
+"""Maximum arrays with conditions examined per tick: each needs a transaction."""
 _LOOKED_UP_MAX = 500
-_NOT_PROMISED = "the time by which it was to end has passed before it could be promised"
+_NOT_PROMISED = "its requested end passed before it could be promised"
 
 
 class ArrayObserver:
-    """Settle what the conditions of arrays lead to, and make executions of those that may run."""
+    """Applies the effects of arrays' conditions, and makes executions of their indices."""
 
     def __init__(self, cache: StateCache) -> None:
         self._cache = cache
 
     @property
     def unfinished(self) -> bool:
-        """Return whether the last look left some for the next one."""
+        """Return whether the last look left arrays for the next one."""
         return self._cache.arrays.unfinished
 
     def look(self, tick: TickContext) -> None:
-        """Examine the arrays of which anything has changed, a limited number."""
+        """Examine the changed arrays, a limited number."""
         arrays = self._cache.arrays
         self._cache.look_up(arrays.conditional.take_unknown(_LOOKED_UP_MAX))
         for array, ends in arrays.conditional.take_changed(tick.now_s, _EXAMINED_MAX):
@@ -53,7 +53,7 @@ class ArrayObserver:
     def _settle(self, array: Array, ends: Mapping[str, ExecutionState | None], tick: TickContext) -> None:
         late = array.conditions.too_late(tick.now_s)
         if not ends and not late and all(one.met is not False for one in array.conditions.after):
-            self._cache.arrays.touch(array.id)  # its time has come, or it was released
+            self._cache.arrays.touch(array.id)  # its begin has come, or it was released
             return
 
         def decide(stored: Array, states: bytearray) -> ArrayChange | None:
@@ -73,8 +73,8 @@ class ArrayObserver:
         self._cache.change_array(array, decide, tick)
 
     def _miss(self, array: Array, tick: TickContext) -> None:
-        """Note once for all indices that have no execution yet that their deadline has passed; those that were to be
-        promised have failed then.
+        """Record once for all indices without an execution that their deadline has passed; indices with a pending
+        promise have failed then.
         """
 
         def decide(stored: Array, states: bytearray) -> ArrayChange | None:

@@ -1,4 +1,4 @@
-"""Find the executions that need no second look: they are settled, and nothing about them has changed since."""
+"""Find the executions that need no examination: they are settled, and have not changed since."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from zoe_master.backends.base import Observation
 
 
 class ChangeTracker:
-    """Remember what was seen and settled, so that a tick costs as much as has changed, however many executions there
-    are.
+    """Remembers seen and settled executions, so that the cost of a tick depends on changes, not on the number of
+    executions.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class ChangeTracker:
         self._policy = Policy()
 
     def look(self, observations: Mapping[ServiceId, Observation], policy: Policy) -> None:
-        """Compare these observations with the last ones; under a changed policy, look at everything again."""
+        """Compare these observations with the last ones; under a changed policy, examine all executions again."""
         if policy is not self._policy:
             self._executions.clear()
             self._policy = policy
@@ -38,15 +38,15 @@ class ChangeTracker:
         self._seen = observations
 
     def needs_look(self, execution: Execution, now_s: float) -> bool:
-        """Return whether anything may follow: there are new observations, another state, or a time that has come."""
+        """Return whether an event may follow: there are new observations, another state, or a time that has come."""
         known, due_s = self._executions.get(execution.id, (None, None))
         if known is not execution or execution.id in self._touched:
             return True
         return due_s is not None and due_s <= now_s
 
     def keep(self, before: Execution, after: Execution | None) -> None:
-        """Remember that the execution is settled, as `after`; None if another writer changed it, so the next tick looks
-        again.
+        """Record that the execution is settled, as `after`; None if another writer changed it, so the next tick
+        examines it.
         """
         if after is None:
             return

@@ -1,4 +1,6 @@
-"""Let executions into the queue once their conditions are met, and end those whose conditions can no longer be."""
+"""Let executions into the queue once their conditions are met, and end those whose conditions have become
+impossible.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,19 @@ from zoe_master.state.state_cache import CHANGES_PER_SET, StateCache
 from zoe_master.state.tick_context import TickContext
 
 _SETS_MAX = 4
-"""Sets of executions that one tick examines at most; a chain of dependencies takes a set for each of its links."""
+"""Maximum sets of executions that one tick examines; a chain of dependencies takes a set for each of its links."""
 
 
 class ConditionObserver:
-    """Journal what follows from the ends of executions, from times that have come, and from releases."""
+    """Journals the effects of ended executions, of times, and of releases on conditions."""
 
     def __init__(self, cache: StateCache) -> None:
         self._cache = cache
         self.unfinished = False
-        """Whether the last tick left some for the next one."""
+        """Whether the last tick left executions for the next one."""
 
     def look(self, tick: TickContext) -> None:
-        """Examine the executions for whose conditions anything has changed, a limited number."""
+        """Examine the executions whose conditions may have changed, a limited number."""
         conditional = self._cache.conditional
         for _ in range(_SETS_MAX):
             self._cache.look_up(conditional.take_unknown(CHANGES_PER_SET))
@@ -42,7 +44,7 @@ class ConditionObserver:
             ev.DependencyEnded(at_s=tick.now_s, cause_id=tick.plan_id, on=on, state=state) for on, state in ends.items()
         ]
         changed = self._cache.foresee(execution, ended)
-        if changed is None:  # a defect, which was logged: looking again would not help
+        if changed is None:  # a defect, already logged: examining it again would not help
             self._cache.conditional.remove(execution.id)
             return None
         after, consequences = settle(changed, tick.now_s, self._cache.policy, tick.plan_id)

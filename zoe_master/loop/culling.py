@@ -15,7 +15,7 @@ LastUses = Callable[[Sequence[ExecutionId]], Mapping[ExecutionId, float]]
 
 
 class ExecutionCulling:
-    """Warn and end idle executions; read last uses only if a warning or an end would follow from the known ones."""
+    """Warns and ends idle executions; reads last uses only if a warning or an end would follow from the known ones."""
 
     def __init__(self, cache: StateCache, last_uses: LastUses) -> None:
         self._cache = cache

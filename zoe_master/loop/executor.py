@@ -48,7 +48,7 @@ _ENDING = (ObservedState.STOPPING, ObservedState.ENDED, ObservedState.LOST)
 
 
 class PlanExecutor:
-    """Turn decisions into events, and hand services to the back-end."""
+    """Turns decisions into events, and hands services to the back-end."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class PlanExecutor:
         return places_of(execution.application.storage.inputs, execution.tenant, locality)
 
     def drive(self, observations: Mapping[ServiceId, Observation], tick: TickContext) -> None:
-        """Start the services whose turn has come, finish interrupted starts, and stop what must stop."""
+        """Start the services whose turn has come, finish interrupted starts, and stop services as required."""
         for some in self._cache.in_sets(self._cache.moving()):
             self._drive(some, observations, tick)
         self._repeat_stops(observations)
@@ -168,7 +168,7 @@ class PlanExecutor:
             self._hit(CrashPoint.SERVICE_HANDED_OVER)
 
     def _hand_over(self, start: ServiceStart) -> None:
-        """Hand over the services; if the back-end does not accept one now, the next tick hands it over again."""
+        """Hand over the services; if the back-end does not accept one now, the next tick repeats it."""
         try:
             self._backend.start(start)
         except BackendError as error:

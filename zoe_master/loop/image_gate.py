@@ -1,4 +1,4 @@
-"""Executions with missing images: end them if the images can never be had, hold them back during a pull."""
+"""Executions with missing images: end them if the images are unavailable, hold them back during a pull."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoe_master.state.tick_context import TickContext
 
 
 class ImageGate:
-    """Ask the back-end for every image of the queue once a tick; pulls begin while executions wait."""
+    """Asks the back-end for every image of the queue once a tick; pulls begin while executions wait."""
 
     def __init__(self, cache: StateCache, backend: Backend) -> None:
         self._cache = cache
@@ -23,7 +23,7 @@ class ImageGate:
         self.absent: Mapping[str, ImageStatus] = {}
 
     def check(self, tick: TickContext) -> Mapping[ExecutionId, Reason]:
-        """End executions whose images can never be had; return the reasons of those that wait for a pull."""
+        """End executions whose images are unavailable; return the reasons of those that wait for a pull."""
         backlog = self._cache.backlog
         statuses = {image: self._backend.prepare(image) for image in backlog.images}
         self.absent = {image: status for image, status in statuses.items() if status.state is not ImageState.PRESENT}

@@ -55,7 +55,7 @@ log = structlog.get_logger(__name__)
 
 
 class Master:
-    """Drive all executions while this master is the leader. Not thread-safe: one loop ticks; other threads read
+    """Drives all executions while this master is the leader. Not thread-safe: one loop ticks; other threads read
     `latest`.
     """
 
@@ -111,11 +111,11 @@ class Master:
         self.latest: Tick | None = None
 
     def due_lists(self) -> list[Array]:
-        """Return the arrays whose lists are to be read now; any thread may ask."""
+        """Return the arrays whose lists are needed now; any thread may call this."""
         return list(self._cache.arrays.due_lists.copy().values())
 
     def present(self) -> Tick | None:
-        """Return the last tick as of now, for who asks what would be from now on; None before the first."""
+        """Return the last tick moved to the present time, for questions about the future; None before the first."""
         tick = self.latest
         return None if tick is None else tick.at(self._clock.now_s())
 
@@ -126,7 +126,7 @@ class Master:
         now_s = self._clock.now_s()
         plan_id = f"plan-{token_hex(6)}"
         tick = TickContext(now_s, plan_id, self._clock)
-        # 1. Observe: what users and other processes wrote, and what the back-end reports.
+        # 1. Observe: changes by users and other processes, and reports of the back-end.
         read_to = self._cache.catch_up()
         observations = self._observer.absorb(tick)
         self._arrays.look(tick)
@@ -201,18 +201,18 @@ class Master:
         )
 
     def tell(self, execution_id: ExecutionId, forecast: Forecast) -> None:
-        """Note a forecast that a user was given; the next tick journals it. Callable from any thread."""
+        """Record a forecast given to a user; the next tick journals it. Callable from any thread."""
         self._told.put((execution_id, forecast))
 
     def tell_promises(self, decisions: Iterable[PromiseDecision]) -> None:
-        """Note decisions on promises; the next tick journals those that still hold. Callable from any thread."""
+        """Record decisions on promises; the next tick journals the valid ones. Callable from any thread."""
         self._answers.tell(decisions)
 
     def next_due_s(self, now_s: float) -> float | None:
-        """Return when the next tick is due because of time alone, in seconds since the epoch; None if it is not.
+        """Return when the next tick is due by time alone, in seconds since the epoch; None without one.
 
-        Times that have passed do not count: what was due and still waits, for room or a limit, does not hide what is
-        due next.
+        Past times do not count: an execution that was due and still waits, for room or a limit, must not hide the next
+        due time.
         """
         maybe = (*self._cache.active(), *self._cache.backlog.paused)
         policy = self._cache.policy
@@ -230,12 +230,14 @@ class Master:
         return self._cache.get(execution_id)
 
     def waits_for_credential(self, execution_id: ExecutionId) -> Reason | None:
-        """Return that an execution that starts waits for its credential; None if not. Callable from any thread."""
+        """Return the reason of a starting execution that waits for its credential; None if it does not. Callable from
+        any thread.
+        """
         return self._own_credentials.waits(execution_id, self._clock.now_s(), self._cache.policy.storage_patience_s)
 
     @property
     def cache(self) -> StateCache:
-        """Return what this master knows of executions."""
+        """Return this master's state of executions."""
         return self._cache
 
     @property
@@ -262,13 +264,13 @@ class Master:
         self._tick_recorder.keep(TickInputs(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
 
     def _publish(self, nodes: Sequence[Node], now_s: float) -> None:
-        """Store what was seen of the platform, writing only changes."""
+        """Store the observed platform, writing only changes."""
         if nodes != self._platform:
             self._store.set_platform(nodes, now_s, self._epoch)
             self._platform = nodes
 
     def _publish_capabilities(self, now_s: float) -> None:
-        """Store what can run here; while the storage controller is away, keep what it reported last."""
+        """Store the capabilities; while the storage controller is away, keep its last report."""
         can = (self._backend.capabilities(), self._grants.capacity)
         if can != self._can:
             self._store.set_capabilities(*can, now_s, self._epoch)

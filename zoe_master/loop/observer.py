@@ -16,13 +16,15 @@ from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 
 INTAKE_MAX = 500
-"""Submissions that one tick takes into the queue at most. A count, not a time, so that a replay takes the same ones."""
+"""Maximum submissions that one tick takes into the queue. It is a count, not a time, so that a replay takes the same
+ones.
+"""
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
 _ENDING = (*_GONE, ObservedState.STOPPING)
 
 
 class ServiceObserver:
-    """Compare the journal with the back-end, and journal what the back-end reports."""
+    """Compares the journal with the back-end, and journals the back-end's reports."""
 
     def __init__(self, cache: StateCache, backend: Backend, hit: Hit) -> None:
         self._cache = cache
@@ -33,7 +35,7 @@ class ServiceObserver:
         """Whether the last tick left submissions for the next one."""
 
     def absorb(self, tick: TickContext) -> Mapping[ServiceId, Observation]:
-        """Journal everything new, settle what follows from it, and clean up; return the observations."""
+        """Journal new observations with their effects, and clean up; return the observations."""
         observations = {o.service_id: o for o in self._backend.observe()}
         self._hit(CrashPoint.OBSERVED)
         self._changes.look(observations, self._cache.policy)
@@ -67,7 +69,7 @@ class ServiceObserver:
     def _change(
         self, execution: Execution, observations: Mapping[ServiceId, Observation], tick: TickContext
     ) -> ExecutionChange | None:
-        """Return what follows from the observations of this execution, possibly nothing; None if that is illegal."""
+        """Return the effects of the observations of this execution, possibly empty; None if they are illegal."""
         events: list[ev.Event] = []
         for service in execution.services:
             events += news(service, observations.get(service.id), tick, _probed(execution, service))
@@ -86,7 +88,7 @@ class ServiceObserver:
             self._hit(CrashPoint.ENDED)
 
     def _clean_up(self, observations: Mapping[ServiceId, Observation]) -> None:
-        """Stop running services that the journal does not know as alive, and forget those that have ended."""
+        """Stop running services that are not alive in the journal, and forget ended ones."""
         alive = self._cache.alive_of_active
         strangers = [o for o in observations.values() if o.service_id not in alive.get(o.execution_id, ())]
         if strangers:

@@ -1,4 +1,4 @@
-"""Secrets with which the proxy signs in at ports of services: derived from one key, so that none is stored."""
+"""Secrets of the proxy for ports of services: derived from one key, so that none is stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PURPOSE = "sign in at applications"
 
 
 class PortSecrets:
-    """Derive secrets; every master of an installation has the same key, and so derives the same secrets."""
+    """Derives secrets; every master of an installation has the same key, and therefore derives the same secrets."""
 
     def __init__(self, key: bytes | None = None) -> None:
         self._key = key or os.urandom(32)

@@ -1,4 +1,6 @@
-"""Tell executions why they wait: a limited number per tick, and those left out come first in the next tick."""
+"""Write the reasons of waiting executions: a limited number per tick, and those left out come first in the next
+tick.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,15 @@ from zoe_master.state.state_cache import CHANGES_PER_SET, StateCache
 from zoe_master.state.tick_context import TickContext
 
 REASONS_MAX = 1000
-"""Changed reasons that one tick writes at most; a new policy changes the reasons of the whole queue at once."""
-# Of these, the most that may overtake the line: an execution's own reason says more than the common one. Less than a
-# set, so that each set takes some from the line.
+"""Maximum changed reasons that one tick writes; a new policy changes the reasons of the whole queue at once."""
+# Maximum of these that may overtake the line: an execution's own reason says more than the common one. Less than a set,
+# so that each set takes some from the line.
 _OWN_MAX = CHANGES_PER_SET // 2
 
 
 class ReasonWriter:
-    """Journal changed reasons. Executions that were left out stand in line, so each gets its reason, whatever later
-    plans say.
+    """Journals changed reasons. Executions that were left out stand in line, so each gets its reason, even if later
+    plans change it.
 
     While there is a line, a tick looks only at the head of the line and at executions with their own reasons, however
     long the queue is.
@@ -82,7 +84,7 @@ class ReasonWriter:
                 yield execution_id, reason
 
     def _rest(self, plan: Plan) -> Iterator[tuple[ExecutionId, Reason]]:
-        """Yield the executions that have not been told the common reason."""
+        """Yield the executions without the common reason."""
         common = plan.reasons.common
         if common is None:
             return

@@ -13,15 +13,15 @@ _MAY_LAST = (ReasonCode.NEVER_FITS, ReasonCode.TENANT_LIMIT, ReasonCode.USER_LIM
 
 
 class RetryLimit:
-    """An execution that ran out of memory is tried again with more of it, if its description says so. It is not left
-    waiting for a node, or a limit, that is larger than any.
+    """An execution that ran out of memory is retried with more, if its description says so. It must not wait for a
+    node, or a limit, larger than any.
     """
 
     def __init__(self, cache: StateCache) -> None:
         self._cache = cache
 
     def end(self, plan: Plan, tick: TickContext) -> None:
-        """End those that the plan says can never start."""
+        """End the executions that can never start according to the plan."""
         for execution_id, reason in plan.reasons.own.items():
             execution = self._cache.get(execution_id)
             if execution is not None and self._never_starts(execution, reason):

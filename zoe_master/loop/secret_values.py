@@ -1,4 +1,4 @@
-"""The values of the secrets that services ask for, decrypted when a service starts and kept nowhere."""
+"""The values of the secrets that services request, decrypted when a service starts and stored nowhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOTHING = ServiceSecrets()
 
 
 class ExecutionSecrets:
-    """Read secrets of the owner of an execution, or else of the tenant. Without accounts, nobody has any."""
+    """Reads secrets of the owner of an execution, or else of the tenant. Without accounts there are none."""
 
     def __init__(
         self, accounts: AccountStore | None = None, keys_dir: Path = Path(), api_url: str | None = None
@@ -27,17 +27,17 @@ class ExecutionSecrets:
         self._api_url = api_url
 
     def api(self, execution: Execution, component: Component) -> ServiceToken | None:
-        """Return how services of a component call the API; None if it does not ask for that, or they cannot."""
+        """Return how services of a component call the API; None if it does not request that, or they cannot."""
         if not component.api or self._api_url is None:
             return None
         token = JobToken(execution.id, execution.attempt, execution.tenant, execution.user, component.api)
         return ServiceToken(self._api_url, JobTokens(self._keys_dir).text(token))
 
     def of(self, execution: Execution, names: Collection[str]) -> ServiceSecrets:
-        """Return the secrets of these names, or why a service that asks for them cannot start."""
+        """Return the secrets of these names, or why a service that requests them cannot start."""
         if not names:
             return _NOTHING
-        # Those of the tenant come first, so that the owner's own win.
+        # The tenant's come first, so that the owner's override them.
         stored = self._accounts.secrets(execution.tenant, execution.user) if self._accounts is not None else ()
         sealed = {one.name: one for one in stored if one.name in names}
         if absent := sorted(set(names) - sealed.keys()):

@@ -1,4 +1,4 @@
-"""The system users that programs of each user run as, so that they cannot read each other's files and processes."""
+"""The system user of each user's programs, so that they cannot read each other's files and processes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ log = structlog.get_logger(__name__)
 
 
 class SystemUsers:
-    """Assign numbers at the first start of a user's service; they never change, so each is read once.
+    """Assigns numbers at the first start of a user's service; they never change, so each is read once.
 
-    Without accounts, as in simulations, nobody has one.
+    Without accounts, as in simulations, users have none.
     """
 
     def __init__(self, accounts: AccountStore | None = None, first: int = 0, last: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""The published result of a tick, and the questions that other threads ask about it."""
+"""The published result of a tick, and queries on it by other threads."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def _unknown(kind: RunKey) -> float | None:  # noqa: ARG001 - of the kinds about
 
 @value(frozen=True, slots=True)
 class Tick:
-    """What a tick saw and decided, under which policy, and how long the plan took. Other threads read it.
+    """The observations and decisions of a tick, with its policy and the duration of the plan. Other threads read it.
 
     `waited_s`: queue time of each execution that started. `oldest_wait_s`: time since the oldest submission that still
     waits. `outcomes`: executions that ended, by terminal state. `missed`: deadlines that passed, by cause.
-    `transferred`: bytes that attempts moved that have ended, by tenant and direction. `asking`: executions that wait
-    for a decision on a promise; `offered`: tenant and user of those with offers; `unplaced`: promised ones without
-    room, `promised`: all of them, as submitted, so with guaranteed services as elastic ones; `answers_taken`: how many
-    decisions are in it. `read_to`: the newest journal id that it had read. `raced`: users changed executions meanwhile.
-    `unfinished`: there was more than one tick takes. In both cases another tick is due at once. `forecasts`: how
-    earlier forecasts turned out; the loop adds to it. `expected`: the run time in seconds that past runs of any kind
-    show; the snapshot has only those of the kinds that are there.
+    `transferred`: bytes moved by ended attempts, by tenant and direction. `asking`: executions that wait for a decision
+    on a promise; `offered`: tenant and user of those with offers; `unplaced`: promised ones without room, `promised`:
+    all of them, as submitted, so with guaranteed services as elastic ones; `answers_taken`: number of decisions in it.
+    `read_to`: the newest journal id read. `raced`: users changed executions meanwhile. `unfinished`: there was more
+    work than the limits of a tick. In both cases another tick is due at once. `forecasts`: outcomes of earlier
+    forecasts; the loop adds to it. `expected`: the run time in seconds from past runs of any kind; the snapshot has
+    only the kinds of present executions.
     """
 
     snapshot: Snapshot
@@ -70,7 +70,7 @@ class Tick:
         return self.raced or self.unfinished
 
     def at(self, now_s: float) -> Tick:
-        """Return the same as of a later time, so that forecasts count from then on."""
+        """Return the tick moved to a later time, so that forecasts count from then on."""
         return replace(self, snapshot=replace(self.snapshot, now_s=max(now_s, self.snapshot.now_s)))
 
     def explain(self, execution_id: ExecutionId, budget: CpuBudget) -> Explanation | None:
@@ -84,10 +84,10 @@ class Tick:
     def propose(
         self, application: Application, tenant: str, user: str, priority: int, budget: CpuBudget
     ) -> tuple[PlanProposal, Forecast | None, EndForecast]:
-        """Return what would happen to this execution if it were submitted now, with a forecast of its start unless it
-        starts, and one of its end.
+        """Return the plan for this execution if it were submitted now, with a forecast of its start unless it starts,
+        and one of its end.
 
-        Raises OutOfBudget if the queue is too long for a pass within the budget, or if the client has gone.
+        Raises OutOfBudget if the queue is too long for a pass within the budget, or if the client has disconnected.
         """
         now_s = self.snapshot.now_s
         fresh = replace(self.fresh(application, tenant, user), priority=priority)
@@ -114,10 +114,10 @@ class Tick:
         return self.snapshot if expected_s is None else replace(self.snapshot, past_runs={**known, kind: expected_s})
 
     def dry_run(self, policy: Policy, give_up: GiveUp = never) -> tuple[DryRun, DryRun]:
-        """Return what the policy in force and another one would do with the present queue. Raises OutOfBudget."""
+        """Return the effect of the policy in force and of another one on the present queue. Raises OutOfBudget."""
         return dry_run(self.snapshot, self.policy, give_up), dry_run(self.snapshot, policy, give_up)
 
     def run_time(self, execution_id: ExecutionId) -> RunTime | None:
-        """Return the run time on which forecasts of a queued execution are based, and its source."""
+        """Return the run time used for forecasts of a queued execution, and its source."""
         execution = next((e for e in self.snapshot.queued if e.id == execution_id), None)
         return None if execution is None else self.snapshot.estimates(learned_first=True).run_time(execution)

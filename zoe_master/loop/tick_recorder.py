@@ -1,7 +1,7 @@
-"""Record what ticks see outside the journal, so that they can be replayed; and read these records.
+"""Record inputs of ticks outside the journal, for replays; and read these records.
 
-Only changes are recorded, and only by ticks that wrote events or could have decided something. Once a day, and when a
-master begins to lead, the record is complete: a replay may begin there. Counts of containers leave out Zoe's own.
+Only changes are recorded, and only for ticks that wrote events or could have decided. Once a day, and when a master
+begins to lead, the record is complete: a replay may begin there. Counts of containers leave out Zoe's own.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _HANDED_OVER = (ServiceState.STARTING, ServiceState.READY, ServiceState.STOPPING
 
 @value(frozen=True, slots=True)
 class Inputs:
-    """What a tick sees beside the journal: nodes by name, and missing images.
+    """The inputs of a tick beside the journal: nodes by name, and missing images.
 
-    From the object store: the bandwidth that can be guaranteed, and how much of the queue's inputs each node holds;
-    `awaited` are inputs whose places are not known yet. `paths`: the traffic of each node.
+    From the object store: the guaranteeable bandwidth, and how much of the queue's inputs each node holds; `awaited`:
+    inputs with unknown places. `paths`: the traffic of each node.
     """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Inputs:
 
 @value(frozen=True, slots=True)
 class TickInputs:
-    """One tick: its inputs, what it knew of the journal, whether it wrote events, and whether anything waits."""
+    """One tick: its inputs, its journal position, whether it wrote events, and whether executions wait."""
 
     plan_id: str
     at_s: float
@@ -76,7 +76,7 @@ class TickRecorder:
 
 
 def after(inputs: Inputs, record: TickRecord) -> Inputs:
-    """Return what the tick of this record saw, given what the tick of the previous record saw."""
+    """Return the inputs of this record's tick, from those of the previous record's."""
     readable = _readable(record.inputs)
     if record.whole:
         return decode(Inputs, readable)
@@ -93,7 +93,7 @@ def after(inputs: Inputs, record: TickRecord) -> Inputs:
 
 
 def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
-    """Convert to the present form: older records list as places the names of the nodes that hold any part of an
+    """Convert to the present form: older records have as places only the names of the nodes with any part of an
     input.
     """
     locality = inputs.get("locality")
@@ -110,13 +110,13 @@ def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def without_own(nodes: Iterable[Node], executions: Iterable[Execution]) -> Mapping[str, Node]:
-    """Return the nodes by name, as they would be without Zoe's services and without holds of admins."""
+    """Return the nodes by name, without Zoe's services and without admins' holds."""
     own = own_services(executions)
     return {n.name: replace(n, containers=n.containers - own[n.name], holds=()) for n in nodes}
 
 
 def own_services(executions: Iterable[Execution]) -> Counter[str]:
-    """Return per node how many services the back-end was given that have not been seen to end."""
+    """Return per node the number of services handed to the back-end and not observed as ended."""
     return Counter(
         service.node
         for execution in executions
@@ -138,7 +138,7 @@ def _changes(before: Inputs, now: Inputs) -> dict[str, object]:
 
 
 def _reshaped(before: Inputs, now: Inputs) -> bool:
-    """Return whether nodes came, went or changed, apart from the load on them."""
+    """Return whether nodes appeared, disappeared or changed, apart from their load."""
     return before.nodes.keys() != now.nodes.keys() or any(
         (old.total, old.ready, old.labels) != (new.total, new.ready, new.labels)
         for old, new in ((before.nodes[name], new) for name, new in now.nodes.items())

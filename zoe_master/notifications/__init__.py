@@ -1,1 +1,1 @@
-"""Notifications of what happens to executions, by webhook and by mail."""
+"""Notifications about executions, by webhook and by mail."""

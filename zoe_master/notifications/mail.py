@@ -20,7 +20,7 @@ _PERMANENT = range(500, 600)
 
 @dataclass(frozen=True, slots=True)
 class NotificationMail:
-    """The server that takes mail, as `smtp_url` says; mail goes to these domains only."""
+    """The mail server of `smtp_url`; mail goes to these domains only."""
 
     url: str = field(repr=False)
     sender: str
@@ -28,9 +28,9 @@ class NotificationMail:
 
 
 def send(server: NotificationMail, to: str, message_id: str, subject: str, text: str) -> None:
-    """Send one mail to the address of a `mailto:` URL; NotTold if the server did not take it.
+    """Send one mail to the address of a `mailto:` URL; NotTold if the server refused it.
 
-    `message_id` is the same whenever the same mail is sent again, so that mailboxes can drop it.
+    `message_id` is the same whenever the same mail is sent again, so that mailboxes can drop duplicates.
     """
     try:
         address = mail_address(to, server.domains)
@@ -52,7 +52,7 @@ def message(sender: str, address: str, message_id: str, subject: str, text: str)
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = sender, address, subject
     mail["Date"], mail["Message-ID"] = formatdate(), f"<{message_id}@{sender.rpartition('@')[2]}>"
-    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no answers of programs
+    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no automatic replies
     mail.set_content(text)
     return mail
 

@@ -1,4 +1,4 @@
-"""What notifications say, and how webhooks are signed.
+"""The contents of notifications, and the signatures of webhooks.
 
 Webhooks follow Standard Webhooks 1.0 (standardwebhooks.com), so that receivers can check them with its libraries.
 """
@@ -27,13 +27,13 @@ TEST_KIND = "test"
 
 @dataclass(frozen=True, slots=True)
 class NotificationMessage:
-    """A webhook's body, and the id by which its receiver drops what comes twice."""
+    """A webhook's body, and the id with which its receiver drops duplicates."""
 
     id: str
     body: bytes
 
     def headers(self, secret: str, at_s: float) -> dict[str, str]:
-        """Return the headers that sign it. `secret`: base64 after `whsec_`."""
+        """Return the signature headers. `secret`: base64 after `whsec_`."""
         key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
         signed = b".".join((self.id.encode(), str(int(at_s)).encode(), self.body))
         signature = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
@@ -47,10 +47,10 @@ class NotificationMessage:
 
 
 def wanted(target: NotificationTarget, found: Iterable[Notification]) -> list[Notification]:
-    """Return those that the target is to be told: of the kinds that it names, or that the description asks for.
+    """Return the events for the target: those of its kinds, or requested by the description.
 
-    A description asks for its owner. What ran after a failure that did not come was not needed, and nobody is told; of
-    cancelled indices, the end of their array tells.
+    A description requests them for its owner. Executions that were to run after a failure that never came send no
+    notification; cancelled indices are covered by the end of their array.
     """
     asked = target.user is not None
     return [
@@ -66,7 +66,7 @@ def _was_not_needed(one: Notification) -> bool:
 
 
 def webhook(target: NotificationTarget, one: Notification, url: str | None) -> NotificationMessage:
-    """Return the webhook of a notification; `url`: where browsers find the API."""
+    """Return the webhook of a notification; `url`: public URL of the API."""
     if one.counts is not None:
         return _array_webhook(target, one, url)
     data: Mapping[str, object] = {
@@ -114,7 +114,7 @@ def _miss(missed: DeadlineMiss) -> Mapping[str, object]:
 
 
 def refusal_webhook(target: NotificationTarget, one: ScheduleRefusal) -> NotificationMessage:
-    """Return the webhook that tells that a time of a schedule was refused."""
+    """Return the webhook about a refused time of a schedule."""
     data = {
         "schedule": {
             "name": one.schedule,
@@ -140,12 +140,12 @@ def refusal_mail(target: NotificationTarget, told: Sequence[ScheduleRefusal]) ->
 
 
 def webhook_test(target: NotificationTarget, at_s: float) -> NotificationMessage:
-    """Return a webhook that only shows that it arrives."""
+    """Return a webhook that tests delivery."""
     return _message(f"{target.id}_test_{int(at_s * 1000)}", TEST_KIND, at_s, {"target": target.name})
 
 
 def mail(target: NotificationTarget, told: Sequence[Notification], url: str | None) -> tuple[str, str]:
-    """Return subject and text of a mail; with more than one execution it is a list."""
+    """Return subject and text of a mail; for several executions it is a list."""
     lines = [_line(one, url) for one in told[:_LINES_MAX]]
     lines += [f"and {len(told) - _LINES_MAX} more"] if len(told) > _LINES_MAX else []
     if len(told) == 1:
@@ -185,7 +185,7 @@ def _words(kind: NotificationKind) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text of users on one line."""
+    """Return a user's text on one line."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 

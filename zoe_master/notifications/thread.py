@@ -23,7 +23,7 @@ _END_S, _LEFT_S = 2.0, 3.0
 
 
 class NotificationThread:
-    """Runs beside one master until it is closed; the next leader goes on."""
+    """Runs beside one master until it is closed; the next leader continues."""
 
     def __init__(
         self, accounts: AccountStore, senders: NotificationSenders, look_s: float = _LOOK_S, clock: Clock = SYSTEM_CLOCK
@@ -38,7 +38,7 @@ class NotificationThread:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread, or leave it: a mail server that hangs must not keep another master from the lead."""
+        """End the thread, or abandon it: a mail server that hangs must not keep another master from the lead."""
         self._closing.set()
         self._thread.join(_LEFT_S)
 
@@ -62,7 +62,7 @@ class NotificationThread:
             await self._senders.webhooks.close()
 
     async def _end_turns(self) -> None:
-        """Let what is under way be noted, so that little is sent twice; a target that does not answer is left."""
+        """Let pending sends be recorded, so that few are repeated; a target that does not answer is abandoned."""
         if self._told:
             _, late = await asyncio.wait(self._told.values(), timeout=_END_S)
             for task in late:
@@ -71,7 +71,7 @@ class NotificationThread:
     async def _look(self) -> bool:
         """Read on in the journal, begin turns, and return whether there is more to read."""
         more = await asyncio.to_thread(self._accounts.note_news, _ENTRIES_PER_LOOK)
-        # One whose turn ends while these are read may be among them as it was before, and would be told twice.
+        # A target whose turn ends during this read may be in it with its old position, and would get duplicates.
         busy = set(self._told)
         due = await asyncio.to_thread(self._accounts.due_targets, self._clock.now_s(), 2 * _AT_ONCE_MAX)
         for target in due:

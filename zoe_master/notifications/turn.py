@@ -1,4 +1,4 @@
-"""Tell one target what it has not been told yet."""
+"""One turn of a target: send its pending notifications."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from zoe_master.notifications.metrics import NOT_TOLD, STOPPED, TOLD
 from zoe_master.notifications.webhook import NotificationWebhooks, NotTold
 
 _AT_ONCE, _IN_A_MAIL = 100, 1000
-# A burst of ends is a few mails.
+# A burst of ends fits into a few mails.
 _MAIL_PAUSE_S = 60.0
-# So long one target is told without a break; then others have their turn.
+# Maximum duration of one target's turn, in seconds; then others have theirs.
 _TURN_S = 20.0
 # Pauses between tries, random, so that targets behind one server do not return all at once.
 _PAUSE_S, _PAUSE_S_MAX, _DOUBLINGS_MAX, _SPREAD = 5.0, 3600.0, 10, 0.2
@@ -29,8 +29,8 @@ _PAUSE_S, _PAUSE_S_MAX, _DOUBLINGS_MAX, _SPREAD = 5.0, 3600.0, 10, 0.2
 
 @dataclass(frozen=True, slots=True)
 class NotificationSenders:
-    """How targets are told. secret: returns the secret of a target. url: where browsers find the API. retry_s: how long
-    a target is tried that does not answer.
+    """How notifications are sent. secret: returns the secret of a target. url: public URL of the API. retry_s: how long
+    an unresponsive target is retried.
     """
 
     webhooks: NotificationWebhooks
@@ -41,7 +41,7 @@ class NotificationSenders:
 
 
 class TargetTurn:
-    """What is done for one target before others have their turn."""
+    """The work for one target before others have their turn."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class TargetTurn:
         self._failures = target.failures
 
     async def run(self) -> None:
-        """Tell the target the next of its news, in order, and note how far it came; StoreError."""
+        """Send the target its next news, in order, and record its position; StoreError."""
         target = self._target
         try:
             if target.test:
@@ -71,7 +71,7 @@ class TargetTurn:
             await self._failed(error)
 
     async def _refusals(self) -> None:
-        """Tell of times of schedules that were refused. They are few, so they come before the rest."""
+        """Send the refusals of schedules' times. They are few, so they come before other news."""
         target = self._target
         found = await asyncio.to_thread(self._accounts.refusals, target, _AT_ONCE)
         if found and is_mail(target.url):
@@ -103,7 +103,7 @@ class TargetTurn:
         await self._told(found[-1].id if len(found) == most else target.news_id, bool(wanted))
 
     async def _webhooks(self, wanted: Sequence[Notification]) -> bool:
-        """Send them one after another, each noted; False if the turn ended before."""
+        """Send them one after another, recording each; return False if the turn ended before."""
         until_s = self._clock.monotonic_s() + _TURN_S
         for one in wanted:
             await self._post(messages.webhook(self._target, one, self._senders.url))

@@ -1,4 +1,4 @@
-"""Send webhooks: to addresses that are allowed only, without redirects, within a bound of time."""
+"""Send webhooks: to allowed addresses only, without redirects, within a time limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GONE = 410
 
 
 class NotTold(Exception):  # noqa: N818 - the name is the fact
-    """The target did not take a notification; the text says why. `for_good`: it said that it never will."""
+    """The target did not accept a notification; the text says why. `for_good`: it never will."""
 
     def __init__(self, why: str, for_good: bool = False) -> None:
         self.for_good = for_good
@@ -35,10 +35,10 @@ class NotTold(Exception):  # noqa: N818 - the name is the fact
 
 
 class NotificationWebhooks:
-    """Send webhooks. `inside`: networks of the site that they may reach.
+    """Sends webhooks. `inside`: networks of the site that they may reach.
 
-    A name is resolved once, each of its addresses is checked, and the connection is made to one of these: a name that
-    changes its address meanwhile leads nowhere else. Nothing of an answer is read but its status.
+    A name is resolved once, each of its addresses is checked, and the connection uses one of these: a name that changes
+    its address meanwhile has no effect. Only the status of a response is read.
     """
 
     def __init__(self, inside: Sequence[Network], timeout_s: float = TIMEOUT_S) -> None:
@@ -85,7 +85,7 @@ class NotificationWebhooks:
         return response.status_code
 
     async def _address(self, target: TargetAddress) -> Address:
-        """Return the first address of a host, after a check of all of them."""
+        """Return the first address of a host, after checking all of them."""
         loop = asyncio.get_running_loop()
         try:
             found = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
@@ -98,7 +98,7 @@ class NotificationWebhooks:
             for address in addresses:
                 check_address(address, self._inside)
         except TargetRefused:
-            # Not which address: that is for the site's own name server to tell.
+            # The message hides the address: it is an internal fact of the site.
             raise NotTold(f"{target.host} leads to an address that is not public; an admin can allow its network"
                           " (webhook_networks)") from None  # fmt: skip
         return addresses[0]

@@ -1,4 +1,4 @@
-"""Questions that only the master can answer: reasons, output, usage, status. Read-only; called from other threads."""
+"""Requests that only the master can answer: reasons, output, usage, status. Read-only; called from other threads."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ from zoe_master.waker import TickWaker
 
 DRY_RUN_SHOWN_MAX = 100
 LOG_BYTES_MAX = 1 << 20
-# Runs the scheduler: two threads share a core with the loop. Waits for engines and disks: costs no CPU time meanwhile.
+# Requests that run the scheduler: two threads share a core with the loop. Requests that wait for engines and disks:
+# they cost no CPU time meanwhile.
 SCHEDULER = Lane("scheduler", 2, "plan_busy")
 OUTPUT = Lane("output", 8, "logs_busy")
 FILES = Lane("files", 8, "files_busy")
 TERMINALS = Lane("terminals", 6, "terminals_busy")
-# What runs at once, or waits for its turn: of all users, and of each. One user alone never has all threads of a lane,
-# but the scheduler's, whose questions have a budget of CPU time. All that wait for output are fewer than the threads by
-# which an API process answers.
+# Maximum running and waiting requests: of all users, and of each. One user alone never has all threads of a lane,
+# except the scheduler's, whose requests have a budget of CPU time. All that wait for output are fewer than the
+# answering threads of an API process.
 _PLANS_MAX, _PLANS_OF_ASKER_MAX = 2, 1
 _LOOKS_MAX, _LOOKS_OF_ASKER_MAX = 16, 4
 _READS_MAX, _READS_OF_ASKER_MAX = 24, 4
@@ -111,7 +112,7 @@ class _AboutTerminal(BaseModel):
 
 
 class RpcHandlers:
-    """One method per kind of question; each takes and gives the JSON of an envelope's body."""
+    """One method per kind of request; each takes and returns the JSON of an envelope's body."""
 
     def __init__(
         self,
@@ -136,7 +137,7 @@ class RpcHandlers:
         self._system_users = system_users or SystemUsers()
 
     def handlers(self) -> Mapping[str, Handler]:
-        """Return the questions that are answered at once, from memory, by kind."""
+        """Return the requests answered at once, from memory, by kind."""
         return {
             "hint": self.hint,
             "status": self.status,
@@ -148,7 +149,7 @@ class RpcHandlers:
         }
 
     def slow(self) -> Mapping[str, Slow]:
-        """Return the questions that take CPU time, or wait for others than the master, by kind; each in its lane."""
+        """Return the requests that take CPU time, or wait for other programs, by kind; each in its lane."""
         return {
             "explain": Slow(self.explain, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
             "eta": Slow(self.eta, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
@@ -167,7 +168,7 @@ class RpcHandlers:
         return {}
 
     def status(self, _body: dict[str, Any]) -> dict[str, Any]:
-        """Return the leader, and what the last tick saw."""
+        """Return the leader, and the facts of the last tick."""
         tick = self._master.latest
         if tick is None:
             return {"leader": self._name, "epoch": self._epoch, "ticked_at_s": None}
@@ -183,7 +184,7 @@ class RpcHandlers:
         }
 
     def position(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the journal id up to which the last tick had read; if it is before the wanted one, tick again soon."""
+        """Return the journal id that the last tick had read; if it is before the wanted one, tick again soon."""
         question, tick = _read(_AboutPosition, body), self._master.latest
         reached = tick.read_to if tick is not None else 0
         if reached < question.wanted:
@@ -191,7 +192,7 @@ class RpcHandlers:
         return {"reached": reached}
 
     def plugins(self, _body: dict[str, Any]) -> dict[str, Any]:
-        """Return the plugins that are installed for this master, and why it cannot use one."""
+        """Return the plugins installed for this master, with their problems."""
         return {"found": [{"kind": p.kind, "name": p.name, "problem": p.problem} for p in self._plugins.found]}
 
     def explain(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
@@ -222,7 +223,7 @@ class RpcHandlers:
         }
 
     def plan(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
-        """Return what would happen to an application if it were submitted now; nothing is stored."""
+        """Return the plan for an application submitted now; nothing is stored."""
         question = _read(_AboutPlan, body)
         budget, application = CpuBudget(left), decode(Application, question.application)
         with _in_time():
@@ -240,7 +241,7 @@ class RpcHandlers:
     def _promise(
         self, tick: Tick, question: _AboutPlan, application: Application, budget: CpuBudget
     ) -> dict[str, Any] | None:
-        """Return what would be promised; None if no promise is asked for."""
+        """Return the promise that would be made; None if none is requested."""
         if question.deadline_s is None or application.promise is None or self._decisions is None:
             return None
         wanted = tick.fresh(application, question.tenant, question.user, question.deadline_s)
@@ -249,7 +250,7 @@ class RpcHandlers:
         return {"terms": encode(found.terms), "offers": encode(found.offers)}
 
     def plan_together(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
-        """Return what would be promised to executions that ask for a promise together; nothing is stored."""
+        """Return the common promise for executions submitted now; nothing is stored."""
         members, budget = planned_together(_read(AboutPromises, body)), CpuBudget(left)
         if self._decisions is None:
             raise Refusal("not_yet", "this master decides no promises")
@@ -258,7 +259,7 @@ class RpcHandlers:
         return {"answers": [{"terms": encode(one.terms), "offers": encode(one.offers)} for one in found]}
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
-        """Return what another policy would do with the present queue."""
+        """Return the effect of another policy on the present queue."""
         policy, budget = decode(Policy, _read(_AboutPolicy, body).policy), CpuBudget(left)
         with _in_time():
             present, wanted = self._tick().dry_run(policy, budget.spent(2 * PASS_S))  # a pass for each policy
@@ -274,7 +275,7 @@ class RpcHandlers:
         return {**asdict(chunk), "data": base64.b64encode(chunk.data).decode()}
 
     def files(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - a Slow's signature
-        """Return where a program serves a user's files."""
+        """Return the endpoint of a program that serves a user's files."""
         question = _read(_AboutFiles, body)
         try:
             system_user = self._system_users.of(question.tenant, question.user)
@@ -283,7 +284,7 @@ class RpcHandlers:
             raise Refusal("files_unavailable", str(error)) from None
 
     def move_workspace(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - as above
-        """Give a user's workspace to another user, and return how far that is."""
+        """Give a user's workspace to another user, and return the state of the move."""
         question = _read(_AboutMove, body)
         tenant, numbers = question.tenant, self._system_users
         move = WorkspaceMove(
@@ -292,7 +293,7 @@ class RpcHandlers:
         return dict(encode(self._backend.move_workspace(move)))
 
     def terminal(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - as all slow ones
-        """Return where a command that now runs in a service waits for the API."""
+        """Start a command in a service, and return the endpoint for the API."""
         question = _read(_AboutTerminal, body)
         request = TerminalRequest(tuple(question.command), question.tty, question.rows, question.columns, question.term)
         try:
@@ -305,7 +306,7 @@ class RpcHandlers:
         return {"usage": [asdict(used) for used in self._backend.usage()]}
 
     def storage(self, _body: dict[str, Any]) -> dict[str, Any]:
-        """Return how the object store's bandwidth is shared, as of the last poll."""
+        """Return the object store's bandwidth by tenant and execution, as of the last poll."""
         if self._storage is None:
             return {"configured": False}
         report = self._storage()
@@ -334,7 +335,7 @@ class RpcHandlers:
         }
 
     def _of_executions(self, report: BandwidthReport) -> list[dict[str, Any]]:
-        """Return what executions are granted and move, of those that have not ended since the poll."""
+        """Return grants and transfers of executions, without those that ended since the poll."""
         known = ((one, self._master.execution(one)) for one in sorted(report.executions))
         return [
             {
@@ -369,7 +370,7 @@ class RpcHandlers:
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    """Raise Refusal if one pass over the queue takes more than the budget, or no client waits for it any more."""
+    """Raise Refusal if one pass over the queue exceeds the budget, or the client has disconnected."""
     try:
         yield
     except OutOfBudget:

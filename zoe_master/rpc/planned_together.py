@@ -1,4 +1,4 @@
-"""Executions that are to be promised together, as the API asks about them."""
+"""Executions with a common promise, as the API sends them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEMBERS_MAX = 500
 
 
 class PromisedMember(BaseModel):
-    """One of them. application: its place among the applications; after: executions among them that it runs after."""
+    """A member of the group. application: its index in the applications; after: its dependencies among the members."""
 
     model_config = ConfigDict(extra="forbid")
     id: str
@@ -29,7 +29,7 @@ class PromisedMember(BaseModel):
 
 
 class AboutPromises(BaseModel):
-    """A question. Indices of an array share an application, so each is sent once."""
+    """A request of the API. Indices of an array share an application, so each is sent once."""
 
     model_config = ConfigDict(extra="forbid")
     tenant: str

@@ -14,7 +14,7 @@ from zoe_lib.messaging.server import Handler, Server, Slow
 
 log = structlog.get_logger(__name__)
 
-# A master that is paused keeps the address for a while, so this is no reason to end.
+# A paused master keeps the address for a while, so this is no reason to end.
 _HINT = "if another program has this address, end it, or change master_endpoint (ZOE_MASTER_ENDPOINT)"
 _RETRY_S = 1.0
 
@@ -22,7 +22,8 @@ _RETRY_S = 1.0
 class RpcServer:
     """A server that is opened as soon as its endpoint is free.
 
-    A paused master of before may still hold it: applications must not wait for that, only questions do."""
+    A paused earlier master may still hold it: applications must not wait for that, only requests do.
+    """
 
     def __init__(
         self,
@@ -49,7 +50,7 @@ class RpcServer:
             self._server.close()
 
     def ensure(self) -> None:
-        """Open the server when it is not open and was not just tried."""
+        """Open the server if it is not open and was not just tried."""
         if self._server is not None or self._clock.monotonic_s() < self._tried_at_s + _RETRY_S:
             return
         self._tried_at_s = self._clock.monotonic_s()

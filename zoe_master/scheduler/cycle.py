@@ -1,7 +1,7 @@
 """One pass of the scheduler: a snapshot and a policy in, a plan out. Pure: the same input gives the same plan.
 
-Every execution is looked at once and every placement shrinks the ledger or ends a loop, so a pass takes
-O(queue x nodes + placements) and ends.
+Every execution is examined once and every placement shrinks the ledger or ends a loop, so a pass takes O(queue x nodes
++ placements) and ends.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from zoe_master.scheduler.queue_pass import QueuePass
 
 def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Plan:
     """Decide which executions start, which elastic services they get, and why the others wait; OutOfBudget."""
-    # 1. Account for what runs.
+    # 1. Account for running services.
     present, holdings = Pass.of(snapshot, policy), TenantReservations(snapshot.active, policy)
     placer = ServicePlacer(booked_ledger(snapshot, policy), policy, present.span, give_up)
-    # 2. Order what waits, and what runs: earlier executions get elastic services first and give them back last. Rigid
-    # ones do neither, and of them only those matter whose room comes free.
+    # 2. Order queued and running executions: earlier ones get elastic services first and give them back last. Rigid
+    # ones do neither, and only those whose room becomes free matter.
     ordered = due_first(queue_sequence(present), snapshot.bookings, snapshot.now_s)
     placer.go_on()
     leaving = ExecutionState.STOPPING
@@ -43,8 +43,7 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     replaced = replace_missing(snapshot.active, placer, reclaim)
     walk.walk(ordered)
     starts = walk.starts
-    # 4. What no core can use goes to elastic services in policy order, or in turns of tenants; a core takes it back
-    # when needed.
+    # 4. The rest goes to elastic services in policy order, or in turns of tenants; a core takes it back when needed.
     candidates: Sequence[Execution] = [e for e in running if e.state is not leaving]
     started = [e for e, _ in walk.started if e.application.malleable]
     if started:
@@ -52,8 +51,8 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     placements_left = policy.placements_per_tick_max - sum(map(len, starts.values()))
     if any(e.promise is not None and e.promise.notice is not None for e in candidates):
         candidates = sorted(candidates, key=_promise_kept)  # more services may still save a promise
-    # Elastic services that no core can take back must leave the room that backfill has promised to the first that
-    # waits.
+    # Elastic services that no core can take back must leave the room that backfill has reserved for the first waiting
+    # execution.
     growth = walk.growth() if policy.preemption == "none" else None
     turns = turns_of_tenants(candidates, holdings, snapshot, policy)
     giving = ElasticGiving(placer, holdings, snapshot.now_s, growth, gives_way=policy.preemption == "elastic")
@@ -69,5 +68,5 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
 
 
 def _promise_kept(execution: Execution) -> bool:
-    """Return False for those whose promise is at risk, which are first then."""
+    """Return False for executions with a promise at risk, which come first."""
     return execution.promise is None or execution.promise.notice is None

@@ -1,4 +1,4 @@
-"""The walk through the queue: which executions start, which get room made, which may pass, and why the others wait."""
+"""The walk through the queue: which executions start, get reserved room, or may pass, and why the others wait."""
 
 from __future__ import annotations
 
@@ -52,21 +52,21 @@ _BOOKED = Reason(
     "The room for it is kept for promised executions that begin before it is expected to end.",
     hint="with a shorter run time or time limit it may start earlier",
 )
-# Executions that are asked in one pass whether only bookings are in their way.
+# Maximum executions checked per pass for room without bookings.
 _BOOKED_MAX = 200
 
-# An execution that waits for one of these blocks no other, nor do equal ones in the same pass: no end of others would
-# help.
+# An execution that waits for one of these reasons blocks no other, nor do equal ones in the same pass: no other end
+# would help.
 _LASTING = (ReasonCode.NEVER_FITS, ReasonCode.NODES_AWAY, ReasonCode.FOREIGN_USE)
 
-# Why a core found no room.
+# Why a core does not fit.
 Refuse = Callable[[Execution, Request, ServicePlacer], Reason]
 
 
 class QueuePass:
-    """One walk. `starts` and `reasons` together hold every execution of the queue once it is over.
+    """One walk. `starts` and `reasons` together contain every execution of the queue at the end.
 
-    `started` has those that start with their places, in the sequence in which they were admitted.
+    `started`: starting executions with their places, in the sequence of their admission.
     """
 
     def __init__(
@@ -101,10 +101,10 @@ class QueuePass:
         self._booked = placer.ledger.booked
         self._booked_limits = BookedLimits(snapshot, policy, present.estimates)
         self._asked_of_bookings = 0
-        self._lasting: dict[Hashable, Reason] = {}  # by what equal cores have in common
+        self._lasting: dict[Hashable, Reason] = {}  # by the common properties of equal cores
 
     def walk(self, ordered: Sequence[Execution]) -> None:
-        """Admit in order until one finds no room; then let executions pass that the policy allows."""
+        """Admit in order until one does not fit; then let executions pass that the policy allows."""
         end = self._policy.queue_scan_max
         for execution in ordered[end:]:
             self.reasons.own[execution.id] = _NOT_SCANNED
@@ -118,12 +118,12 @@ class QueuePass:
             self._booked.set_apart(None)
 
     def _set_own_apart(self, execution: Execution) -> None:
-        """What is booked for an execution itself is not in its way."""
+        """Ignore an execution's own booking for its placement."""
         if self._booked is not None:
             self._booked.set_apart(execution.id if execution.promise is not None else None)
 
     def _admit(self, execution: Execution) -> bool:
-        """Start it or set the reason; False if it ends the walk."""
+        """Start it or set the reason; return False if it ends the walk."""
         reason = self._kept_back(execution) or self._known_to_last(execution)
         if reason is None:
             self._set_own_apart(execution)
@@ -143,7 +143,7 @@ class QueuePass:
         return not holds_up_others(reason)
 
     def _only_booked(self, execution: Execution) -> bool:
-        """Return whether there would be room for it without bookings; then it holds up no other."""
+        """Return whether it would fit without bookings; then it blocks no other."""
         if self._booked is None or self._asked_of_bookings >= _BOOKED_MAX:
             return False
         self._asked_of_bookings += 1
@@ -166,7 +166,7 @@ class QueuePass:
     def _backfill(
         self, blocked: Execution, rest: Sequence[Execution], key: Callable[[Execution], float] | None = None
     ) -> None:
-        # Most of a long queue needs more cores than can be had, and there will be less for those later in turn.
+        # Most of a long queue needs more cores than available, and later ones find even fewer.
         widest = self._reclaim.rooms()[-1]
         there = widest.ledger.free_cores_in_all
         room = Capacities(widest.ledger).may_have_room
@@ -184,7 +184,7 @@ class QueuePass:
                 self._try_to_pass(execution, reservation)
 
     def _reserve(self, blocked: Execution) -> Reservation:
-        """Return the reservation of the first that waits, made once in a pass."""
+        """Return the reservation of the first waiting execution, made once in a pass."""
         if self._reservation is None:
             widest, estimates = self._reclaim.rooms()[-1], self._estimates
             self._reservation = Reservation(blocked, widest, self._releases(), estimates, self._snapshot.now_s)
@@ -201,10 +201,10 @@ class QueuePass:
         return ElasticGrowth(promised, self._lines, self._span)
 
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
-        """Return places on what is free, or else where elastic services give way.
+        """Return places on free resources, or else where elastic services give way.
 
-        The latter also if the free places would delay the blocked execution. The places chosen as if elastic services
-        were absent stay the same while these come and go, so a core is not refused what was taken back for it.
+        The latter also if the free places would delay the blocked execution. Places chosen as if elastic services were
+        absent do not depend on them, so a core gets the room taken back for it.
         """
         self._set_own_apart(execution)
         giving = self._giving(execution)
@@ -236,15 +236,14 @@ class QueuePass:
                 self._keep_room(execution)
 
     def _reserve_all(self, blocked: Execution) -> CapacityProfile:
-        """Return the reservations of all, of which that of the first that waits is made at once; one profile
-        in a pass."""
+        """Return the reservations of all, of which the first is made at once; one profile in a pass."""
         if self._profile is None:
             self._profile = CapacityProfile(self._reclaim.rooms(), self._releases(), self._snapshot.now_s)
             self._profile.reserve(blocked, self._estimates.guess_s(blocked))
         return self._profile
 
     def _releases(self) -> Iterator[Release]:
-        """What stays, and what this walk has given places to, with the times at which it is expected to end."""
+        """Return lasting resources, and places given by this walk, with their expected ends."""
         now_s, ledger, estimates = self._snapshot.now_s, self._placer.ledger, self._estimates
         for execution in self._snapshot.active:
             yield estimates.release_s(execution, now_s), self._reclaim.staying(execution)
@@ -253,7 +252,8 @@ class QueuePass:
 
     def _may_be_kept_back(self, rest: Sequence[Execution]) -> Iterable[Execution]:
         """Return executions for which a check could find a reason; a long queue of plain executions is not checked one
-        by one."""
+        by one.
+        """
         if self._holdings.limited or self._placed >= self._policy.placements_per_tick_max:
             return rest
         apart = kept_apart(self._snapshot.queued)
@@ -262,7 +262,7 @@ class QueuePass:
         return [execution for execution in rest if execution.id in apart] if apart else ()
 
     def _is_kept_back(self, execution: Execution) -> bool:
-        """Return whether an execution may not start now, also counting what others got in this pass; if so, set the
+        """Return whether an execution may not start now, counting placements of this pass, too; if so, set the
         reason.
         """
         reason = self._kept_back(execution)
@@ -271,7 +271,7 @@ class QueuePass:
         return reason is not None
 
     def _kept_back(self, execution: Execution) -> Reason | None:
-        """Return why an execution may not start now, whatever is free."""
+        """Return why an execution may not start now, even with free resources."""
         if execution.id in self._snapshot.held:
             return self._snapshot.held[execution.id]
         if backs_off(execution, self._snapshot.now_s, self._policy):
@@ -290,7 +290,7 @@ class QueuePass:
         return execution.tenant, self._placer.span(execution), wanted
 
     def _limit_refusal(self, execution: Execution) -> Reason | None:
-        """Return the limit that forbids it even after everything that can leave or be stopped has gone."""
+        """Return the limit that forbids it even after all leaving and stoppable services have gone."""
         if not self._holdings.limited:
             return None
         for holder, excess in self._holdings.excess(execution).items():
@@ -306,11 +306,11 @@ class QueuePass:
         return not requests or lasting_refusal(execution, requests[0], self._placer) is None
 
     def _giving(self, execution: Execution) -> Sequence[Elastic]:
-        """Return the elastic services of its tenant or user that must stop before their limits allow it."""
+        """Return the elastic services of its tenant or user to stop before their limits allow it."""
         return self._reclaim.givers(self._holdings.excess(execution))
 
     def _give(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
-        """Start it on these places, which are off the ledger, or keep them until limits allow it."""
+        """Start it on these places, already subtracted from the ledger, or reserve them until limits allow it."""
         if self._holdings.excess(execution):
             self._undo(execution, placements)
             self._reclaim.keep(execution, placements, self._giving(execution))
@@ -338,7 +338,7 @@ class QueuePass:
         self._count(execution)
 
     def _keep_room(self, execution: Execution) -> None:
-        """Keep its place, and start it once that is free, or at once if it is."""
+        """Reserve its place, and start it once that is free, or at once if it is."""
         if not self._holdings.excess(execution):
             placements = self._reclaim.take_if_free(execution)
             if placements is not None:
@@ -349,7 +349,7 @@ class QueuePass:
         self._count(execution)
 
     def _count(self, execution: Execution) -> None:
-        """Count what an execution gets for its tenant, its user and the object store, now or soon."""
+        """Count its present or reserved resources for its tenant, its user and the object store."""
         self._holdings.take(execution, execution.application.core_resources())
         self._guarantees.take(execution)
         if self._booked is not None:

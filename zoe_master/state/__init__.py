@@ -1,1 +1,1 @@
-"""What the leader keeps in memory between ticks."""
+"""State of the leader between ticks."""

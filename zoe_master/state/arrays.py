@@ -1,4 +1,4 @@
-"""The arrays that have not ended, kept in memory: which indices wait, and which executions were made for others."""
+"""The active arrays in memory: waiting indices, and the executions of others."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from zoe_lib.store.values import ArrayQuery
 from zoe_master.state.conditional import ConditionalExecutions
 
 WINDOW_MAX, WINDOW_MIN, WINDOW_SUM = 100, 2, 500
-"""Executions that wait in the queue at most, of an array and of all: what starts is replaced at the next tick, and a
-pass of the scheduler examines few. Each array has some, so that the order of the queue applies to all.
+"""Maximum executions in the queue, of an array and of all: started ones are replaced at the next tick, and a pass of
+the scheduler examines few. Each array has some, so that the order of the queue applies to all.
 """
 MADE_MAX = 500
-"""Executions that a tick makes at most; the next one goes on."""
+"""Maximum executions made per tick; the next one continues."""
 _STARVED_S = 1.0
-"""How long an array waits that limits let no more executions make of."""
-# An index whose partners all wait is passed over; after so many of them the next look goes on.
+"""Pause of an array after limits stop further executions."""
+# An index whose partners all wait is skipped; after this many of them the next look continues.
 _PASSED_MAX = 2000
 _PAGE = 500
 _FAILED = CODES[INDEX_STATES[3]]
 
 
 class KeptArray:
-    """An array, the states of its indices, and the executions that were made for those that are active."""
+    """An array, the states of its indices, and the executions of active indices."""
 
     def __init__(self, array: Array, states: bytes) -> None:
         self.array = array
         self.states = bytearray(states)
         self.made: dict[int, ExecutionId] = {}
         self.waiting: set[ExecutionId] = set()
-        """Those of the executions that wait."""
+        """Ids of waiting executions."""
 
     def wanted(self, window: int) -> int:
-        """Return how many executions may be made now, if so many may wait: all of them at once, if they are to be
-        promised together.
+        """Return how many executions may be made now, with this maximum of waiting ones: all of them at once for a
+        common promise.
         """
         if asks_as_whole(self.array):
             return self.states.count(WAITING)
@@ -60,7 +60,7 @@ class KeptArray:
         return room if at_once is None else min(room, at_once - len(self.made))
 
     def put(self, execution: Execution, position: int) -> None:
-        """Note what became of an execution that was made for an index."""
+        """Record the state of an index's execution."""
         if execution.terminal:
             self.waiting.discard(execution.id)
             # An index that runs again has another execution, and the older one has ended long ago.
@@ -80,7 +80,7 @@ _STATE_NUMBERS = {ExecutionState(state.value): number for number, state in enume
 
 
 class ArraysKept:
-    """The arrays of which an index has not ended. A tick costs as much as has changed, however many indices wait."""
+    """The active arrays. The cost of a tick depends on changes, not on the number of waiting indices."""
 
     def __init__(self, store: ExecutionStore) -> None:
         self._store = store
@@ -106,11 +106,11 @@ class ArraysKept:
         return len(self._kept)
 
     def heard(self, array_id: ArrayId) -> None:
-        """Note that another process has changed an array."""
+        """Record that another process has changed an array."""
         self._stale[array_id] = None
 
     def moved(self, execution: Execution) -> None:
-        """Note what became of an execution; do nothing for those of no array that is kept."""
+        """Record the state of an execution; no effect if it belongs to no known array."""
         member = member_of(execution.id)
         kept = None if member is None else self._kept.get(member.array_id)
         if member is None or kept is None:
@@ -120,14 +120,14 @@ class ArraysKept:
             kept.put(execution, position)
             self._touch(kept.array.id)
             if not kept.made and WAITING not in kept.states:
-                self._stale[kept.array.id] = None  # it has ended, and the next tick tells those that wait for it
+                self._stale[kept.array.id] = None  # it has ended, and the next tick notifies its dependents
 
     def _touch(self, array_id: ArrayId) -> None:
         self._changed[array_id] = None
         self._changed.update(self._partners.get(array_id, {}))
 
     def read(self, executions: Mapping[ExecutionId, Execution]) -> list[Array]:
-        """Read the arrays again that have changed; return those that have ended. `executions`: all active ones."""
+        """Read changed arrays again; return the ended ones. `executions`: all active ones."""
         stale, self._stale = list(self._stale), {}
         ended = []
         for array_id in stale:
@@ -205,7 +205,7 @@ class ArraysKept:
         return taken
 
     def starve(self, array_id: ArrayId, now_s: float) -> None:
-        """Look at an array again in a moment, since limits of its tenant or user keep indices from running."""
+        """Examine an array again in a moment, since limits of its tenant or user keep indices from running."""
         self._starved[array_id] = None
         self._starved_until_s = now_s + _STARVED_S
 
@@ -214,18 +214,20 @@ class ArraysKept:
         self._changed[array_id] = None
 
     def due_s(self, now_s: float) -> float | None:
-        """Return when time alone lets more executions be made, in seconds since the epoch; None if it does not."""
+        """Return the next time at which more executions may be made, in seconds since the epoch; None without one."""
         deadline_s = min(self._deadlines.values(), default=None)
         times = (self._starved_until_s if self._starved else None, self.conditional.next_time_s(now_s), deadline_s)
         return min((at_s for at_s in times if at_s is not None), default=None)
 
     @property
     def unfinished(self) -> bool:
-        """Return whether arrays are left to examine now."""
+        """Return whether arrays remain to be examined now."""
         return bool(self._changed or self._stale or self.conditional.unfinished)
 
     def next_positions(self, kept: KeptArray, limit: int) -> Iterator[tuple[int, tuple[Dependency, ...]]]:
-        """Yield positions of indices that may run now, with what their executions run after, the lowest index first."""
+        """Yield positions of indices that may run now, with the dependencies of their executions, the lowest index
+        first.
+        """
         partners = [self._partner(other) for other in kept.array.corr]
         position, found, passed = -1, 0, 0
         while found < limit and passed < _PASSED_MAX:
@@ -248,7 +250,7 @@ class ArraysKept:
             return array_id, kept.states
         try:
             return array_id, self._store.array_with_states(array_id)[1]
-        except NotFound:  # it was removed with all that was known of it
+        except NotFound:  # it was removed with all its records
             return array_id, b""
 
     def _made_id(self, array_id: ArrayId, position: int, index: int) -> ExecutionId:

@@ -1,4 +1,4 @@
-"""Submitted executions that conditions keep from the queue, indexed by what they wait for."""
+"""Submitted executions that conditions keep out of the queue, indexed by condition."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from zoe_lib.domain.executions.execution import Execution, ExecutionId, Executio
 from zoe_lib.domain.executions.guaranteed import awaits_promise
 from zoe_lib.domain.values.conditions import Conditions, Dependency
 
-# At least this many entries of executions that no longer wait for a time are collected before they go together.
+# Outdated entries of times are removed together, once there are at least this many.
 _GONE_MAX = 1000
 
 
 def is_conditional(execution: Execution) -> bool:
-    """Return whether conditions may keep it from the queue."""
+    """Return whether conditions may keep it out of the queue."""
     conditions = execution.conditions
     if execution.state is not ExecutionState.SUBMITTED:
         return False
@@ -24,7 +24,7 @@ def is_conditional(execution: Execution) -> bool:
 
 
 def may_be_late(execution: Execution) -> bool:
-    """Return whether it is in the queue, and must or should have ended by a time."""
+    """Return whether it is in the queue, and has a latest end or a deadline that it has not missed."""
     if execution.state is not ExecutionState.QUEUED:
         return False
     return execution.conditions.end_by_s is not None or (execution.deadline_s is not None and execution.missed is None)
@@ -40,12 +40,12 @@ class _Conditional(Protocol):
 
     @property
     def conditions(self) -> Conditions:
-        """Return what keeps it from the queue."""
+        """Return the conditions that keep it out of the queue."""
         ...
 
     @property
     def times_s(self) -> tuple[float, ...]:
-        """Return the times at which something may follow."""
+        """Return the times at which it must be examined."""
         ...
 
 
@@ -54,7 +54,7 @@ def _in_queue(one: _Conditional) -> bool:
 
 
 def _awaited(one: _Conditional) -> Iterable[Dependency]:
-    """In the queue, it waits for no others: one of several may have been enough."""
+    """Return the dependencies that it waits for; none in the queue, as one of several may have been enough."""
     return () if _in_queue(one) else one.conditions.awaited
 
 
@@ -62,9 +62,10 @@ T = TypeVar("T", bound=_Conditional)
 
 
 class ConditionalExecutions(Generic[T]):
-    """Executions, or arrays, under conditions, and executions in the queue that must or should have ended by a time.
+    """Executions, or arrays, under conditions, and executions in the queue with a time by which they must or should
+    have ended.
 
-    A tick costs as much as has changed, however many there are.
+    The cost of a tick depends on changes, not on their number.
     """
 
     def __init__(self) -> None:
@@ -94,7 +95,7 @@ class ConditionalExecutions(Generic[T]):
             self._times = sorted(_times_of(self._all.values()))
 
     def remove(self, execution_id: ExecutionId) -> None:
-        """Remove an execution that no longer waits for anything; do nothing if it is unknown."""
+        """Remove an execution without further conditions; no effect if it is unknown."""
         execution = self._all.pop(execution_id, None)
         if execution is None:
             return
@@ -112,22 +113,22 @@ class ConditionalExecutions(Generic[T]):
         self._ended.pop(on, None)
 
     def ended(self, execution_id: ExecutionId, state: ExecutionState | None) -> None:
-        """Note that an execution has ended, in that state, or is not known any more (None)."""
+        """Record that an execution has ended, in that state, or is no longer known (None)."""
         if execution_id in self._dependents:
             self._ended[execution_id] = state
             self._unknown.pop(execution_id, None)
 
     def take_unknown(self, limit: int) -> Collection[ExecutionId]:
-        """Return executions that others wait for and whose state nobody has looked up since."""
+        """Return dependencies of unknown state that have not been looked up since."""
         some = list(islice(self._unknown, limit))
         for on in some:
             del self._unknown[on]
         return some
 
     def take_changed(self, now_s: float, limit: int) -> list[tuple[T, Mapping[ExecutionId, ExecutionState | None]]]:
-        """Return executions to examine, each with those that have ended of what it waits for.
+        """Return executions to examine, each with its ended dependencies.
 
-        That is: which were changed, whose time has come, or of whose dependencies some have ended.
+        They were changed, their time has come, or a dependency has ended.
         """
         while self._times and self._times[0][0] <= now_s and len(self._changed) < limit:
             at_s, execution_id = heappop(self._times)
@@ -151,7 +152,7 @@ class ConditionalExecutions(Generic[T]):
 
     @property
     def unfinished(self) -> bool:
-        """Return whether some are left to examine now."""
+        """Return whether executions remain to be examined now."""
         return bool(self._changed or self._unknown or self._ended)
 
     def next_time_s(self, now_s: float) -> float | None:

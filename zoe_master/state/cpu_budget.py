@@ -1,4 +1,4 @@
-"""The CPU time that answering a question may take."""
+"""Limits on the CPU time of an answer."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 from zoe_master.scheduler.placement.budget import GiveUp, never
 
-# Each counts from the beginning of the question: until a pass over the queue is over, the search for a smaller
-# application that would start, and the forecast.
+# Each counts from the beginning of the request: until the end of a pass over the queue, of the search for a smaller
+# application that would start, and of the forecast.
 PASS_S = 1.0
 SEARCH_S = 0.5
 FORECAST_S = 0.8
-# For the decisions that are made together.
+# For decisions made together.
 PROMISES_S = 3.0
 
 
 class CpuBudget:
-    """Count the CPU time of the calling thread from now on; `left` returns whether the client has gone."""
+    """Counts the CPU time of the calling thread from now on; `left` returns whether the client has disconnected."""
 
     def __init__(self, left: GiveUp = never, cpu_s: Callable[[], float] = time.thread_time) -> None:
         self.left = left
@@ -25,5 +25,5 @@ class CpuBudget:
         self._began_s = cpu_s()
 
     def spent(self, seconds: float) -> GiveUp:
-        """Return a function that tells whether this many seconds are used up or the client has gone."""
+        """Return a function that returns whether this many seconds are used up or the client has disconnected."""
         return lambda: self._cpu_s() >= self._began_s + seconds or self.left()

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class CrashPoint(StrEnum):
-    """A point between two effects; a master that dies there must leave nothing wrong behind."""
+    """A point between two effects; a master that dies there must leave a consistent state."""
 
     QUEUED = "queued"
     PLANNED = "planned"
@@ -40,10 +40,10 @@ def never_crash(_point: CrashPoint) -> None:
 
 
 def crash_point_of(environment: Mapping[str, str]) -> Hit:
-    """Return what the master does at each crash point.
+    """Return the action of the master at each crash point.
 
     For tests: the process sends itself ZOE_CRASH_SIGNAL (SIGKILL; SIGSTOP is a pause) at the point named by
-    ZOE_CRASH_AT. Without it nothing happens at any of them.
+    ZOE_CRASH_AT. By default it does nothing.
     """
     if "ZOE_CRASH_AT" not in environment:
         return never_crash

@@ -1,4 +1,4 @@
-"""Forecast when executions start and end, and learn from how forecasts turned out."""
+"""Forecast when executions start and end, and learn from the outcomes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNKNOWN_S = 100 * 365 * 86_400.0
 
 @dataclass(slots=True)
 class ForecastRecord:
-    """How forecasts of waits and of run times have turned out."""
+    """Outcomes of forecasts of waits and of run times."""
 
     waits: ForecastCalibration = field(default_factory=ForecastCalibration)
     runs: ForecastCalibration = field(default_factory=ForecastCalibration)
@@ -77,8 +77,8 @@ def forecast(
 
 @value(frozen=True, slots=True)
 class EndForecast:
-    """When an execution that is submitted now is expected to end, and on which run time this rests (None: unknown). The
-    times are None if its run time or its start is not known.
+    """The expected end of an execution submitted now, and the run time behind it (None: unknown). The times are None if
+    its run time or its start is unknown.
     """
 
     run_s: float | None
@@ -90,7 +90,7 @@ class EndForecast:
 def end_forecast(
     snapshot: Snapshot, execution: Execution, record: ForecastRecord, start: Forecast | None
 ) -> EndForecast:
-    """Return when an execution is expected to end that starts as forecast; None: it starts now."""
+    """Return the expected end of an execution with this forecast start; None: it starts now."""
     known = snapshot.estimates(learned_first=True).run_time(execution)
     run_s = known.seconds if known.seconds < _UNKNOWN_S else None
     if run_s is None or start is not None:
@@ -103,7 +103,7 @@ def end_forecast(
 def end_by_learned(
     end: EndForecast, learned: RunTimeChoice | None, start: Forecast | None, starts_at_s: float | None
 ) -> EndForecast:
-    """Return the end by what was learned of run times, if anything was; it starts at `starts_at_s`, or as forecast."""
+    """Return the end from learned run times, if there are any; it starts at `starts_at_s`, or as forecast."""
     if learned is None:
         return end
     p50_s, p90_s = (starts_at_s, starts_at_s) if start is None else (start.start_p50_s, start.start_p90_s)
@@ -113,5 +113,5 @@ def end_by_learned(
 
 
 def _cores(execution: Execution) -> float:
-    """Return the cores of the essential services, which have to find room at the same time."""
+    """Return the cores of the essential services, which must fit at the same time."""
     return execution.application.core_resources().cores_milli / 1000

@@ -1,4 +1,4 @@
-"""The accounts of the nodes, kept from tick to tick: a tick counts only the executions that have changed."""
+"""The accounts of the nodes, kept from tick to tick: a tick counts only changed executions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_master.scheduler.placement.ledger import Ledger
 
 
 class KeptLedger:
-    """Told of every execution that holds something now, or no longer does; `at` makes the ledger of a snapshot."""
+    """Tracks every execution with resources; `at` makes the ledger of a snapshot."""
 
     def __init__(self) -> None:
         self._ledger: Ledger | None = None
@@ -21,11 +21,11 @@ class KeptLedger:
         self._changed: dict[ExecutionId, Execution | None] = {}
 
     def put(self, execution: Execution) -> None:
-        """Note that an execution has changed."""
+        """Record that an execution has changed."""
         self._changed[execution.id] = execution
 
     def remove(self, execution_id: ExecutionId) -> None:
-        """Note that an execution holds nothing any more."""
+        """Record that an execution has no resources any more."""
         self._changed[execution_id] = None
 
     def at(
@@ -35,7 +35,7 @@ class KeptLedger:
         locality: Mapping[Located, Places | None],
         paths: Mapping[str, PathUse],
     ) -> Ledger:
-        """Return what `Ledger` computes from the same nodes and executions."""
+        """Return the same as `Ledger` from these nodes and executions."""
         ledger = self._ledger
         if ledger is None or not _same_accounts(self._nodes, nodes):
             ledger = self._ledger = Ledger(nodes, active)
@@ -52,7 +52,7 @@ class KeptLedger:
 
 
 def _same_accounts(before: Sequence[Node], now: Sequence[Node]) -> bool:
-    """Return whether these are the same nodes, of the same size, with the same use by other programs."""
+    """Return whether these are the same nodes, of the same size, with the same foreign use."""
     return len(before) == len(now) and all(map(_same_account, before, now))
 
 

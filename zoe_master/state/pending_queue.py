@@ -1,4 +1,4 @@
-"""Waiting executions, indexed so that a tick costs as much as has changed, however long the queue is."""
+"""Waiting executions, indexed so that the cost of a tick depends on changes, not on the length of the queue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, ran
 
 # If the expected run times of more than one in this many queued executions change, the whole queue is ranked again.
 _RANKED_ALONE = 20
-# At least this many executions that no longer wait are collected before they are removed together.
+# Executions that no longer wait are removed together, once there are at least this many.
 _GONE_MAX = 1000
 _UNKNOWN = Resources()
 _Some = dict[ExecutionId, Execution]
@@ -24,7 +24,7 @@ _Some = dict[ExecutionId, Execution]
 class PendingQueue:
     """Executions that are submitted or queued. `past_runs`: expected run times of the kinds among them.
 
-    Only queued executions are ranked and get reasons; of the submitted ones, each tick takes some into the queue.
+    Only queued executions are ranked and get reasons; each tick takes some of the submitted ones into the queue.
     """
 
     def __init__(self, executions: Iterable[Execution], policy: Policy, past_runs: Mapping[RunKey, float]) -> None:
@@ -38,7 +38,7 @@ class PendingQueue:
         self._common: Reason | None = None
         # a heap; executions that no longer wait are removed when seen
         self._by_age: list[tuple[float, ExecutionId]] = []
-        self._others: _Some = {}  # queued executions that were not told the common reason
+        self._others: _Some = {}  # queued executions without the common reason
         self._learned: set[RunKey] = set()
         for execution in executions:
             self._index(execution)
@@ -51,7 +51,7 @@ class PendingQueue:
             self._ranking.put(execution)
 
     def remove(self, execution: Execution) -> None:
-        """Remove an execution that no longer waits; do nothing if it is unknown."""
+        """Remove an execution that no longer waits; no effect if it is unknown."""
         execution_id, kind = execution.id, run_key(execution)
         if self._all.pop(execution_id, None) is None:
             return
@@ -65,7 +65,7 @@ class PendingQueue:
         self._ranking.remove(execution_id)
 
     def learned(self, kind: RunKey) -> None:
-        """Note that the expected run time of a kind has changed; the next request ranks its executions again."""
+        """Record that the expected run time of a kind has changed; the next request ranks its executions again."""
         if kind in self._by_kind:
             self._learned.add(kind)
 
@@ -118,7 +118,7 @@ class PendingQueue:
         return tuple(self._by_image.get(image, {}).values())
 
     def told_otherwise(self, common: Reason) -> Sequence[Execution]:
-        """Return the executions whose last reason is another one; fast for the same reason as last time."""
+        """Return the executions with another last reason; fast for the same reason as last time."""
         if common is not self._common:
             self._common = common
             self._others = {e.id: e for e in self._queued() if e.reason is not common and e.reason != common}

@@ -1,4 +1,4 @@
-"""Promised executions, those that ask for a promise, and the room that is kept for them until they start."""
+"""Promised executions, pending requests for promises, and room booked until the start."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from zoe_master.scheduler.booking.bookings import Booking, booked_for, offer_nam
 
 
 class PromiseBookings:
-    """What the leader knows of promises; a tick costs as much as has changed.
+    """The leader's state of promises; the cost of a tick depends on changes.
 
-    Bookings are kept in memory only: a new leader finds them anew, and what it has not found yet comes first in the
-    queue.
+    Bookings are kept in memory only: a new leader makes them again, and executions without one come first in the queue.
     """
 
     def __init__(self, executions: Iterable[Execution] = ()) -> None:
@@ -31,7 +30,7 @@ class PromiseBookings:
             self.keep(execution)
 
     def keep(self, execution: Execution) -> None:
-        """Note an execution that has not ended, as it is now."""
+        """Record the present state of an active execution."""
         promised, asks = execution.promise is not None, awaits_promise(execution)
         if not promised and not asks:
             return
@@ -53,12 +52,12 @@ class PromiseBookings:
                 self._frozen = None
 
     def book(self, bookings: Iterable[Booking]) -> None:
-        """Keep room; for an execution that has some, instead of it."""
+        """Add a booking, replacing an earlier one of the execution."""
         self._places |= {one.execution_id: one for one in bookings}
         self._frozen = None
 
     def look(self, nodes: Sequence[Node]) -> None:
-        """Give up bookings on nodes that are gone, and those that nobody needs any more."""
+        """Drop bookings on lost nodes, and unneeded ones."""
         if not self._places:
             return
         by_name = {node.name: node for node in nodes}
@@ -82,7 +81,7 @@ class PromiseBookings:
         return self._frozen
 
     def _keep_offer(self, execution_id: ExecutionId, offer: int) -> None:
-        """Keep the room of an offer for the execution, whose user has accepted it."""
+        """Convert the room of an accepted offer to the execution's booking."""
         booking = self._places.get(offer_name(execution_id, offer))
         if booking is not None:
             self._places[execution_id] = changed(booking, execution_id=execution_id, whole="")
@@ -93,7 +92,7 @@ class PromiseBookings:
         return self._started
 
     def promised(self) -> tuple[Execution, ...]:
-        """Return promised executions that have not ended, as they were submitted."""
+        """Return active promised executions, as they were submitted."""
         return (*self._held.values(), *self._waiting.values(), *self._active.values())
 
     def asking(self) -> tuple[Execution, ...]:
@@ -101,12 +100,12 @@ class PromiseBookings:
         return tuple(sorted(self._asking.values(), key=_age)) if self._asking else ()
 
     def offered(self) -> tuple[tuple[str, str], ...]:
-        """Return the tenant and user of each execution, or whole of some, with offers that wait for an answer."""
+        """Return the tenant and user of each execution or group with open offers."""
         wholes = {one.conditions.whole or one.id: (one.tenant, one.user) for one in self._offered.values()}
         return tuple(wholes.values())
 
     def unplaced_offers(self) -> tuple[tuple[Execution, int], ...]:
-        """Return the offers for which no room is kept, by execution and number: another master made them."""
+        """Return the offers without a booking, by execution and number: another master made them."""
         return tuple(
             (one, number)
             for one in sorted(self._offered.values(), key=_age)
@@ -115,7 +114,7 @@ class PromiseBookings:
         )
 
     def unplaced(self) -> tuple[Execution, ...]:
-        """Return promised executions that wait without room that is kept for them, the oldest promise first."""
+        """Return promised executions that wait without a booking, the oldest promise first."""
         without = [one for some in (self._waiting, self._held) for key, one in some.items() if key not in self._places]
         return tuple(sorted(without, key=_age_of_promise))
 

@@ -1,4 +1,4 @@
-"""What applications cost by the price list that holds when they run, or in core-hours where there is none."""
+"""Prices of applications by the price list in force at their run, or core-hours where there is none."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class StoredPrices:
         self._known: tuple[float, Sequence[PriceList]] | None = None
 
     def price(self, application: Application, tenant: str, user: str, run_s: float, at_s: float) -> PromisePrice:
-        """Return what an application costs if all its services run for that time, by the list that holds at `at_s`."""
+        """Return the price of an application if all its services run for that time, by the list in force at `at_s`."""
         prices = in_force(self._known_lists(), microseconds(at_s))
         if prices is None:
             milli = application.total_resources().cores_milli

@@ -1,4 +1,4 @@
-"""What ended executions teach: how long the next one of a kind runs, and what each tenant has used lately."""
+"""Data from ended executions: expected run times of kinds, and recent usage of tenants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAGE = 500
 
 
 class KindEstimates:
-    """Expected run times in seconds by kind, updated as executions come and go. `expected` returns what is known of any
+    """Expected run times in seconds by kind, updated as executions come and go. `expected` returns the estimate for any
     kind.
     """
 
@@ -28,7 +28,7 @@ class KindEstimates:
         self._expected = expected
         self._present: Counter[RunKey] = Counter()
         self.known: dict[RunKey, float] = {}
-        """Of the kinds that are there now; it changes."""
+        """Estimates of present kinds; it changes."""
         self._frozen: Mapping[RunKey, float] | None = None
 
     def enter(self, kind: RunKey) -> None:
@@ -38,7 +38,7 @@ class KindEstimates:
             self.learned(kind)
 
     def leave(self, kind: RunKey) -> None:
-        """Count one execution of this kind less."""
+        """Remove one execution of this kind."""
         self._present[kind] -= 1
         if not self._present[kind]:
             del self._present[kind]
@@ -53,14 +53,14 @@ class KindEstimates:
             self._frozen = None
 
     def frozen(self) -> Mapping[RunKey, float]:
-        """Return an immutable copy of what is known now."""
+        """Return an immutable copy of the present estimates."""
         if self._frozen is None:
             self._frozen = dict(self.known)
         return self._frozen
 
 
 class RunTimeHistory:
-    """Learned in memory; the next master reads it from the store again. `record` holds how forecasts turned out.
+    """Learned in memory; the next master reads it from the store again. `record`: outcomes of forecasts.
 
     Run times: the mean of the last two successful runs of a user's application of one name (`RecentRunTimes`). Usage:
     reserved core-seconds, with a half-life of `half_life_s`. Arrivals: of the executions that ended last, with their

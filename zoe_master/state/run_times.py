@@ -1,4 +1,4 @@
-"""What was learned of run times, for threads beside the loop: the loop only notes what came and what ended."""
+"""Learned run times for threads beside the loop: the loop only records submissions and ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEWS_MAX = 20_000
 
 @value(frozen=True, slots=True)
 class RunTimeChoice:
-    """How long a run takes with so many elastic services; seconds. samples, wide: see `RunTimeAnswer`."""
+    """Run time with this many elastic services, in seconds. samples, wide: see `RunTimeAnswer`."""
 
     elastic: int
     cores: float
@@ -30,7 +30,7 @@ class RunTimeChoice:
 
 @value(frozen=True, slots=True)
 class RunTimeWithin:
-    """In how many seconds a run ends with a chance; samples: 0 if that is what is declared."""
+    """Run time in seconds that holds with a chance; samples: 0 if declared."""
 
     seconds: float
     samples: int
@@ -46,11 +46,11 @@ class RunTimesKept:
         self._news: deque[tuple[Execution, bool]] = deque(maxlen=_NEWS_MAX)
 
     def note(self, execution: Execution) -> None:
-        """Keep an execution that was submitted, or has ended, until a thread has time for it."""
+        """Queue an execution that was submitted, or has ended, for a thread."""
         self._news.append((execution, execution.terminal))
 
     def recall(self, ended: Iterable[Execution]) -> None:
-        """Put executions that ended before this master began to lead first, in the order in which all happened."""
+        """Put executions that ended before this master began to lead first, in their original order."""
         happened: list[tuple[float, bool, Execution]] = []
         for execution in ended:
             happened.append((execution.submitted_at_s, False, execution))
@@ -59,7 +59,7 @@ class RunTimesKept:
             self._news.appendleft((execution, is_end))
 
     def work_off(self, most: int) -> int:
-        """Learn from what was noted, so many at most; return how many."""
+        """Learn from at most this many recorded executions; return how many."""
         taken: dict[tuple[ExecutionId, bool], Execution] = {}
         done = 0
         while done < most and self._news:
@@ -67,7 +67,7 @@ class RunTimesKept:
                 execution, ended = self._news.popleft()
             except IndexError:
                 break
-            # What is told twice of an end, since what it read is known later, is learned once, in its own place.
+            # An end recorded again, once its transfers are known, is learned once, at its first position.
             taken[execution.id, ended] = execution
             done += 1
         for (_, ended), execution in taken.items():
@@ -76,8 +76,8 @@ class RunTimesKept:
         return done
 
     def choices(self, application: Application, tenant: str, user: str) -> Sequence[RunTimeChoice]:
-        """Return how long a run takes with none of its elastic services, 1, 2, 4 and so on, and all of them; none if
-        nothing is known of its kind.
+        """Return the run time with none of its elastic services, 1, 2, 4 and so on, and all of them; empty if its kind
+        is unknown.
         """
         kind = (tenant, user, application.name)
         found = []
@@ -100,11 +100,11 @@ class RunTimesKept:
         rate: int | None = None,
         views: bool | None = None,
     ) -> RunTimeWithin | None:
-        """Return in what time a run with so many of its elastic services ends with a chance; None if nothing is known.
-        `rate`: bytes per second that the object store delivers; None: as it usually does. `views`: whether it reads
-        through views; None: as it usually does.
+        """Return the run time with this many elastic services that holds with a chance; None if unknown. `rate`: bytes
+        per second from the object store; None: its usual rate. `views`: whether it reads through views; None: its usual
+        way.
 
-        What nothing was learned of takes as long as it declares, and more in proportion with fewer cores.
+        An unknown kind takes its declared run time, and proportionally longer with fewer cores.
         """
         kind, setting = (tenant, user, application.name), changed(setting_of(application, elastic), views=views)
         if rate is not None:
@@ -119,7 +119,7 @@ class RunTimesKept:
         return RunTimeWithin(application.expected_run_s * longer, 0, wide=True)
 
     def ways_to_read(self, application: Application, tenant: str, user: str) -> frozenset[bool]:
-        """Return of which ways to read it is known how much a run reads: through views (True), plainly (False)."""
+        """Return the ways to read for which the amount is known: through views (True), plainly (False)."""
         with self._lock:
             return self._times.ways_to_read((tenant, user, application.name))
 
@@ -128,7 +128,7 @@ class RunTimesKept:
         if not ended:
             self._times.submitted(execution.id, kind, setting_of(execution.application))
         elif (sample := sample_of(execution)) is not None:
-            # What it read may be known some seconds after its end.
+            # Its reads may be known some seconds after its end.
             if not self._times.amend(execution.id, kind, sample):
                 self._times.learn(execution.id, kind, sample)
         else:

@@ -68,9 +68,9 @@ _NOTHING_TOLD: Mapping[Located, Places | None] = MappingProxyType({})
 
 
 class StateCache:
-    """What the master knows of executions. Every change goes to the store first, then into this cache.
+    """The master's state of executions. Every change goes to the store first, then into this cache.
 
-    `changes_per_set`: executions that one transaction changes at most.
+    `changes_per_set`: maximum executions that one transaction changes.
     """
 
     def __init__(self, store: ExecutionStore, leader_epoch: int, changes_per_set: int = CHANGES_PER_SET) -> None:
@@ -85,7 +85,7 @@ class StateCache:
         self.alive_of_active = {e.id: _alive(e) for e in self._active.values()}
         """Services that may still run, by active execution; it changes."""
         self._ledger = KeptLedger()
-        # The versions at which this master ended executions: journal entries up to these bring nothing new.
+        # The versions at which this master ended executions: journal entries up to these contain nothing new.
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
         self._wrote = False
@@ -93,9 +93,9 @@ class StateCache:
         self._missed: Counter[DeadlineCause] = Counter()
         self._transferred: Counter[tuple[str, str]] = Counter()
         self.behind = False
-        """Whether the last `catch_up` left something unread."""
+        """Whether the last `catch_up` left unread entries."""
         self.correct_estimates = False
-        """Whether snapshots ask backfill to correct run times that were outlasted; replays of logs may."""
+        """Whether backfill corrects exceeded run times in snapshots; for replays of logs."""
         self.policy: Policy = store.policy()
         self._history = RunTimeHistory(store, self.policy.usage_half_life_s)
         self._kinds = KindEstimates(self._history.expected)
@@ -118,9 +118,9 @@ class StateCache:
         self.backlog = PendingQueue(waiting, self.policy, self._kinds.known)
 
     def catch_up(self) -> int:
-        """Read what others wrote to the journal since the last call: submissions, cancellations, policies.
+        """Read journal entries of other writers since the last call: submissions, cancellations, policies.
 
-        Return the id of the last entry read; `behind` tells whether there may be more.
+        Return the id of the last entry read; `behind`: there may be more.
         """
         for _ in range(_READS_PER_TICK_MAX):
             entries = self._store.journal(self._journal_id, _ENTRIES_PER_READ, with_data=False)
@@ -139,7 +139,7 @@ class StateCache:
             self._ended(array.id, array.state)
 
     def _ended(self, on: str, state: ExecutionState) -> None:
-        """Tell those that run after an execution or an array that it has ended."""
+        """Notify the dependents of an execution or array that it has ended."""
         self.conditional.ended(on, state)
         self.arrays.conditional.ended(on, state)
 
@@ -152,7 +152,7 @@ class StateCache:
         self._read_arrays()
 
     def make(self, array: Array, wanted: Sequence[tuple[int, Execution]], cause_id: str) -> int | None:
-        """Store executions of an array and take them in; return how many, None if the array has changed meanwhile."""
+        """Store executions of an array and add them; return how many, None if the array has changed meanwhile."""
         made = self._store.make_of_array(array, wanted, cause_id, self._epoch)
         if made is None:
             self.arrays.heard(array.id)
@@ -163,13 +163,14 @@ class StateCache:
         return len(made)
 
     def entries_of(self, array: Array, positions: Collection[int]) -> Mapping[int, Entry]:
-        """Return the entries of an array at these positions; none for an array of indices alone."""
+        """Return the entries of an array at these positions; none for an array without entries."""
         return {} if array.entries is None else self._store.array_entries(array.id, positions)
 
     def append(self, execution: Execution, events: Sequence[Event]) -> Execution | None:
-        """Write events and cache the result; None if the store refused, usually because another writer was faster.
+        """Write events and cache the result; return None if the store refused, usually because another writer was
+        faster.
 
-        The cache then holds the newer state, and the next tick decides again.
+        The cache then contains the newer state, and the next tick decides again.
         """
         if not events:
             return execution
@@ -187,8 +188,8 @@ class StateCache:
             yield items[first : first + self._changes_per_set]
 
     def append_all(self, changes: Sequence[ExecutionChange]) -> Mapping[ExecutionId, Execution]:
-        """Write a set of changes of different executions and cache the results; those that lost a race are missing, as
-        in `append`.
+        """Write a set of changes of different executions and cache the results, without those that lost a race, as in
+        `append`.
         """
         if not changes:
             return {}
@@ -224,11 +225,11 @@ class StateCache:
 
     @property
     def record(self) -> ForecastRecord:
-        """Return how forecasts have turned out."""
+        """Return the outcomes of forecasts."""
         return self._history.record
 
     def expected(self, kind: RunKey) -> float | None:
-        """Return the run time in seconds that past runs of a kind show; other threads may ask."""
+        """Return the run time in seconds from past runs of a kind; other threads may call this."""
         return self._history.expected(kind)
 
     def take_raced(self) -> bool:
@@ -252,7 +253,7 @@ class StateCache:
         return missed
 
     def take_transferred(self) -> Mapping[tuple[str, str], int]:
-        """Return how many bytes the journal got since the last call, by tenant and direction."""
+        """Return the bytes journalled since the last call, by tenant and direction."""
         transferred, self._transferred = self._transferred, Counter()
         return transferred
 
@@ -307,7 +308,7 @@ class StateCache:
         return tuple(self._active.values())
 
     def moving(self) -> list[Execution]:
-        """Return running executions with services that start, stop, or have to, oldest first."""
+        """Return running executions with services that start, stop, or must, oldest first."""
         return sorted(self._moving.values(), key=_by_age)
 
     def get(self, execution_id: ExecutionId) -> Execution | None:
@@ -315,7 +316,7 @@ class StateCache:
         return self._executions.get(execution_id)
 
     def stored(self, ids: Iterable[ExecutionId]) -> Mapping[ExecutionId, Execution]:
-        """Return these executions, as far as they exist, ended ones included."""
+        """Return these executions, without unknown ones, ended ones included."""
         found = {one: self._executions[one] for one in ids if one in self._executions}
         for some in self.in_sets([one for one in ids if one not in found]):
             query = ExecutionQuery(ids=frozenset(some), limit=len(some))
@@ -323,7 +324,7 @@ class StateCache:
         return found
 
     def alive_services(self, executions: Iterable[ExecutionId]) -> set[ServiceId]:
-        """Return the ids of those services of these executions that may still run somewhere."""
+        """Return the ids of those services of these executions that may still run."""
         known = map(self._executions.get, executions)
         return {s.id for e in known if e is not None for s in e.services if s.alive}
 
@@ -357,7 +358,7 @@ class StateCache:
                     self._drop(execution_id)
 
     def look_up(self, ids: Iterable[ExecutionId]) -> None:
-        """Find out how executions ended that are not known here, for those that run after them."""
+        """Look up ended executions that are unknown here, for their dependents."""
         absent = [one for one in ids if one not in self._executions]
         for some in self.in_sets(absent):
             query = ExecutionQuery(ids=frozenset(some), limit=len(some))
@@ -390,10 +391,10 @@ class StateCache:
                 self._kinds.learned(run_key(execution))
                 self.backlog.learned(run_key(execution))
             elif execution.transfers is not None:
-                self.run_times.note(execution)  # what it moved is known now
+                self.run_times.note(execution)  # its transfers are known now
             return
         if before is not None and (before.application is not execution.application or before.user != execution.user):
-            self._drop(before.id)  # its size, its kind and its owner may be others
+            self._drop(before.id)  # its size, kind or owner may have changed
             before = None
         if before is None:
             self._kinds.enter(run_key(execution))
@@ -443,7 +444,7 @@ class StateCache:
         return True
 
     def _leave(self, execution_id: ExecutionId) -> None:
-        """Note that an execution holds no reservation any more; do nothing if it held none."""
+        """Record that an execution has no reservation any more; no effect if it had none."""
         if self._active.pop(execution_id, None) is not None:
             del self.alive_of_active[execution_id]
             self._ledger.remove(execution_id)

@@ -1,4 +1,4 @@
-"""What all steps of one tick share."""
+"""Shared values of all steps of one tick."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from zoe_lib.clock import Clock
 
-# A tick that has taken this long leaves the rest to the next tick, as far as it can wait: half of the delay that users
-# notice, since the other half is for what cannot wait.
+# A tick that has taken this long leaves deferrable work to the next tick: half of the delay that users notice, since
+# the other half is for urgent work.
 _WORK_S = 0.3
 
 
@@ -15,7 +15,7 @@ _WORK_S = 0.3
 class TickContext:
     """The time of a tick, in seconds since the epoch, and the id that its events carry as their cause.
 
-    clock: None sets no limit of time.
+    clock: None sets no time limit.
     """
 
     now_s: float

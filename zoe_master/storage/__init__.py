@@ -1,1 +1,1 @@
-"""Storage as the loop sees it: guarantees, views, places of inputs, and their reconciliation."""
+"""The loop's side of storage: guarantees, views, places of inputs, and their reconciliation."""

@@ -1,8 +1,7 @@
-"""Credentials of the object store that belong to one execution, and end with it.
+"""Credentials of the object store for single executions, which end with them.
 
-Level-triggered, as SLOs are: each poll makes the controller's executions equal to those that are active and use the
-store, with the guarantees that are in force. A master that starts asks for all of them again, and gets the same
-credentials.
+Level-triggered like SLOs: each poll makes the controller's executions equal to the active ones that use the store, with
+the guarantees in force. A starting master requests all of them again, and gets the same credentials.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ExecutionCredentials:
-    """The credentials that a controller gave, by execution.
+    """The credentials from a controller, by execution.
 
-    offered: whether the controller gives any; None while unknown.
+    offered: whether the controller issues any; None while unknown.
     """
 
     offered: bool | None = None
@@ -46,9 +45,9 @@ class CredentialReconciler:
         self._controller = controller
         self._last = ExecutionCredentials()
         self.moved: Mapping[ExecutionId, ExecutionBandwidth] = {}
-        """What executions were guaranteed and moved at the last poll."""
+        """Guarantees and transfers of executions at the last poll."""
         self.ended: tuple[EndedTransfers, ...] = ()
-        """What was moved with credentials that have ended, if the journal does not have it."""
+        """Transfers of ended credentials that the journal does not have yet."""
 
     def look(
         self,
@@ -56,11 +55,11 @@ class CredentialReconciler:
         guaranteed: Mapping[ExecutionId, Rates],
         told: frozenset[int] = frozenset(),
     ) -> ExecutionCredentials:
-        """Make the controller's executions equal to these, by their tenants (None: not known, or no service accepts
-        such credentials, so ask nothing).
+        """Make the controller's executions equal to these, by their tenants (None: unknown, or no service accepts such
+        credentials, so request nothing).
 
-        guaranteed: the rates of those whose guarantee is in force. told: generations of credentials that have ended and
-        may be forgotten. While the controller is away, what was known holds.
+        guaranteed: the rates of those whose guarantee is in force. told: generations of ended credentials that the
+        controller may forget. While the controller is away, the last state stays.
         """
         try:
             if tenants is not None:
@@ -91,7 +90,7 @@ class CredentialReconciler:
         return ExecutionCredentials(True, known)
 
     def _transfers(self, told: frozenset[int]) -> tuple[EndedTransfers, ...]:
-        """Let the controller forget what the journal has; return the rest."""
+        """Let the controller forget journalled transfers; return the rest."""
         there = self._controller.ended_transfers()
         for one in there:
             if one.generation in told:
@@ -99,7 +98,7 @@ class CredentialReconciler:
         return tuple(one for one in there if one.generation not in told)
 
     def _asked(self, execution: StoreExecution) -> Credential | None:
-        """Return the credential; without the guarantee if that is refused, None if the execution is."""
+        """Request a credential, and return it; without the guarantee if that is refused, None if the execution is."""
         for slo in dict.fromkeys((execution.slo, BandwidthSlo())):
             try:
                 return self._controller.set_execution(StoreExecution(execution.id, execution.tenant, slo))

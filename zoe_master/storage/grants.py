@@ -1,4 +1,4 @@
-"""Ask the storage controller before a launch, and tell executions what it guarantees them."""
+"""Request guarantees before a launch, and journal those in force."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
 class GuaranteeGrants:
-    """Connects the state cache to the reconciler; without a reconciler nothing is guaranteed."""
+    """Connects the state cache to the reconciler; without a reconciler there are no guarantees."""
 
     def __init__(
         self,
@@ -63,25 +63,25 @@ class GuaranteeGrants:
         self._views = views or InputViews(view_schemes(False))
         self._reconciler = reconciler
         self._hit = hit
-        # While the controller is away, the last known supply counts, so that no guarantee is withdrawn for that.
+        # While the controller is away, the last known supply counts, so that no guarantee is withdrawn for that reason.
         self._supply: Rates | None = None
         self._away_since_s: float | None = None
         self.capacity: StoreCapacity | None = None
-        """What the store can guarantee in total, to other clients, too; None while unknown."""
+        """Total capacity for guarantees, including other clients; None while unknown."""
 
     def observe(self) -> StorageState | None:
         """Return the state of the storage, once for the whole tick; None without a controller."""
         return self._reconciler.observed() if self._reconciler is not None else None
 
     def sync(self, plan: Plan, tick: TickContext, storage: StorageState | None) -> None:
-        """Request the guarantees and views of active executions, and journal which of them are in force.
+        """Request the guarantees and views of active executions, and journal those in force.
 
         `storage` is the state from which the plan was made, so both count the same supply.
 
         An execution that requires bandwidth starts nothing before its guarantee is in force. One that prefers bandwidth
-        starts without it, and the journal says so. The journal also has, once for each attempt, why the controller
-        refuses, and each time that a guarantee is no longer in force. No execution starts services before it is decided
-        how its inputs are read.
+        starts without it, and the journal says so. The journal also records, once for each attempt, why the controller
+        refuses, and each withdrawal of a guarantee. No execution starts services before the way to read its inputs is
+        decided.
         """
         active = self._cache.active()
         users = self._own.wanted(active)
@@ -149,7 +149,7 @@ class GuaranteeGrants:
         self._cache.append(execution, [withdrawn])
 
     def _say_no(self, execution: Execution, why: str, tick: TickContext) -> None:
-        """Report a refusal, once for each attempt; do nothing without a reason."""
+        """Report a refusal, once for each attempt; no effect without a reason."""
         if not why or execution.storage_problem:
             return
         wish = preferred(execution.application)
@@ -164,8 +164,8 @@ class GuaranteeGrants:
     def _decide_inputs(self, active: Sequence[Execution], observed: StorageState, tick: TickContext) -> None:
         """Decide how inputs are read, once for each attempt.
 
-        As soon as all verdicts are there; plainly, if the controller has given none for `storage_patience_s`. A
-        controller that has been away for that long already is not waited for once more.
+        As soon as all verdicts exist; plainly, if the controller has given none for `storage_patience_s`. A controller
+        that has been away for that long already causes no further wait.
         """
         patience_s = self._cache.policy.storage_patience_s
         gone = self._away_since_s is not None and tick.now_s >= self._away_since_s + patience_s

@@ -27,10 +27,11 @@ def files(inputs: Iterable[StorageObject], reads: Mapping[str, InputRead]) -> Ma
 
 
 def told_input(one: StorageObject, read: InputRead) -> dict[str, Any]:
-    """Return how one is read.
+    """Return the entry of an input: how it is read.
 
     columns: of the view, in order; empty for plain objects. names: all columns of plain objects, empty where the header
-    has them. select: those wanted, empty: all; needed: those and what `where` looks at."""
+    has them. select: the wanted ones, empty: all; needed: those and the columns in `where`.
+    """
     pushdown, csv = one.pushdown or _NOTHING, one.csv or CsvInput()
     types = {name: known for name, type_ in pushdown.types if (known := type_of(type_)) is not None}
     predicate = _parsed(pushdown.where)
@@ -48,7 +49,7 @@ def told_input(one: StorageObject, read: InputRead) -> dict[str, Any]:
 
 
 def _options(csv: CsvInput, view: bool) -> dict[str, str]:
-    """Options of Spark's reader. A view has neither a header nor records of several lines."""
+    """Return the options of Spark's reader. A view has neither a header nor records of several lines."""
     return {
         "sep": csv.delimiter,
         "quote": csv.quote,
@@ -62,7 +63,7 @@ def _options(csv: CsvInput, view: bool) -> dict[str, str]:
 def _parsed(where: str | None) -> Predicate | None:
     try:
         return parse(where) if where else None
-    except PredicateError:  # of a version that read more than this one: then the program looks itself
+    except PredicateError:  # of a version that read more than this one: then the program scans itself
         return None
 
 

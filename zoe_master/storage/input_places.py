@@ -1,4 +1,4 @@
-"""Ask the storage controller where the objects of inputs are; one that cannot answer delays no execution."""
+"""Ask the storage controller for the places of inputs; one without an answer delays no execution."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from zoe_master.storage.tenant_tokens import NoAccessError, SignIn
 log = structlog.get_logger(__name__)
 
 Told = Mapping[Located, Places | None]
-"""Places by input: where its objects are, or None if that is unknown. Inputs that are missing have no answer yet."""
+"""Places by input: hosts of its objects, or None if unknown. Inputs that are missing have no answer yet."""
 
-# Bounds of a poll: its calls, and its seconds without failed calls and in all. The next poll continues.
+# Limits of a poll: its calls, and its seconds without failed calls and in all. The next poll continues.
 _AT_ONCE = 20
 _LOOK_S = 1.0
 _LOOK_MAX_S = 5.0
-# Objects come and go while an execution waits, and so do credentials; a controller may be able to answer later.
+# Objects change while an execution waits, and so do credentials; a controller may answer later.
 _AGAIN_S = 30.0
 # One that does not answer at all may be starting.
 _SOON_S = 5.0
 _ALL = ("", "")
 Account = tuple[str, str]
-"""A tenant and the service of its input: what a credential is for."""
+"""A tenant and the service of its input: the scope of a credential."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def _no_news(_: Told) -> None:
 class PlaceFinder:
     """Polls the places of inputs.
 
-    After a failed sign-in or listing, the account is not asked about for half a minute; if the controller itself does
-    not answer, no account is for five seconds.
+    After a failed sign-in or listing, the account is skipped for half a minute; if the controller itself does not
+    answer, all accounts are for five seconds.
     """
 
     def __init__(self, controller: StorageController, sign_in: SignIn, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -59,7 +59,7 @@ class PlaceFinder:
         """The end of each account's pause. Ended ones are dropped, and a poll adds at most `_AT_ONCE`."""
 
     def look(self, wanted: frozenset[Located], news: Callable[[Told], None] = _no_news) -> Told:
-        """Return what is known of these inputs only; raise nothing. `news` is called with it after each answer."""
+        """Return the known places of these inputs only; never raise. `news` is called with them after each answer."""
         self._answers = {one: answer for one, answer in self._answers.items() if one in wanted}
         began_s = now_s = self._clock.monotonic_s()
         self._paused = {account: until_s for account, until_s in self._paused.items() if until_s > began_s}
@@ -74,7 +74,7 @@ class PlaceFinder:
                 self._answers[located] = self._ask(located)
                 requests, before_s, now_s = requests + 1, now_s, self._clock.monotonic_s()
                 if self._paused_until_s(located):
-                    # The time-out of one tenant must not shorten the time of others.
+                    # The timeout of one tenant must not shorten the time of another.
                     end_s = min(end_s + now_s - before_s, began_s + _LOOK_MAX_S)
                 news(self._told())
         return self._told()
@@ -113,7 +113,7 @@ class PlaceFinder:
         return _Answer(None, self._paused[account])
 
     def _answers_at_all(self) -> bool:
-        """Return whether the controller answers questions that concern no tenant."""
+        """Return whether the controller answers requests that concern no tenant."""
         try:
             self._controller.capacity()
         except StorageUnavailableError:

@@ -18,11 +18,13 @@ from zoe_master.storage.reconciler import StorageReconciler
 
 WEIGHER = "locality"
 PATIENCE_S = 1.0
-"""How long an execution may wait for the first answer. One on a host of the store takes less than a tenth of that."""
-# Bounds: the oldest executions with inputs, and hosts of the store that are remembered.
+"""How long an execution may wait for the first answer. A controller on a host of the store takes less than a tenth of
+that.
+"""
+# Limits: the oldest executions with inputs, and remembered hosts of the store.
 _EXECUTIONS_MAX = 1000
 _HOSTS_MAX = 10_000
-# After this many inputs that lie on no node, the store counts as elsewhere, and is asked about one each five minutes.
+# After this many inputs without a node, the store counts as remote, and one input is checked each five minutes.
 _ELSEWHERE = 20
 _PROBE_S = 300.0
 _LOCATING = Reason(ReasonCode.LOCATING_INPUTS, "The master is asking the object store where its inputs are.")
@@ -31,8 +33,8 @@ _LOCATING = Reason(ReasonCode.LOCATING_INPUTS, "The master is asking the object 
 class InputLocator:
     """Connects the state cache to the reconciler.
 
-    If the first inputs lie on no node, the store is assumed to be on other machines: then only one input at a time is
-    asked about, to learn of new hosts, and no execution waits. The first input on a node ends this.
+    If the first inputs are on no node, the store is assumed to be on other machines: then only one input at a time is
+    checked, to detect new hosts, and no execution waits. The first input on a node ends this.
     """
 
     def __init__(self, cache: StateCache, reconciler: StorageReconciler | None) -> None:
@@ -49,7 +51,7 @@ class InputLocator:
         self._due_s: float | None = None
 
     def look(self, nodes: Sequence[Node], now_s: float) -> Told:
-        """Return, by input, what each node holds of it; None if unknown."""
+        """Return, by input, how much of it each node holds; None if unknown."""
         self._due_s, self.awaited = None, frozenset()
         if self._reconciler is None or not self._cache.policy.weighers.get(WEIGHER):
             self._told = {}

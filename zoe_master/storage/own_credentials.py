@@ -1,4 +1,4 @@
-"""Which credential the services of an execution get: its own, once it is there, or that of its tenant."""
+"""Choose the credential of an execution's services: its own, or its tenant's."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ log = structlog.get_logger(__name__)
 
 
 class OwnCredentials:
-    """Holds what the last poll brought, for those who start services.
+    """Holds the result of the last poll, for starting services.
 
-    needs: whether an execution would use a credential of its own; asked once for each. enabled: whether any service
+    needs: returns whether an execution would use its own credential; called once for each. enabled: whether any service
     accepts such credentials. An execution waits for its own, but not longer than for other answers of the controller
-    (`storage_patience_s`); then its services get the tenant's, and the log and the journal say so.
+    (`storage_patience_s`); then its services get the tenant's, and the log and the journal record it.
     """
 
     def __init__(self, needs: Callable[[Execution], bool], enabled: bool = True) -> None:
@@ -41,11 +41,11 @@ class OwnCredentials:
         return found
 
     def take(self, brought: ExecutionCredentials) -> None:
-        """Take in what a poll brought."""
+        """Store the result of a poll."""
         self._now = brought
 
     def of(self, execution: Execution) -> Credential | None:
-        """Return the execution's own credential, if it is there."""
+        """Return the execution's own credential, if it exists."""
         return self._now.known.get(execution.id) if self._enabled else None
 
     def awaited(self, execution: Execution, now_s: float, patience_s: float) -> bool:
@@ -62,11 +62,13 @@ class OwnCredentials:
         return False
 
     def gave_up(self, execution: Execution) -> bool:
-        """Return whether its services get the tenant's credential because none of its own came in time."""
+        """Return whether its services get the tenant's credential because no own one came in time."""
         return execution.id in self._without and execution.id not in self._now.known
 
     def waits(self, execution_id: ExecutionId, now_s: float, patience_s: float) -> Reason | None:
-        """Return that the services of an execution wait for its credential; None if they do not. For any thread."""
+        """Return the reason if the services of an execution wait for its credential; None if they do not. For any
+        thread.
+        """
         since_s = self._since_s.get(execution_id)
         if since_s is None or self._now.offered is False or execution_id in self._now.known:
             return None
@@ -75,8 +77,8 @@ class OwnCredentials:
             return None
         return Reason(
             ReasonCode.CREDENTIAL,
-            "It has its nodes, and waits for a credential of its own for the object store: the storage controller has "
-            f"not given one. Its services start with that of its tenant in {left_s:.0f} s.",
+            "It has its nodes, and waits for its own credential for the object store, which the storage controller has "
+            f"not issued. Its services start with its tenant's in {left_s:.0f} s.",
         )
 
     def _needs(self, execution: Execution) -> bool:

@@ -1,4 +1,4 @@
-"""What nodes move to and from the object store, as its proxies count it, for the weigher `storage_headroom`."""
+"""Traffic between nodes and the object store, as counted by its proxies, for the weigher `storage_headroom`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_master.storage.reconciler import StorageReconciler
 
 WEIGHER = "storage_headroom"
 Look = Callable[[Sequence[Node], Policy], Mapping[str, PathUse]]
-"""What nodes move, by name, and the widths of their paths; empty if the policy does not need it."""
+"""Returns traffic of nodes, by name, and the widths of their paths; empty if the policy does not need it."""
 # Rates are rounded to this many steps of the width, so that small changes do not count as new results.
 _STEPS = 16
 
@@ -21,7 +21,7 @@ _STEPS = 16
 class PathUses:
     """Measures the paths of nodes to the object store.
 
-    A path is as wide as the node's label says, or else as the most that any node without a label has moved.
+    The width of a path is the node's label, or else the maximum traffic of any node without a label.
     """
 
     def __init__(self, reconciler: StorageReconciler | None) -> None:
@@ -39,7 +39,7 @@ class PathUses:
         moved: dict[str, float] = defaultdict(float)
         for host, rate in transfers.items():
             names = hosts.get(host_key(host), frozenset())
-            if len(names) == 1:  # the traffic of an address that several nodes share belongs to no node
+            if len(names) == 1:  # the traffic of an address shared by several nodes belongs to no node
                 moved[next(iter(names))] += rate
         labelled = {node.name: width for node in nodes if (width := storage_path(node)) is not None}
         most = max((rate for name, rate in moved.items() if name not in labelled), default=0.0)

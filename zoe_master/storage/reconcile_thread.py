@@ -1,4 +1,4 @@
-"""A thread that polls something regularly, and makes it equal to what is desired."""
+"""A thread that polls a system regularly, and makes it equal to a desired state."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _FRESH_S = 60.0
 
 
 class Reconciliation(Protocol[V_contra, T]):
-    """Makes something equal to what is desired, and reports its state, without delaying the caller."""
+    """Makes a system equal to a desired state, and reports its state, without delaying the caller."""
 
     def set_desired(self, desired: V_contra) -> int:
-        """Set what is desired; return the number of the order, a higher one for each change."""
+        """Set the desired state; return the number of the request, a higher one for each change."""
         ...
 
     @property
     def observed(self) -> tuple[int, T]:
-        """Return the result of the last poll, with the number of the order with which it began."""
+        """Return the result of the last poll, with the number of the request at its start."""
         ...
 
     def tell(self, found: T) -> None:
-        """Publish what the running poll has found so far."""
+        """Publish partial results of the running poll."""
         ...
 
     def close(self) -> None:
@@ -44,8 +44,8 @@ class Reconciliation(Protocol[V_contra, T]):
 class ReconcileThread(Generic[W, T]):
     """Polls when the desired state changes and every `interval_s`; new results wake the master.
 
-    `look` gets the desired state, or None if it must change nothing: before the first tick, and when there was no tick
-    for a while, since another master may lead by then. `failed` is the result if `look` raises.
+    `look` gets the desired state, or None if it must change nothing: before the first tick, and after a while without
+    ticks, since another master may lead by then. `failed` is the result if `look` raises.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class ReconcileThread(Generic[W, T]):
         self._order: tuple[int, W | None] = (0, None)
         self._ordered_at_s = 0.0
         self.observed: tuple[int, T] = (0, first)
-        """The result of the last poll, with the number of the order with which it began."""
+        """The result of the last poll, with the number of the request at its start."""
         self._changed = threading.Event()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def set_desired(self, desired: W) -> int:
-        """Set what is desired; return the number of the order, a higher one for each change."""
+        """Set the desired state; return the number of the request, a higher one for each change."""
         self._ordered_at_s = self._clock.monotonic_s()
         number, before = self._order
         if desired != before:
@@ -83,7 +83,7 @@ class ReconcileThread(Generic[W, T]):
         return number
 
     def tell(self, found: T) -> None:
-        """Publish what the running poll has found so far; `look` calls it. The number stays that of the last poll."""
+        """Publish partial results of the running poll; `look` calls it. The number stays that of the last poll."""
         if found != self.observed[1]:
             self.observed = (self.observed[0], found)
             self._waker.wake()

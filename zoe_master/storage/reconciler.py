@@ -1,8 +1,7 @@
-"""Keep the storage controller equal to what active executions need, without delaying a tick.
+"""Keep the storage controller equal to the needs of active executions, without delaying a tick.
 
-Level-triggered: each tick says what is desired, and the reconciler makes the controller's SLOs and views equal to it.
-So none is left behind: if a master dies, the first poll of the next one keeps what is still desired and removes the
-rest.
+Level-triggered: each tick sets the desired state, and the reconciler makes the controller's SLOs and views equal to it.
+So none is left behind: if a master dies, the first poll of the next one keeps the desired ones and removes the rest.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class StorageReconciler(Protocol):
     """The part of a controller that the master uses."""
 
     def set_desired(self, desired: DesiredSlos) -> StorageState:
-        """Make the controller equal to this; return what is in force so far."""
+        """Make the controller equal to this; return the state in force so far."""
         ...
 
     def observed(self) -> StorageState:
@@ -40,11 +39,11 @@ class StorageReconciler(Protocol):
         ...
 
     def locate(self, objects: frozenset[Located]) -> None:
-        """Find out where these inputs are, and keep it up to date."""
+        """Find the places of these inputs, and keep them updated."""
         ...
 
     def places(self) -> Told:
-        """Return what is known of the inputs' places."""
+        """Return the known places of the inputs."""
         ...
 
     def moved(self) -> Mapping[str, float] | None:
@@ -134,7 +133,7 @@ class ThreadedReconciler:
         self._places = self._aside("zoe-places", look_at_places, unknown, unknown)
 
     def set_desired(self, desired: DesiredSlos) -> StorageState:
-        """Pass this to the threads; return what their last polls found."""
+        """Pass this to the threads; return the results of their last polls."""
         number = self._slos.set_desired(replace(desired, views={}, undecided=frozenset()))
         promised = {promise.execution_id: promise for promise in desired.promises}
         guarantees: dict[ExecutionId, BandwidthGuarantee | None] = {**dict.fromkeys(desired.withheld), **promised}
@@ -147,10 +146,10 @@ class ThreadedReconciler:
         return self.observed()
 
     def observed(self) -> StorageState:
-        """Return the last results, at most `interval_s` and the controller's time-outs old.
+        """Return the last results, at most `interval_s` and the controller's timeouts old.
 
-        Results for guarantees that were requested, requested again or withheld after the poll began are left out, since
-        the SLO may be about to change. Changes of other guarantees of the same tenant do not matter.
+        Results for guarantees that changed after the poll began are left out, since the SLO may be about to change.
+        Changes of other guarantees of the same tenant do not matter.
         """
         number, observed = self._slos.observed
         meant = {one for one, (_, since) in self._since.items() if since <= number}
@@ -170,7 +169,7 @@ class ThreadedReconciler:
         self._places.set_desired(DesiredSlos(inputs=objects))
 
     def places(self) -> Told:
-        """Return what the last poll found, and the running one so far."""
+        """Return the results of the last poll, and the partial ones of the running poll."""
         return self._places.observed[1]
 
     def moved(self) -> Mapping[str, float] | None:

@@ -1,4 +1,4 @@
-"""What there is to tell of the store's bandwidth: capacity, what tenants are granted, get and miss."""
+"""Report of the store's bandwidth: capacity, and grants, rates and deficits of tenants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoe_lib.domain.executions.promises import Rates, StoreCapacity, TenantBandw
 from zoe_lib.domain.values.transfers import StoreTransfers
 from zoe_lib.store.errors import Unstorable
 
-if TYPE_CHECKING:  # simulations need no driver of a database
+if TYPE_CHECKING:  # simulations need no database driver
     from zoe_lib.store.postgres.store import PostgresStore
 
 log = structlog.get_logger(__name__)
@@ -27,10 +27,9 @@ class BandwidthReport:
     """The result of the last poll. `capacity` and `promised` are those of the whole store; `tenants` by name.
 
     `resting`: requests are paused for some seconds after several failures. `measured`: whether the controller reports
-    what tenants move; if not, `achieved` and `missed` are None. `moved`: bytes per second to and from each address.
-    `caveats`: by tenant, which of its guarantees the proxies cannot always move. `executions`: what
-    those with credentials of their own are guaranteed and move, by id. `unkept`: why the controller keeps no promise at
-    present.
+    traffic of tenants; if not, `achieved` and `missed` are None. `moved`: bytes per second to and from each address.
+    `caveats`: by tenant, guarantees that the proxies cannot always deliver. `executions`: guarantees and traffic of
+    executions with credentials, by id. `unkept`: why the controller keeps no promise at present.
     """
 
     at_s: float = 0.0
@@ -49,8 +48,8 @@ class BandwidthReport:
 def report(
     controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity, clock: Clock = SYSTEM_CLOCK
 ) -> BandwidthReport:
-    """Ask the controller what tenants are promised by others, achieve and miss, and return the report: `granted` is
-    what this Zoe has put in force. StorageUnavailableError.
+    """Return the controller's report on other promises, rates and deficits of tenants: `granted` is what this Zoe has
+    put in force. StorageUnavailableError.
     """
     granted = _with_others(granted, controller.promised())
     achieved, missed = controller.achieved(), controller.missed()
@@ -81,8 +80,8 @@ def report(
 
 
 def _with_others(granted: Mapping[str, Rates], promised: Mapping[str, BandwidthSlo]) -> Mapping[str, Rates]:
-    """Return what each tenant has: promises of others, such as standing SLOs and rules, hold beside this Zoe's, and the
-    greatest counts.
+    """Return the guarantees of each tenant: other promises, such as standing SLOs and rules, apply beside this Zoe's,
+    and the highest counts.
     """
     found = dict(granted)
     for tenant, slo in promised.items():
@@ -102,8 +101,8 @@ def store_capacity(capacity: StorageCapacity) -> StoreCapacity:
 
 
 def keep(report: BandwidthReport, store: PostgresStore) -> None:
-    """Store a report for charts, and what executions moved so far, unless it failed; leave out tenants that do not use
-    the store.
+    """Store a report for charts, and the transfers of executions so far, unless it failed; leave out tenants that do
+    not use the store.
     """
     if report.problem:
         return

@@ -1,4 +1,4 @@
-"""Make the SLOs of a storage controller equal to the guarantees of executions, and find out which are in force.
+"""Make the SLOs of a storage controller equal to the guarantees of executions, and determine which are in force.
 
 A controller knows one SLO for each tenant: the sum of its guarantees. They are added one by one, so that a refused one
 does not affect the others, and preferred bandwidth does not affect required bandwidth.
@@ -39,12 +39,12 @@ _UNANSWERED = "the storage controller does not answer"
 
 @dataclass(frozen=True, slots=True)
 class StorageState:
-    """The result of the last poll: how much can be guaranteed in total, and which guarantees are in force (`held`).
+    """The result of the last poll: the total capacity for guarantees, and the guarantees in force (`held`).
 
     `refused`: why the controller refused others, in its words, by execution. `verdicts`: whether undecided views pay,
-    by id; `unanswered`: why that is not known yet of others. `missing`: executions whose guarantee was requested or
-    withheld, and is known not to be in force. `capacity`: what the store can guarantee in total, to other clients, too;
-    None while unknown. `credentials`: those of executions. `ended`: what was moved with credentials that have ended.
+    by id; `unanswered`: why others have no verdict yet. `missing`: executions whose guarantee was requested or
+    withheld, and is known not to be in force. `capacity`: total capacity for guarantees, including other clients; None
+    while unknown. `credentials`: those of executions. `ended`: transfers of ended credentials.
     """
 
     supply: BandwidthSupply = _NOT_ASKED
@@ -65,12 +65,12 @@ class StorageState:
 
 @dataclass(frozen=True, slots=True)
 class DesiredSlos:
-    """What should be in force: guarantees in the order in which to request them, and exactly these views, by id.
+    """The desired state: guarantees in the order of their requests, and exactly these views, by id.
 
-    `undecided`: views to measure, to find out whether they pay. `withheld`: executions that had a guarantee of
-    preferred bandwidth, and get none now. `inputs`: inputs whose places to ask for. `users`: the tenants of executions
-    that need credentials of their own; None if no service accepts any. `told`: generations of credentials of which the
-    journal has what was moved.
+    `undecided`: views to measure, to determine whether they pay. `withheld`: executions that had a guarantee of
+    preferred bandwidth, and get none now. `inputs`: inputs whose places are needed. `users`: the tenants of executions
+    that need their own credentials; None if no service accepts any. `told`: generations of credentials whose transfers
+    are in the journal.
     """
 
     promises: tuple[BandwidthGuarantee, ...] = ()
@@ -119,7 +119,7 @@ class SloReconciler:
         self.report = self._told(there, capacity)
         promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
         everything = store_capacity(capacity)
-        # What the controller has promised to other clients is not available to this Zoe.
+        # Promises of the controller to other clients are not available to this Zoe.
         others = promised - sum(there.values(), Rates())
         supply = BandwidthSupply(everything.rates - others, others=others)
         missing = desired.missing(held) if desired is not None else frozenset()
@@ -135,7 +135,7 @@ class SloReconciler:
         )
 
     def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
-        """Return the report for users; a controller that does not report delays nothing else."""
+        """Return the report for users; a controller without reports delays nothing else."""
         try:
             return report(self._controller, granted, capacity, self._clock)
         except StorageUnavailableError as error:
@@ -143,9 +143,9 @@ class SloReconciler:
 
 
 class _Asking:
-    """One poll of the SLOs. `there`: what is in force, by tenant; `refused`: why guarantees are not, by execution.
+    """One poll of the SLOs. `there`: SLOs in force, by tenant; `refused`: why guarantees are not, by execution.
 
-    `_taken`: the guarantees that were not refused. If one got no answer, the SLOs in force show whether it holds.
+    `_taken`: the guarantees that were not refused. If one got no answer, the SLOs in force show whether it was set.
     """
 
     def __init__(self, controller: StorageController, there: Mapping[str, Rates], hit: Hit) -> None:
@@ -158,9 +158,9 @@ class _Asking:
         self.refused: dict[ExecutionId, str] = {}
 
     def make(self, promises: Sequence[BandwidthGuarantee]) -> None:
-        """Remove what is no longer desired, then request required bandwidth, then preferred bandwidth.
+        """Remove undesired SLOs, then request required bandwidth, then preferred bandwidth.
 
-        Raises StorageUnavailableError, but not for preferred bandwidth: that is logged, and the next poll tries again.
+        Raises StorageUnavailableError, but not for preferred bandwidth: that is logged, and the next poll retries.
         """
         self._lower(by_tenant(promises))
         self._ask([promise for promise in promises if promise.required])
@@ -208,9 +208,9 @@ class _Asking:
             self._sums[promise.tenant] += promise.rates
 
     def _refusal(self, tenant: str, more: Rates) -> str:
-        """Set the tenant's SLO to this much more; return why that is refused, or an empty text.
+        """Add this much to the tenant's SLO; return why that is refused, or an empty text.
 
-        Nothing is requested that exceeds an earlier refusal, since many executions may want the same.
+        No request exceeds an earlier refusal, since many executions may want the same.
         """
         rates = self._sums[tenant] + more
         if rates.fits_in(self._there.get(tenant, Rates())):

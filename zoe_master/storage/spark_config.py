@@ -1,4 +1,4 @@
-"""What services know of the object store: how inputs are read, and configuration of Spark and Hadoop as files."""
+"""Configuration of the object store for services: how inputs are read, and files for Spark and Hadoop."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _NOTHING = ServiceStorage()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a service of the object store is: Swift's authentication (v1), or the endpoint of an S3 service.
+    """The address of an object-store service: Swift's authentication (v1), or the endpoint of an S3 service.
 
-    swift: whether an S3 service is a Swift, which has views. own_credentials: whether it accepts credentials of
+    swift: whether an S3 service is a Swift, which supports views. own_credentials: whether it accepts credentials of
     executions.
     """
 
@@ -67,7 +67,9 @@ class SparkConfig:
         return view_schemes(S3 in self._places and self._places[S3].swift)
 
     def access(self, execution: Execution) -> ServiceStorage:
-        """Return what the services of one attempt get; of the object store, only what its inputs and outputs name."""
+        """Return the configuration for the services of one attempt; of the object store, only the services of its
+        inputs and outputs.
+        """
         storage = execution.application.storage
         if storage is None:
             return _NOTHING
@@ -84,8 +86,8 @@ class SparkConfig:
         return known if own is None else {**known, **dict.fromkeys(self._replaced(execution), own)}
 
     def _replaced(self, execution: Execution) -> frozenset[str]:
-        """Return the services for which an execution gets a credential of its own: those that accept them, and where
-        its tenant's stored credential is of the tenant's own account.
+        """Return the services for which an execution gets its own credential: those that accept them, and where its
+        tenant's stored credential is for the tenant's own account.
         """
         storage = execution.application.storage
         if storage is None or not self._accepting:
@@ -108,5 +110,5 @@ class SparkConfig:
 
 
 def services_of(storage: StorageDemand) -> frozenset[str]:
-    """Return the names of the services that its URIs lead to; plain files need none."""
+    """Return the names of the services in its URIs; plain files need none."""
     return frozenset(name for one in (*storage.inputs, *storage.outputs) if (name := service_of(one.uri)))

@@ -21,11 +21,13 @@ _FORBIDDEN = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 
 
 class NoAccessError(Exception):
-    """The tenant's objects cannot be read as the tenant; the message says why, and nothing about the objects."""
+    """The tenant's objects cannot be read as the tenant; the message says why, and reveals nothing about the
+    objects.
+    """
 
 
 class NoAnswerError(NoAccessError):
-    """The object store does not answer the sign-in; it may do so later."""
+    """The object store does not answer the sign-in; a retry may help."""
 
 
 SignIn = Callable[[View], str]
@@ -38,7 +40,7 @@ def nobody(_view: View) -> str:
 
 
 class TenantTokens:
-    """Signs in by Swift's authentication (v1), or at Keystone.
+    """Signs in with Swift's authentication (v1), or at Keystone.
 
     auth_urls: by the names of services; credentials: returns those of a tenant, by the names of services.
     """

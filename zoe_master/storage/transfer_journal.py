@@ -1,7 +1,7 @@
-"""Write what executions moved to the journal, once their credentials have ended and the controller has settled it.
+"""Write transfers of executions to the journal, once their credentials have ended and the controller has settled them.
 
-Level-triggered: the controller tells of a credential until it is told to forget it, which happens after the journal
-has it. The execution knows which credentials its journal has, so a master that dies in between writes nothing twice.
+Level-triggered: the controller reports a credential until the master lets it forget it, after journalling. The
+execution knows which credentials its journal has, so a master that dies in between writes nothing twice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST_IN_A_TICK = 100
 
 
 class TransferJournal:
-    """What the journal has of the transfers that a controller tells of."""
+    """Journals the transfers that a controller reports."""
 
     def __init__(self, cache: StateCache, hit: Hit) -> None:
         self._cache = cache
@@ -30,13 +30,13 @@ class TransferJournal:
         """Generations that the controller may forget."""
 
     def write(self, ended: Sequence[EndedTransfers], tick: TickContext) -> None:
-        """Write what is new, for so many credentials at most; the next tick goes on."""
+        """Write new transfers, for at most this many credentials; the next tick continues."""
         self.written &= frozenset(one.generation for one in ended)
         fresh = [one for one in ended if one.generation not in self.written][:_MOST_IN_A_TICK]
         if not fresh:
             return
         stored = self._cache.stored({one.execution for one in fresh})
-        # Of an execution that is unknown, because it was removed, nothing is written, and the controller may forget.
+        # For an execution that is unknown, because it was removed, nothing is written, and the controller may forget.
         done = {one.generation for one in fresh if _is_done(one, stored.get(one.execution))}
         changes: dict[str, tuple[EndedTransfers, ExecutionChange]] = {}
         for one in sorted(fresh, key=lambda each: each.generation):

@@ -1,4 +1,4 @@
-"""Make the views of the storage controller those that executions need, and no others of this Zoe."""
+"""Make the storage controller's views equal to those that executions need, for this Zoe."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _UNCHARGED = f"{_AFTER_A_FAILURE}; that attempt does not count as one of its ret
 
 
 class InputViews:
-    """How inputs with a pushdown are read.
+    """Decides how inputs with a pushdown are read.
 
-    schemes: the schemes of URIs that may have views. services: the names of the services that exist; None: unknown.
+    schemes: the schemes of URIs that may have views. services: the names of existing services; None: unknown.
     """
 
     def __init__(self, schemes: Sequence[str], services: Collection[str] | None = None) -> None:
@@ -35,7 +35,7 @@ class InputViews:
         self._services = services
 
     def of(self, execution: Execution) -> dict[str, View]:
-        """Return the views that an execution reads, or may read while this is undecided, by the names of its inputs."""
+        """Return the views that an execution reads, or may read while undecided, by the names of its inputs."""
         wanted = pushed_down(execution.application)
         if execution.inputs:
             used = {read.name for read in execution.inputs if read.view}
@@ -49,7 +49,7 @@ class InputViews:
         otherwise: str,
         unanswered: bool = True,
     ) -> tuple[InputRead, ...]:
-        """Return how each input with a pushdown is read. One without a verdict is read plainly, for the reason
+        """Return how each input with a pushdown is read. An input without a verdict is read plainly, for the reason
         `otherwise`. unanswered: whether that is the lack of an answer.
         """
         inputs = pushed_down(execution.application)
@@ -125,14 +125,16 @@ def _delivered(pushdown: Pushdown) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ViewAnswers:
-    """What a poll of the views found: verdicts, by id; and why others have none yet, which the next poll asks for."""
+    """The result of a poll of the views: verdicts, by id; and why others have none yet, which the next poll
+    requests.
+    """
 
     verdicts: Mapping[str, ViewVerdict] = field(default_factory=dict)
     unanswered: Mapping[str, str] = field(default_factory=dict)
 
 
 class ViewReconciler:
-    """Polls the views. Whether one pays is measured once, and forgotten when its input is decided."""
+    """Polls the views. Whether a view pays is measured once, and forgotten when its input is decided."""
 
     def __init__(self, controller: StorageController, hit: Hit, sign_in: SignIn = nobody) -> None:
         self._controller = controller
@@ -142,7 +144,7 @@ class ViewReconciler:
         self._unanswered: dict[str, str] = {}
 
     def answers(self, wanted: Iterable[View], undecided: frozenset[str]) -> ViewAnswers:
-        """Do the same as `look`, and return also which views got no answer. Raises nothing."""
+        """Do the same as `look`, and also return the views without an answer. Never raises."""
         try:
             return ViewAnswers(self.look(wanted, undecided), dict(self._unanswered))
         except StorageUnavailableError as error:
@@ -170,7 +172,7 @@ class ViewReconciler:
         return dict(self._verdicts)
 
     def _judge(self, view: View) -> ViewVerdict:
-        """Make and measure a view. StorageUnavailableError, NoAnswerError: without an answer, so ask again."""
+        """Make and measure a view. StorageUnavailableError, NoAnswerError: without an answer, so retry."""
         try:
             token = self._sign_in(view)
             self._controller.create_view(replace(view, token=token))
@@ -184,7 +186,7 @@ class ViewReconciler:
             return ViewVerdict(False, (), f"plainly: there is no view ({error})")
 
     def _drop(self, view_id: str) -> None:
-        """Remove a view; if that fails, go on with the others, and let the next poll try again."""
+        """Remove a view; if that fails, continue with the others, and let the next poll retry."""
         try:
             self._controller.drop_view(view_id)
             self._hit(CrashPoint.VIEW_DROPPED)
@@ -192,7 +194,7 @@ class ViewReconciler:
             log.warning("an unused view cannot be removed now", view=view_id, why=str(error))
 
     def _make_again(self, view: View) -> None:
-        """Make a view again that was removed while in use; reads fail until it is back."""
+        """Make a removed view again that is in use; reads fail until it is back."""
         try:
             self._controller.create_view(replace(view, token=self._sign_in(view)))
         except (StorageUnavailableError, NoAccessError) as error:

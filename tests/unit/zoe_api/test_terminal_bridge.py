@@ -1,4 +1,4 @@
-"""For how long a terminal lasts."""
+"""The end of a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def watched(answer: Callable[[int], bool | None], within_s: float) -> int:
-    """How often was asked; TimeoutError if it goes on."""
+    """Return the number of checks; TimeoutError if it continues."""
     asked = 0
 
     async def allowed() -> bool | None:

@@ -1,4 +1,4 @@
-"""Who is ahead in the queue, in words."""
+"""Executions ahead in the queue, as text."""
 
 from __future__ import annotations
 

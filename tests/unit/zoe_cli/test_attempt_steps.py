@@ -32,7 +32,7 @@ def test_steps_of_the_execution_and_its_services_stand_in_their_order() -> None:
 
 
 def test_earlier_attempts_have_their_steps() -> None:
-    """Marks are those of the last attempt; the journal knows the others."""
+    """Marks are those of the last attempt; the journal has the others."""
     events = [
         event(kind, at_s)
         for kind, at_s in (

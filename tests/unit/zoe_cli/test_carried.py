@@ -1,4 +1,4 @@
-"""Names of local files that travel along in a description."""
+"""Names of embedded local files."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_what_is_no_duration(text: str) -> None:
 def test_a_question_names_the_moment_that_was_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The server is asked a moment later, which may be the next second."""
+    """The server gets the request a moment later, which may be the next second."""
     monkeypatch.setattr(dates, "now_s", lambda: 1_795_652_112.999)
     sent, moment = asked_deadline("+1h30m15s")
     assert sent == "+1h30m15s", "so that a request that is repeated is the same"

@@ -1,4 +1,4 @@
-"""Descriptions that are made of a command line."""
+"""Descriptions from command lines."""
 
 from __future__ import annotations
 

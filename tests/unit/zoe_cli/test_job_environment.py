@@ -1,4 +1,4 @@
-"""Which variables of the person who submits a script travel with it."""
+"""Environment variables that `zoe sbatch` exports with a script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `zoe run` says of a deadline when the execution does not simply start as soon as it can."""
+"""Notes of `zoe run` on a deadline at risk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of promises that are at risk, and of offers once they are over."""
+"""Texts on promises at risk, and on expired offers."""
 
 from __future__ import annotations
 

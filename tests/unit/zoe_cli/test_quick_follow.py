@@ -1,4 +1,4 @@
-"""Following an execution without the SDK: straight to its end, and how far it came otherwise."""
+"""Following an execution without the SDK: to its end, or as far as possible."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def piece(text: bytes, offset: int) -> ServerEvent:
 
 
 class Server:
-    """Answers like a client of a server that is in these states, one after the other."""
+    """Answers like a client of a server in these states, one after the other."""
 
     def __init__(
         self, events: Sequence[ServerEvent | Exception | None], seen: Sequence[Execution], streams: bool = True
@@ -82,7 +82,7 @@ def test_a_person_is_told_once_why_it_waits(monkeypatch: pytest.MonkeyPatch, cap
 @pytest.mark.parametrize(
     ("server", "offset"),
     [
-        (Server([piece(b"one\n", 4), Unreachable("cut")], [execution()]), 4),  # the SDK goes on from there
+        (Server([piece(b"one\n", 4), Unreachable("cut")], [execution()]), 4),  # the SDK continues from there
         (Server([piece(b"one\n", 4)], [execution()]), 4),  # it is not over
         (Server([piece(b"one\n", 4)], [execution("succeeded", attempts=2)]), 4),  # another attempt followed
         (Server([], [execution()], streams=False), 0),  # behind a proxy

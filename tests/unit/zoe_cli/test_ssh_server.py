@@ -1,4 +1,4 @@
-"""The program of a service that serves ssh, with a program in place of sshd that tells how it was started."""
+"""The program of a service that serves ssh, with a program in place of sshd that reports how it was started."""
 
 from __future__ import annotations
 

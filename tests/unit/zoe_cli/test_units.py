@@ -1,4 +1,4 @@
-"""Rates are shown in the unit in which they are not nothing."""
+"""Rates are shown in a unit in which they are not zero."""
 
 from __future__ import annotations
 

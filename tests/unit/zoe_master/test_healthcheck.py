@@ -1,4 +1,4 @@
-"""What the master's own metrics say of its health."""
+"""The master's health from its own metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plugins are loaded once; what cannot be loaded is left out, and a policy that names it places nothing."""
+"""Plugins are loaded once; broken ones are left out, and a policy that names one places nothing."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ FAILING = {
 
 @pytest.fixture(autouse=True)
 def registries() -> Iterator[None]:
-    """What a test adds to the scheduler's filters and weighers goes with it."""
+    """Remove a test's filters and weighers from the scheduler after it."""
     filters, weighers = set(FILTERS), set(WEIGHERS)
     yield
     for name in FILTERS.keys() - filters:
@@ -164,7 +164,7 @@ def test_a_filter_of_others_that_only_waits_for_room_keeps_its_turn() -> None:
 
 
 def test_a_weigher_of_others_is_asked_for_each_request() -> None:
-    """Nothing is known of what its scores depend on: here on the component's name, which Zoe's own never do."""
+    """The inputs of its scores are unknown: here the component's name, which Zoe's own never use."""
 
     def by_name(wanted: Request, nodes: Nodes, accounts: Ledger) -> Scores:
         return np.array([float(accounts.nodes[i].name == wanted.component.name) for i in nodes])

@@ -1,4 +1,4 @@
-"""Prices before a submission: what it would cost, and whether the budget allows it."""
+"""Prices before a submission: the expected cost, and whether the budget allows it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def check_budget(caller: Caller) -> tuple[str, ...]:
-    """Return warnings on what the tenant and the user have spent; 403 if a budget that refuses is spent."""
+    """Return warnings on the spending of the tenant and the user; 403 if a refusing budget is spent."""
     try:
         warnings = tuple(budget_warnings(caller.services, caller.principal))
     except SubmissionRefused:
@@ -32,7 +32,7 @@ def check_budget(caller: Caller) -> tuple[str, ...]:
 
 
 def price_of(caller: Caller, application: Application, forecast_s: float | None) -> EstimateView | None:
-    """Return what an application would cost, in an hour if its run time is not known; None without a price list."""
+    """Return the price of an application, per hour if its run time is unknown; None without a price list."""
     prices = caller.services.spending.prices(caller.store)
     if prices is None:
         return None
@@ -41,7 +41,7 @@ def price_of(caller: Caller, application: Application, forecast_s: float | None)
 
 
 def run_times_of(caller: Caller, application: Application, choices: Collection[Mapping[str, Any]]) -> list[RunTimeView]:
-    """Return how long an application runs with some of its elastic services, each with its price. `choices`: the
+    """Return the run time of an application with some of its elastic services, each with its price. `choices`: the
     master's answer, `RunTimeChoice` as JSON.
     """
     prices = caller.services.spending.prices(caller.store) if choices else None
@@ -61,7 +61,7 @@ def _estimated(
 
 
 def prices_of(services: Services, ids: Collection[str], now_s: float) -> Mapping[str, Mapping[str, object]]:
-    """Return what executions cost so far, and the part of it for what they did not use, as fields of their views."""
+    """Return the cost of executions so far, and the part for unused reservations, as fields of their views."""
     lists = services.store.billing.price_lists()
     if not lists or not ids:
         return {}

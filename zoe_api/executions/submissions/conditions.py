@@ -1,4 +1,4 @@
-"""The conditions of submissions: what they ask for, checked against what their user may see."""
+"""Conditions of submissions, checked against the executions visible to their user."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def conditions_of(
     bodies: Sequence[SubmitRequest], ids: Sequence[str], caller: Caller, batch: bool = False
 ) -> list[Conditions]:
     """Return the conditions of each of these submissions, which get these ids. 422 if a dependency does not exist, is
-    not visible to their user, or does not stand before it in its batch.
+    not visible to the user, or does not come earlier in its batch.
     """
     named = {on for body in bodies for _, on in map(_split, body.after) if not on.startswith(_IN_BATCH)}
     known = _visible(named, caller)
@@ -41,7 +41,7 @@ def _errors(body: SubmitRequest, index: int, known: Collection[str], batch: bool
         elif not batch:
             why = f"{on}: only a batch has executions with numbers"
         else:
-            why = "" if int(on[1:]) < index else f"{on}: it has to stand before this one in the batch"
+            why = "" if int(on[1:]) < index else f"{on}: it must come before this one in the batch"
         if why:
             pointer = f"/executions/{index}/after/{place}" if batch else f"/after/{place}"
             yield Diagnostic(pointer=pointer, code="unknown", message=why)
@@ -78,7 +78,7 @@ def _visible(ids: Collection[str], caller: Caller) -> Collection[str]:
 
 
 def visible_array(array_id: str, caller: Caller) -> Array | None:
-    """Return an array that the principal may see; None if there is none."""
+    """Return an array that is visible to the principal; None if there is none."""
     if not is_array(array_id):
         return None
     if caller.principal.job is not None and not caller.services.accounts.is_job_family(

@@ -52,7 +52,7 @@ router = api_router(tag="descriptions")
 @router.post("/validate", response_model=ValidateResponse)
 def validate_description(body: ValidateRequest, caller: AsReader) -> ValidateResponse:
     """Check a description, expanded, against the format, this installation and your tenant's longest time limit.
-    Nothing is stored. A `deadline` that has passed is refused, as it is when it is submitted.
+    Nothing is stored. A `deadline` in the past is refused, as for a submission.
     """
     with checking(caller):
         application, notes, _ = _as_submitted(body.application, caller)
@@ -63,12 +63,13 @@ def validate_description(body: ValidateRequest, caller: AsReader) -> ValidateRes
 
 @router.post("/plan", response_model=PlanView)
 def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
-    """Say whether an application would start now; if not, when, why not, and which smallest change would start it.
+    """Return whether an application would start now; if not, when, why not, and which smallest change would start it.
     Nothing is stored.
 
-    Refuses what a submission would refuse: 422 `never_fits` if it can never start, `time_limit_too_long` beyond your
-    tenant's longest time limit; 429 `quota_exceeded` while the quota of executions is used up. Also 429: `check_busy`
-    while too many descriptions are checked, `plan_busy` while the master computes other plans."""
+    Refuses like a submission: 422 `never_fits` if it can never start, `time_limit_too_long` beyond your tenant's
+    longest time limit; 429 `quota_exceeded` while the quota of executions is used up. Also 429: `check_busy` while too
+    many descriptions are checked, `plan_busy` while the master computes other plans.
+    """
     with checking(caller):
         application, notes, priority = _as_submitted(body.application, caller, body.priority)
         given = wanted_deadline(body.deadline, body.deadline_s, application, caller.services.clock.now_s())
@@ -85,7 +86,7 @@ def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
     answer = ask(caller.services.master, "plan", question, caller.request, caller.user)
     forecast_s = (answer.get("forecast") or {}).get("run_s")
     price = price_of(caller, application, forecast_s)
-    end = answer.pop("end", None)  # a master of an earlier version has none
+    end = answer.pop("end", None)  # an older master has none
     deadline = None if given is None else outlook_view(given, end, application, caller.services.clock.now_s())
     run_times = run_times_of(caller, application, answer.pop("run_times", ()))
     promise = promise_outlook(answer.pop("promise", None))
@@ -95,7 +96,7 @@ def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
 
 @router.post("/convert", response_model=ConvertResponse)
 def convert_description(body: ConvertRequest, caller: AsReader) -> ConvertResponse:
-    """Convert a description of an older format to version 4, with notes on what could not be converted."""
+    """Convert a description of an older format to version 4, with notes on lost settings."""
     try:
         with checking(caller):
             conversion = descriptions.convert(body.document)
@@ -154,10 +155,9 @@ def _entry_view(entry: CatalogueEntry, role: str, longest_s: float | None, platf
 
 
 def _obstacle(entry: CatalogueEntry, platform: Platform) -> Finding | None:
-    """Return what keeps an entry from running until an admin changes something; None if nothing does, as far as is
-    known.
+    """Return what keeps an entry from running until an admin changes something; None if no obstacle is known.
 
-    First of the component that ends the application: what installs its image installs those of its framework, too.
+    The component that ends the application comes first: installing its image installs those of its framework, too.
     """
     application = descriptions.parse(descriptions.catalogue_document(entry))
     main = [index for index, component in enumerate(application.components) if component.ends_application]
@@ -167,7 +167,7 @@ def _obstacle(entry: CatalogueEntry, platform: Platform) -> Finding | None:
 
 
 def _plain(obstacle: Finding, entry: CatalogueEntry, platform: Platform) -> str:
-    """Return the reason for people who have never heard of images, where it is one of images."""
+    """Return the reason for people who do not know images, if it is about images."""
     if obstacle.code == IMAGE_ABSENT or (obstacle.code == IMAGE_NOT_ALLOWED and platform.capabilities.image_hints):
         return f"{entry.title} is not installed here"
     return obstacle.message
@@ -187,7 +187,7 @@ def _document_of(entry: CatalogueEntry, longest_s: float | None) -> dict[str, An
 def _as_submitted(
     document: dict[str, Any], caller: Caller, priority: int | None = None
 ) -> tuple[Application, list[str], int]:
-    """Return the application as it would be stored for its tenant, the notes for its user, and its priority."""
+    """Return the application as stored for its tenant, the notes for its user, and its priority."""
     fit = checked(document, caller.services, caller.principal, priority)
     application, limit_notes = with_time_limit(fit.application, caller.tenant, caller.store.policy().limits)
     return application, [*fit.notes, *limit_notes], fit.priority
@@ -201,7 +201,7 @@ def _unknown_run(application: Application) -> list[str]:
 
 
 def _demand(store: ExecutionStore, principal: Principal, application: Application) -> DemandView:
-    """Return what an application takes; QuotaExceeded if a limit of executions refuses it."""
+    """Return the demand of an application; QuotaExceeded if a limit of executions refuses it."""
     core, everything = application.core_resources(), application.total_resources()
     limits, active = store.policy().limits, store.active_counts()
     executions = sum(number for (tenant, _), number in active.items() if tenant == principal.tenant)

@@ -1,4 +1,4 @@
-"""Submissions of jobs by their tokens: noted with their parent before they are made, within bounds."""
+"""Submissions of jobs by their tokens: recorded with their parent before they are made, within bounds."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _RETRY_MIN_S = 1.0
 
 
 def note_submission(caller: Caller, new_id: str) -> None:
-    """Note that a job submits an execution or array; nothing if the principal is no job. 403 if it was cancelled or has
-    too many ancestors or descendants that have not ended, 429 if it submits too often.
+    """Record that a job submits an execution or array; no effect if the principal is no job. 403 if it was cancelled or
+    has too many active ancestors or descendants, 429 if it submits too often.
     """
     job = caller.principal.job
     if job is None:
@@ -44,12 +44,12 @@ def note_submission(caller: Caller, new_id: str) -> None:
 
 
 def was_stopped(caller: Caller) -> bool:
-    """Return whether a job was cancelled with its descendants since it noted a submission: then the request that
-    stopped it did not see the new one yet, and it has to be cancelled too.
+    """Return whether a job was cancelled with its descendants since it recorded a submission: that request did not see
+    the new one, so it must be cancelled, too.
     """
     return caller.principal.job is not None and caller.services.accounts.is_stopped_job(caller.principal.job.unit)
 
 
 def refused_after(principal: Principal) -> ApiProblem:
-    """Return the refusal of a submission that was cancelled with its job."""
+    """Return the error for a submission that was cancelled with its job."""
     return ApiProblem(Code.JOB_CANCELLED, f"{principal.job} was cancelled with its descendants")

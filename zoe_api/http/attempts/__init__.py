@@ -1,1 +1,1 @@
-"""Attempts to sign in: how many, how fast, and what the audit log keeps."""
+"""Sign-in attempts: their rate limits, and their audit entries."""

@@ -10,7 +10,8 @@ _MINUTE_S = 60.0
 class PerMinute:
     """Places for entries: the first entry of each key, for a number of keys, and a number of shared places.
 
-    Each API process has its own. Not thread-safe."""
+    Each API process has its own. Not thread-safe.
+    """
 
     def __init__(self, keys_max: int, shared_max: int, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock

@@ -26,7 +26,7 @@ _IPV6_NETWORK_BITS = 64  # the smallest network of a subscriber, in which one ma
 
 
 class Braked(ApiProblem):
-    """429 after too many failures; `key` is the subject of the refusal, `within_s` how long it may go on."""
+    """429 after too many failures; `key` is the subject of the refusal, `within_s` its maximum duration."""
 
     def __init__(self, key: str, within_s: float) -> None:
         super().__init__(Code.TOO_MANY_SIGN_INS, f"try again in {within_s / 60:.0f} minutes")
@@ -85,15 +85,16 @@ class Brake:
         return now_s
 
     def succeeded(self, accounts: AccountStore, taken_s: float) -> None:
-        """Give back the guess that was taken at that time, and remember that the user signs in from this network.
+        """Undo the guess taken at that time, and record that the user signs in from this network.
 
-        The mark is kept as long as failures are."""
+        The mark is kept as long as failures are.
+        """
         self.give_back(accounts, taken_s)
         if not self.is_familiar(accounts, FAMILIAR_S / 2):
             accounts.add_failure(self._familiar, self.clock.now_s())
 
     def give_back(self, accounts: AccountStore, taken_s: float) -> None:
-        """Give back the guess that was taken at that time: it was not wrong."""
+        """Undo the guess taken at that time: it was not wrong."""
         accounts.give_back_guess(self._keys, taken_s)
 
     def is_familiar(self, accounts: AccountStore, within_s: float = FAMILIAR_S) -> bool:
@@ -102,7 +103,7 @@ class Brake:
 
 
 def network_of(address: str) -> str:
-    """Return the network that is braked: an IPv4 address, or the /64 of an IPv6 address; other text stays as it is."""
+    """Return the network to limit: an IPv4 address, or the /64 of an IPv6 address; other text stays unchanged."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""A few threads for which networks take turns, so that a busy network delays only itself."""
+"""A few threads that serve networks in turn, so that a busy network delays only itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class NoPlace(Exception):  # noqa: N818 - the name is the fact
-    """The lane is full, or a waiting work gave its place to a network with fewer."""
+    """The lane is full, or a waiting task gave its place to a network with fewer."""
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class _Job:
 
 
 class Lane:
-    """Run works in a few threads, taking one of each network in turn. Thread-safe."""
+    """Run tasks in a few threads, taking one of each network in turn. Thread-safe."""
 
     def __init__(self, name: str, at_once_max: int, inside_max: int, of_network_max: int) -> None:
         self._lock = threading.Lock()
@@ -34,23 +34,23 @@ class Lane:
         self._inside_max = inside_max
         self._of_network_max = of_network_max
         self._running = 0
-        self._inside: Counter[str] = Counter()  # running or waiting works by network
+        self._inside: Counter[str] = Counter()  # running or waiting tasks by network
         self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()  # the network whose turn is next comes first
 
     @property
     def inside(self) -> int:
-        """Return the number of running and waiting works."""
+        """Return the number of running and waiting tasks."""
         with self._lock:
             return self._inside.total()
 
     @property
     def is_busy(self) -> bool:
-        """Return whether one more work would have to wait."""
+        """Return whether one more task would have to wait."""
         with self._lock:
             return self._running >= self._at_once_max
 
     def submit(self, network: str, work: Callable[[], T]) -> Future[T]:
-        """Run the work when it is the network's turn; NoPlace, at once or later, if too many wait."""
+        """Run the task when it is the network's turn; NoPlace, at once or later, if too many wait."""
         job = _Job(_in_this_context(work), Future())
         with self._lock:
             if self._inside[network] >= self._of_network_max:
@@ -64,12 +64,13 @@ class Lane:
         return job.future
 
     def close(self) -> None:
-        """Let the threads end after their running work."""
+        """Let the threads end after their running task."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _displaced_by(self, network: str) -> Future[Any]:
-        """Remove the last work of the longest queue; NoPlace unless that queue stays at least as long as the
-        newcomer's."""
+        """Remove the last task of the longest queue; NoPlace unless that queue stays at least as long as the
+        newcomer's.
+        """
         most = max(self._waiting, key=lambda one: len(self._waiting[one]), default=network)
         own = len(self._waiting.get(network, ()))
         if len(self._waiting.get(most, ())) < own + 2:
@@ -87,7 +88,7 @@ class Lane:
             self._executor.submit(self._run, network, job)
 
     def _run(self, network: str, job: _Job) -> None:
-        """Free the place before the outcome is told: who hears it may be back at once."""
+        """Free the place before the outcome is set: the caller may return at once."""
         tell = _done(job) if job.future.set_running_or_notify_cancel() else _nothing
         try:
             with self._lock:
@@ -108,7 +109,7 @@ def _in_this_context(work: Callable[[], T]) -> Callable[[], T]:
 
 
 def _done(job: _Job) -> Callable[[], None]:
-    """Do the work; return what tells its outcome."""
+    """Do the task; return a function that sets its outcome."""
     try:
         outcome = job.work()
     except BaseException as error:
@@ -117,4 +118,4 @@ def _done(job: _Job) -> Callable[[], None]:
 
 
 def _nothing() -> None:
-    """Nobody waits for it."""
+    """Set no outcome: the caller has left."""

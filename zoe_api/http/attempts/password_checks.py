@@ -1,5 +1,6 @@
 """Threads that check and make passwords and ask providers: a few for each, separate from all other requests, and
-separate for users at networks from which they sign in."""
+separate for users at networks from which they sign in.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ class PasswordChecks:
     async def run(self, brake: Brake, accounts: AccountStore, work: Callable[[], T]) -> T:
         """Return what the work returns; Braked, or 429 if all places are taken.
 
-        A familiar user who would wait or be refused because of others at the network uses a separate lane."""
+        A familiar user whom other users of the network would delay or displace uses a separate lane.
+        """
         if (left_s := self._braked_s(brake.pair)) is not None:
             raise _too_many(left_s)
         braked_s = self._braked_s(brake.place)
@@ -59,11 +61,12 @@ class PasswordChecks:
             raise
 
     async def run_unbraked(self, lane: str, network: str, work: Callable[[], T]) -> T:
-        """Return what the work returns, without a brake, as it guesses no password; 429, without a thread, if the lane
+        """Return the result of the task, without a brake, as it guesses no password; 429, without a thread, if the lane
         is full.
 
-        A lane is a provider, or ADMINS. A place is held until the work has ended, even if its caller has left, since it
-        takes memory and a thread."""
+        A lane is a provider, or ADMINS. A place is held until the task has ended, even if its caller has left, since it
+        takes memory and a thread.
+        """
         try:
             return await asyncio.wrap_future(self.lane(lane).submit(network, work))
         except NoPlace:
@@ -71,7 +74,7 @@ class PasswordChecks:
             raise ApiProblem(Code.SIGN_IN_BUSY, hint=hint) from None
 
     def inside(self, lane: str) -> int:
-        """Return how many checks of a lane run or wait."""
+        """Return the number of running and waiting checks of a lane."""
         return self.lane(lane).inside
 
     def close(self) -> None:
@@ -97,7 +100,7 @@ class PasswordChecks:
             return False
 
     def _braked_s(self, key: str) -> float | None:
-        """Return for how long the refusal of a key goes on; None if none is remembered."""
+        """Return the remaining seconds of a remembered refusal of a key; None if there is none."""
         until_s, ends_s = self._braked.get(key, (0.0, 0.0))
         now_s = self._clock.monotonic_s()
         return ends_s - now_s if until_s > now_s else None

@@ -2,7 +2,8 @@
 database.
 
 Users of this Zoe have separate places, so that invented names do not hide them. Response times do not reveal which
-names are users: refused sign-ins are recorded after their answer."""
+names are users: refused sign-ins are recorded after their response.
+"""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ from zoe_lib.submission import refusal as refusals
 from zoe_lib.submission.refusal import SubmissionRefused, from_limits
 
 MEDIA_TYPE = "application/problem+json"
-_ERRORS_MAX = 100  # more than anyone reads; limits the answer to a hostile request
+_ERRORS_MAX = 100  # more than anyone reads; limits the response to a hostile request
 _TEXT_MAX = 1000
 _RETRY_AFTER_S = "1"
 _RETRY_AFTER_S_OF = {
@@ -59,7 +59,7 @@ _RETRY_AFTER_S_OF = {
 
 
 class ApiProblem(Exception):  # noqa: N818 - it is an answer
-    """A refusal on its way to the client."""
+    """A refusal that becomes the response."""
 
     def __init__(self, code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = ()) -> None:
         super().__init__(f"{code}: {detail}")
@@ -80,7 +80,7 @@ def _of(refused: SubmissionRefused) -> ApiProblem:
 
 
 def problem_of(error: StoreError) -> ApiProblem:
-    """The refusal of a submission that limits do not let in."""
+    """Return the refusal of a submission beyond a limit."""
     return _of(from_limits(error))
 
 
@@ -122,17 +122,18 @@ def raw_response(refusal: Problem) -> bytes:
 
 
 async def refuse_unread(refusal: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer before the body was read, and end the connection; servers would read and discard the rest.
+    """Respond before the body was read, and end the connection; servers would read and discard the rest.
 
-    A WebSocket is not opened; its handshake gets the answer."""
+    A WebSocket is not opened; its handshake gets the response.
+    """
     response = problem_response(refusal)
     response.headers["Connection"] = "close"
     await response(scope, receive, send)
 
 
-# Coroutines, though they wait for nothing: the framework would change threads for plain functions.
+# Coroutines, although they never wait: the framework would change threads for plain functions.
 def install(app: FastAPI) -> None:
-    """Make every known error answer with its problem."""
+    """Register handlers that turn every known error into its problem."""
 
     @app.exception_handler(ApiProblem)
     async def _api_problem(request: Request, error: ApiProblem) -> Response:
@@ -226,7 +227,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> set[str]:
-    """Return all methods of a path; the framework names those of its first route only."""
+    """Return all methods of a path; the framework lists those of its first route only."""
     scopes = {method: {**request.scope, "method": method} for method in _METHODS}
     routes = request.app.routes
     return {m for m, scope in scopes.items() if any(route.matches(scope)[0] is Match.FULL for route in routes)}

@@ -1,4 +1,4 @@
-"""Note refusals for the audit log where they are made; they are written when they are answered."""
+"""Collect refusals for the audit log where they occur; they are written with the response."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from zoe_api.http.problems.codes import Code
 
 
 def note_refused(scope: Scope, code: Code) -> None:
-    """Note that the request of an unknown client was refused, if there is a place."""
+    """Record the refusal of an unknown client, if there is a place."""
     scope.setdefault("state", {})["refused"] = code

@@ -31,8 +31,9 @@ class _Gone(Exception):  # noqa: N818 - it is a signal
 class BodyMiddleware:
     """ASGI middleware: 413 for a body beyond the bound, declared or actual; 400 for invalid JSON.
 
-    A body is read whole before the application sees the request: nothing is started for one that never arrives. Parts
-    of uploads are passed on as they come; their route bounds them."""
+    A body is read whole before the application sees the request: nothing starts for one that never arrives. Parts of
+    uploads are passed on as they arrive; their route limits them.
+    """
 
     def __init__(self, app: ASGIApp, bytes_max: int) -> None:
         self._app = app
@@ -79,12 +80,12 @@ class BodyMiddleware:
 
 
 def is_upload(scope: Scope) -> bool:
-    """Return whether the request brings a part of an upload."""
+    """Return whether the request carries a part of an upload."""
     return bool(scope["method"] == "PATCH") and scope["path"].startswith(UPLOADS_PREFIX)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return what the application reads: the whole body at once, then the next event, which is the disconnect."""
+    """Return the application's `receive`: the whole body at once, then the next event, which is the disconnect."""
     sent = False
 
     async def replay() -> Message:
@@ -109,8 +110,9 @@ async def _check(body: bytes) -> list[Diagnostic]:
 
 
 def _findings(body: bytes) -> list[Diagnostic]:
-    """Return the faults of the JSON: syntax, duplicate keys, NaN, depth, and text that can be
-    neither sent nor stored."""
+    """Return the errors of the JSON: syntax, duplicate keys, NaN, depth, and text that can be neither sent nor
+    stored.
+    """
     try:
         document = load_json(body)
     except DescriptionError as error:

@@ -1,8 +1,9 @@
-"""Bounds on connections to this process: their number, in total and for one address, the time for a request to arrive,
-and the time for a client to read its answer.
+"""Limits on connections to this process: their number, in total and per address, the time for a request to arrive, and
+the time for a client to read its response.
 
-uvicorn ends a connection that is idle between two requests. It refuses none before its request, and waits for ever for
-the rest of a head or body that trickles, and for a client that does not read."""
+uvicorn only ends idle connections between two requests. It refuses none before its request, and waits for ever for a
+head or body that trickles, and for a client that does not read.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from zoe_lib.settings.config import Settings
 
 log = structlog.get_logger(__name__)
 
-# What the process needs in addition: the database, the master, files, and as many as are accepted at a time.
+# File descriptors besides connections: the database, the master, files, and the connections accepted at a time.
 BACKLOG = 64
 DESCRIPTORS_KEPT = 64 + BACKLOG
 # One to the browser, and one to the application behind the proxy.
@@ -30,7 +31,7 @@ _DESCRIPTORS_EACH = 2
 _CONNECTIONS_MIN = 8
 _SWEEP_S_MAX = 1.0
 _TELL_S = 1.0
-# A client that has closed its sending side may wait for its answer, or be gone: both look the same.
+# A client that has closed its sending side may wait for its response, or be gone: both look the same.
 HALF_CLOSED_S = 5.0
 
 
@@ -38,7 +39,7 @@ HALF_CLOSED_S = 5.0
 class Bounds:
     """Limits of one process.
 
-    A body may take `body_s`, and longer if it brings this many bytes a second on average. An answer may wait `write_s`
+    A body may take `body_s`, and longer if it brings this many bytes a second on average. A response may wait `write_s`
     until the client reads more of it.
     """
 
@@ -53,7 +54,7 @@ class Bounds:
 
     @classmethod
     def of(cls, settings: Settings) -> Bounds:
-        """Return the limits of the settings, with at most as many connections as file descriptors allow."""
+        """Return the limits from the settings, with at most as many connections as file descriptors allow."""
         soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         room = settings.api_connections_max if soft == resource.RLIM_INFINITY else _room(soft)
         return cls(
@@ -73,9 +74,10 @@ def _room(descriptors: int) -> int:
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """State of one request and its answer on a connection.
+    """State of one request and its response on a connection.
 
-    `end` ends the connection with an answer, if none has begun; `abort` ends it at once."""
+    `end` ends the connection with a response, if none has begun; `abort` ends it at once.
+    """
 
     end: Callable[[], None]
     abort: Callable[[], None]
@@ -118,7 +120,7 @@ class Connections:
     _told_s: float = float("-inf")
 
     def enter(self, address: str) -> bool:
-        """Count a new connection; False if it is one too many."""
+        """Count a new connection; return False beyond the limit."""
         full = self.open >= self.bounds.in_all
         place = client_of(address)
         if full or (self._of_address[place] >= self.bounds.of_address and not self._is_shared(address)):
@@ -139,7 +141,7 @@ class Connections:
             del self._of_address[place]
 
     def sweep(self) -> None:
-        """End connections whose request does not arrive or whose answer is not read."""
+        """End connections whose request does not arrive or whose response is not read."""
         now_s = self.clock.monotonic_s()
         for exchange in list(self.exchanges):
             if self._is_late(exchange, now_s):

@@ -32,8 +32,8 @@ class ForwardedDoor:
     def _with_one_scheme(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         schemes = [value.lower() for value in _listed(headers, _PROTO)]
         others = [(name, value) for name, value in headers if name != _PROTO]
-        # Each proxy adds what it saw: the scheme that counts has the same position from the end as the browser's
-        # address.
+        # Each proxy appends the address and scheme of its peer: the valid scheme has the same position from the end as
+        # the browser's address.
         between = 0
         for address in reversed(_listed(headers, _FOR)):
             if address.decode("latin-1") not in self._proxies.trusted_hosts:

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 else:
     _Protocol = object
 
-# The library of WebSockets reads a handshake again, and hangs up without an answer on 8 KiB of cookies.
+# The WebSocket library parses a handshake again, and hangs up without a response on 8 KiB of cookies.
 http11.MAX_LINE_LENGTH = http11.MAX_NUM_HEADERS = READ_BYTES_MAX
 _THROWN_AWAY_BYTES_MAX = 1 << 20
 _OF_BODIES = (b"content-length", b"transfer-encoding")
 
 
 def guarded(protocol: type[asyncio.Protocol], connections: Connections) -> type[asyncio.Protocol]:
-    """Return the protocol within the bounds of these connections."""
+    """Return a protocol class with the limits of these connections."""
     return type(f"Guarded{protocol.__name__}", (_Guarded, protocol), {"guard": connections})
 
 
 class _Guarded(_Protocol):  # type: ignore[misc]
-    """Precede uvicorn's own protocol: count the connection, and note what it waits for since when."""
+    """Wraps uvicorn's protocol: counts the connection, and tracks what it waits for, and since when."""
 
     guard: Connections
     _address: str | None = None
@@ -43,7 +43,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
     _refused = False
 
     def __init__(self, config: Any, *more: Any, **named: Any) -> None:
-        config.h11_max_incomplete_event_size = READ_BYTES_MAX  # httptools has no bound of its own
+        config.h11_max_incomplete_event_size = READ_BYTES_MAX  # httptools has no limit
         super().__init__(config, *more, **named)
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -70,13 +70,13 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Note what the data belong to, before and after uvicorn has read them."""
+        """Attribute the data to a request, before and after uvicorn has read them."""
         if self.transport.is_closing():
             return
         if self._refused:
             self._throw_away(data)
             return
-        if self._postponed is not None:  # nothing may follow a handshake before its answer (RFC 6455, 4.1)
+        if self._postponed is not None:  # nothing may follow a handshake before its response (RFC 6455, 4.1)
             self.transport.abort()
             return
         services = self._exchange
@@ -105,12 +105,12 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         super().on_response_complete()
         self._note_request()
         if self._postponed is not None:
-            self.loop.call_soon(self._handle_postponed)  # not in the task of the answer that ends
+            self.loop.call_soon(self._handle_postponed)  # not in the task of the response that ends
         elif self._exchange.half_closed_since_s is not None and self._waits_for_head():
             self.transport.close()
 
     def _note_request(self) -> None:
-        """Note that a complete head begins a body, if it has one."""
+        """Record that a complete head begins a body, if it has one."""
         services = self._exchange
         if self.cycle is not self._noted:
             self._noted = self.cycle
@@ -120,13 +120,13 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             services.body_since_s = None
 
     def handle_websocket_upgrade(self, *event: Any) -> None:
-        """Its protocol takes the transport over, and the place with it.
+        """Release the transport and the place to the WebSocket protocol.
 
-        A handshake has no body (RFC 6455, 4.1). That protocol would wait for one, and no bound holds there. A head that
-        is too large is refused here, as that protocol would hang up without an answer.
+        A handshake has no body (RFC 6455, 4.1). That protocol would wait for one, without a limit. A head that is too
+        large is refused here, as that protocol would hang up without a response.
 
-        A client has the whole of an answer a moment before its end is known here, and a proxy uses the connection
-        again at once. uvicorn would go on with both, and end the WebSocket with the time for an idle connection.
+        A client has the whole response a moment before its end is known here, and a proxy reuses the connection at
+        once. uvicorn would continue with both, and end the WebSocket with the idle timeout.
         """
         if not self._waits_for_head():
             self._postponed = event
@@ -135,7 +135,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             return
         self._upgraded = True
         self._exchange.all_came()
-        target = event[0].target if event else self.url  # h11 gives the request, httptools keeps its target
+        target = event[0].target if event else self.url  # h11 returns the request, httptools keeps its target
         if is_too_large(self.scope["method"], target, self.headers):
             self._refuse(too_large())
             return
@@ -168,7 +168,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         return self.cycle is None or bool(self.cycle.response_complete)
 
     def _refuse(self, refusal: Problem) -> None:
-        """Close the connection, with an answer unless one has begun."""
+        """Close the connection, with a response unless one has begun."""
         self._exchange.all_came()
         if self._waits_for_head() or not self.cycle.response_started:
             self.transport.write(raw_response(refusal))
@@ -177,7 +177,9 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             self.transport.abort()
 
     def _refuse_unread(self, refusal: Problem) -> None:
-        """Refuse while more may come: a close before all was read takes the answer back (RFC 9112, section 9.6)."""
+        """Refuse while more may arrive: closing before all was read would discard the response (RFC 9112, section
+        9.6).
+        """
         if self._waits_for_head() and not self._refused:
             self._refused, self._head_bytes = True, 0
             self._exchange.all_came()

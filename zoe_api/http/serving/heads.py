@@ -11,14 +11,15 @@ from zoe_api.http.problems.problems import problem, refuse_unread
 from zoe_client.wire import Problem
 
 HEAD_BYTES_MAX = 65536
-"""Browsers send 180 cookies of a domain at most, which applications on the same host can set; ours take 12 KiB."""
+"""Browsers send at most 180 cookies of a domain, which applications on the same host can set; ours take 12 KiB."""
 READ_BYTES_MAX = 2 * HEAD_BYTES_MAX
-"""So much of an incomplete head is kept. It is more than is granted, so that the bound above alone decides of a head
-that is not padded with blanks."""
+"""Maximum bytes kept of an incomplete head. It exceeds the limit above, which therefore alone decides about a head that
+is not padded with blanks.
+"""
 
 
 class HeadDoor:
-    """ASGI middleware, outermost: refuses a request with a larger head (431). Larger handshakes do not come here."""
+    """ASGI middleware, outermost: refuses a request with a larger head (431). Larger handshakes never get here."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

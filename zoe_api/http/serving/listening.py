@@ -1,4 +1,4 @@
-"""Whether the API can listen where the settings say."""
+"""Check that the API can listen on the address in the settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 from contextlib import suppress
 
 CANNOT_LISTEN = 3
-"""The exit code of the API if it cannot listen, which is uvicorn's."""
+"""The exit code of the API if it cannot listen: uvicorn's."""
 _OF_PORT = (errno.EADDRINUSE, errno.EACCES)
 
 

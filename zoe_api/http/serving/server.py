@@ -1,4 +1,4 @@
-"""The HTTP server of the API: uvicorn, which tells open streams first when it stops."""
+"""The HTTP server of the API: uvicorn, which ends open streams first when it stops."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import uvicorn
 
 IDLE_S = 20
 """Seconds for which a connection is kept between two requests. Clients keep theirs for less (httpx: 5 s): with the same
-time, some would send a request just as the connection ends."""
+time, some would send a request just as the connection ends.
+"""
 
 
 class Server(uvicorn.Server):
-    """Set an event when the server stops.
+    """Sets an event when the server stops.
 
-    uvicorn waits for open answers, and then cancels them, which its log shows as errors: a stream has to end itself."""
+    uvicorn waits for open responses, then cancels them, which its log shows as errors: a stream has to end itself.
+    """
 
     def __init__(self, config: uvicorn.Config, stopping: asyncio.Event) -> None:
         super().__init__(config)

@@ -52,7 +52,7 @@ class _File:
 
 
 class WebUi:
-    """ASGI application for all paths that no other route has. All files are in memory, texts also compressed."""
+    """ASGI application for all paths without another route. It holds all files in memory, texts also compressed."""
 
     def __init__(self, otherwise: ASGIApp, directory: Path = STATIC) -> None:
         self._otherwise = otherwise
@@ -75,7 +75,7 @@ class WebUi:
         return "index.html" in self._files
 
     def answer(self, path: str, zipped: bool) -> Response | None:
-        """Return the file of this path; every other path without a suffix is a page. None if there is nothing."""
+        """Return the file of this path; every other path without a suffix is a page. None if there is no such file."""
         name = path if path in self._files else PAGES.get(path, "index.html")
         if name == "index.html" and _no_page(path):
             return None
@@ -97,7 +97,7 @@ def _no_page(path: str) -> bool:
 
 @cache
 def _read_all(directory: Path) -> Mapping[str, _File]:
-    """Return the files by their paths: once in a process, in which tests make hundreds of applications."""
+    """Return the files by their paths: read once per process, since tests make hundreds of applications."""
     return {
         path.relative_to(directory).as_posix(): _read(path)
         for path in directory.rglob("*")

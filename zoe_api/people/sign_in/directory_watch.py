@@ -1,7 +1,8 @@
-"""Ask LDAP directories about users who are signed in: those who left are signed out, and roles follow groups.
+"""Poll LDAP directories for signed-in users: users who left are signed out, and roles follow groups.
 
-A directory does not say when an entry is removed, so a thread of each API process asks. Processes share the work by the
-time of the last answer in the table of users."""
+A directory does not announce removed entries, so a thread of each API process polls. Processes share the work by the
+time of the last response in the table of users.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _BATCH_MAX = 100
 
 
 class Directory(Protocol):
-    """Knows its users."""
+    """Directory of users."""
 
     def still(self, user: str, subject: str) -> Identity | None:
         """Return the present identity; None without an entry. ApiProblem without an answer."""
@@ -53,17 +54,17 @@ class DirectoryWatch:
         self._ended = threading.Event()
 
     def open(self) -> None:
-        """Begin to ask."""
+        """Start polling."""
         self._ended.clear()
         if self._directories:
             threading.Thread(target=self._run, name="directory-watch", daemon=True).start()
 
     def close(self) -> None:
-        """Stop; a question that was asked may still be answered."""
+        """Stop; a pending query may still finish."""
         self._ended.set()
 
     def look(self, now_s: float) -> None:
-        """Ask about all users that are due."""
+        """Query all users that are due."""
         for provider, directory in self._directories.items():
             while not self._ended.is_set() and self._batch(provider, directory, now_s):
                 pass
@@ -76,7 +77,7 @@ class DirectoryWatch:
                 log.warning("directory_watch_failed", cause=str(error))
 
     def _batch(self, provider: str, directory: Directory, now_s: float) -> bool:
-        """Ask about some users; return whether there may be more. Without an answer, they stay due."""
+        """Query some users; return whether there may be more. Without an answer, they stay due."""
         due = list(self._accounts.claim_unconfirmed(provider, now_s - ASK_EVERY_S, now_s, _BATCH_MAX))
         for position, user in enumerate(due):
             try:
@@ -97,7 +98,7 @@ class DirectoryWatch:
             return
         try:
             take_over(self._accounts, identity, user.name, self._settings.sign_in_roles, entry)
-        except (ConcurrentUpdate, Unstorable) as error:  # changed in between: asked again next time
+        except (ConcurrentUpdate, Unstorable) as error:  # changed meanwhile: queried again next time
             log.warning("directory_roles_not_taken", user=user.name, cause=str(error))
 
 

@@ -25,7 +25,7 @@ _RANK = {role: rank for rank, role in enumerate(Role)}
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """An identity: `subject` never changes at the provider; `name` is the desired user name in Zoe."""
+    """An external identity: `subject` never changes at the provider; `name` is the desired user name in Zoe."""
 
     provider: str
     subject: str

@@ -13,15 +13,16 @@ from zoe_api.people.sign_in.provider_errors import provider_unavailable
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.settings.sign_in_settings import LdapSettings
 
-# Result codes by which directories refuse a user's bind (RFC 4511, appendix A): a locked or expired account (19, 53),
-# no such entry (32), an entry without a password (48), a wrong password (49), no right (50). All count as a wrong
+# Result codes with which directories refuse a bind as a user (RFC 4511, appendix A): a locked or expired account (19,
+# 53), no such entry (32), an entry without a password (48), a wrong password (49), no right (50). All count as a wrong
 # password, so that strangers learn nothing about entries.
 _REFUSALS = frozenset({19, 32, 48, 49, 50, 53})
 
 
 def alike(user: str) -> str:
     """Return the same text for all names that a directory may treat as equal (RFC 4518): case, spaces, invisible
-    characters."""
+    characters.
+    """
     folded = unicodedata.normalize("NFKC", user).casefold()
     return "".join(letter for letter in folded if unicodedata.category(letter)[0] in "LNPS")
 
@@ -56,11 +57,12 @@ class Ldap:
             return Identity(self._name, subject, user, self._groups(searching, dn))
 
     def still(self, user: str, subject: str) -> Identity | None:
-        """Return the present identity of a user who signed in before, with the present groups; None if the directory
-        has no such entry any more. 502 without an answer."""
+        """Return the present identity of a user who signed in before, with the present groups; None if the directory no
+        longer has the entry. 502 without an answer.
+        """
         with self._searching() as searching:
             entry = self._find(searching, user)
-            if entry is None or entry[1] != subject:  # the entry may have another name now
+            if entry is None or entry[1] != subject:  # the name of the entry may have changed
                 entry = self._find_subject(searching, subject)
             if entry is None or entry[1] != subject:
                 return None
@@ -80,7 +82,7 @@ class Ldap:
         return self._one(searching, self._settings.filter.replace("{user}", escaped(user)))
 
     def _find_subject(self, searching: Session, subject: str) -> tuple[str, str] | None:
-        """Return the same for a subject, among the entries that the filter finds with any name."""
+        """Return DN and subject by the subject, among the entries that the filter finds for any name."""
         anyone = self._settings.filter.replace("{user}", "*")
         return self._one(searching, f"(&{anyone}({self._settings.subject_attribute}={escaped(subject)}))")
 

@@ -36,7 +36,7 @@ Json = Mapping[str, Any]
 
 
 class Oidc:
-    """A provider; its metadata are read for each sign-in, so changed keys need no action."""
+    """A provider; its metadata are read for each sign-in, so key changes need no action."""
 
     def __init__(self, name: str, settings: OidcSettings) -> None:
         self._name = name
@@ -52,10 +52,10 @@ class Oidc:
         return str(url)
 
     def identity(self, answer: Answer, redirect_uri: str, nonce: str, verifier: str) -> Identity:
-        """Return the identity that the browser's code stands for; ApiProblem if it proves none."""
+        """Return the identity for the browser's code; ApiProblem if the code is invalid."""
         with self._client() as client:
             published = self._discover(client)
-            # Before the code is sent to anyone.
+            # Before the code is sent.
             check_issuer(self._name, self._settings.issuer, published.get(_ANNOUNCES_ISSUER) is True, answer)
             tokens = self._tokens(client, published, answer.code, redirect_uri, verifier)
             keys = self._json(client.get(published["jwks_uri"]))
@@ -70,7 +70,7 @@ class Oidc:
         return Identity(self._name, claims["sub"], name, self._groups(claims))
 
     def _groups(self, claims: Json) -> frozenset[str]:
-        """Return the groups; refuse a user whose groups the provider left out, which would be to lose all roles."""
+        """Return the groups; refuse a user whose groups the provider left out, since that would remove all roles."""
         elsewhere, name = claims.get("_claim_names"), self._settings.groups_claim
         if isinstance(elsewhere, dict) and name in elsewhere:
             raise ApiProblem(
@@ -149,7 +149,7 @@ class Oidc:
             why = str(error)[:200].strip(": ") or type(error).__name__
             raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider's ID token is not valid: {why}") from None
         claims = dict(decoded.claims)
-        # The library also takes a list that contains it: such a token would serve many sign-ins.
+        # The library also accepts a list that contains it: such a token would serve many sign-ins.
         if not isinstance(claims["nonce"], str):
             raise ApiProblem(Code.SIGN_IN_FAILED, "the provider's ID token is not valid: its nonce is not a text")
         audience = claims["aud"]
@@ -182,7 +182,7 @@ class Oidc:
 
 
 class _LongTokens(JWSRegistry):
-    """Takes ID tokens as long as the answers that contain them."""
+    """Accepts ID tokens as long as the responses that contain them."""
 
     max_payload_length = _ANSWER_BYTES_MAX
 

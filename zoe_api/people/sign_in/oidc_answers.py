@@ -1,8 +1,9 @@
-"""Which answer of a provider belongs to which sign-in (RFC 9700, section 4.4; RFC 9207).
+"""Match responses of providers to sign-ins (RFC 9700, section 4.4; RFC 9207).
 
-With two providers, one that lies can send a browser on to the other one. The code of the honest provider must then not
-go to the token endpoint of the other, which could sign in with it. So each provider has a redirect URI of its own, at
-which honest providers answer, and nothing of an answer is used before its place is checked."""
+With two providers, a malicious one can redirect a browser to the other. The code of the honest provider must then not
+reach the token endpoint of the other, which could sign in with it. So each provider has its own redirect URI, at which
+honest providers answer, and a response is used only after a check of its URI.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +15,14 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 
 CALLBACK = "/api/v1/session/oidc/callback"
-"""The redirect URI of the only provider, and what those of several providers begin with."""
+"""The redirect URI of a single provider, and the prefix for several providers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a browser brings back. `at` is the provider in the path of the redirect URI; None if the path names none."""
+    """The parameters of the browser's redirect. `at` is the provider in the path of the redirect URI; None if the path
+    has none.
+    """
 
     state: str = ""
     code: str = ""
@@ -29,7 +32,7 @@ class Answer:
 
 
 class MixedUp(ApiProblem):
-    """401: the answer is not of the provider at which the sign-in began; `why` is for the audit log."""
+    """401: the response is from another provider than the sign-in; `why` is for the audit log."""
 
     def __init__(self, provider: str, why: str) -> None:
         super().__init__(Code.SIGN_IN_MIXED_UP, why, "start again; if it happens twice, tell an admin")
@@ -38,7 +41,7 @@ class MixedUp(ApiProblem):
 
 
 def callback_path(provider: str, providers: Collection[str]) -> str:
-    """Return the path of a provider's redirect URI: one of its own unless it is the only provider."""
+    """Return the path of a provider's redirect URI: a separate one unless it is the only provider."""
     return CALLBACK if len(providers) == 1 else f"{CALLBACK}/{quote(provider, safe='')}"
 
 
@@ -51,7 +54,7 @@ def check_place(provider: str, providers: Collection[str], answer: Answer) -> No
 
 
 def check_issuer(provider: str, issuer: str, required: bool, answer: Answer) -> None:
-    """Raise MixedUp if the answer names another issuer, or none where the provider announces that it does."""
+    """Raise MixedUp if the response names another issuer, or none although the provider announces one."""
     if answer.issuer is None and not required:
         return
     if answer.issuer != issuer:

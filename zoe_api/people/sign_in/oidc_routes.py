@@ -59,12 +59,12 @@ async def oidc_start(
     attempt = SignInAttempt(*hashes, provider, nonce, verifier, _own(next_path), ends_s, network)
 
     def begin() -> str:
-        _store(request, services, attempt)  # before the provider is asked, which is the dear part
+        _store(request, services, attempt)  # before the request to the provider, which is the expensive part
         uri = _redirect_uri(request, services, provider)
         try:
             return _provider(services, provider).start_url(uri, state, nonce, verifier)
         except ApiProblem:
-            services.accounts.take_sign_in(attempt.id, 0.0)  # no browser goes anywhere with it
+            services.accounts.take_sign_in(attempt.id, 0.0)  # no browser is redirected with it
             raise
 
     try:
@@ -130,7 +130,7 @@ def _store(request: Request, services: Services, attempt: SignInAttempt) -> None
 
 
 async def _in_its_lane(services: Services, request: Request, provider: str, work: Callable[[], T]) -> T:
-    """Return what the work returns, in threads of the provider, so that a slow provider delays no other."""
+    """Return the result of the task, run in threads of the provider, so that a slow provider delays no other."""
     if provider not in services.settings.oidc:
         raise ApiProblem(Code.NOT_FOUND, f"provider {provider!r} does not exist")
     return await services.password_checks.run_unbraked(provider, network_of(address_of(request)), work)
@@ -168,7 +168,8 @@ def _signed_in(request: Request, services: Services, attempt: SignInAttempt, ans
 
 
 def _landing(proof: str, next_path: str) -> str:
-    """Return where the browser goes: always the page that takes the proof, as browsers keep fragments across redirects.
+    """Return the URL for the browser: always the page that takes the proof, as browsers keep fragments across
+    redirects.
 
     A fragment is never sent to a server, and no other origin reads it.
     """
@@ -188,13 +189,13 @@ def _redirect_uri(request: Request, services: Services, provider: str) -> str:
 
 
 def _own(path: str) -> str:
-    """Return a path of this origin; `//host` and `/\\host` lead to others."""
+    """Return a path of this origin; `//host` and `/\\host` lead to other hosts."""
     plain = path.isascii() and path.isprintable() and path.startswith("/") and path[1:2] not in ("/", "\\")
     return path if plain else "/"
 
 
 def _told(request: Request, refusal: ApiProblem) -> Response:
-    """Return a page for browsers; raise the problem for programs."""
+    """Return an error page for browsers; raise the problem for programs."""
     if "text/html" not in request.headers.get("accept", ""):
         raise refusal
     shown = refusal.problem

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 async def signed_in(body: SignIn, request: Request, services: Services, then: Callable[[str], T]) -> T:
-    """Return what `then` returns for the user with this password, in a thread of the chosen provider."""
+    """Return the result of `then` for the user with this password, run in a thread of the chosen provider."""
     name, check = _local(body, services) if body.provider == passwords.LOCAL else _directory(body, request, services)
     brake = Brake(body.provider, name, network_of(address_of(request)), clock=services.clock)
     try:
@@ -38,7 +38,7 @@ async def signed_in(body: SignIn, request: Request, services: Services, then: Ca
 
 
 Check = Callable[[], Callable[[], str] | None]
-"""Return None for a wrong password; for a right one, how the user gets a name in Zoe, which may be refused."""
+"""Returns None for a wrong password; for a right one, a function that admits the user, which may refuse."""
 
 
 def _local(body: SignIn, services: Services) -> tuple[str, Check]:

@@ -23,7 +23,7 @@ _HINT = "four unrelated words are long and easy to remember; `zoe admin user pas
 
 
 def check_strength(password: str, user: str, services: Services, field: str) -> None:
-    """Refuse a password that would be guessed early; `field` is its place in the body."""
+    """Refuse a password that is easy to guess; `field` is its place in the body."""
     if re.sub(r"[\W_]+", "", password).isdigit():
         why = "only digits"
     elif _common(password[:_ESTIMATED_LENGTH_MAX], own_words(user, services)):

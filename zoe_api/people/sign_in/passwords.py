@@ -20,7 +20,7 @@ LENGTH_MIN, LENGTH_MAX = 10, 1000
 LOCAL = "local"
 """The provider of local passwords."""
 hasher = PasswordHasher()
-"""With the library's parameters, which follow RFC 9106."""
+"""The library's parameters, which follow RFC 9106."""
 
 
 def hashed(password: str) -> str:
@@ -30,7 +30,7 @@ def hashed(password: str) -> str:
 
 @cache
 def _nobodys(_of: PasswordHasher) -> str:
-    """A hash to verify for unknown users, so that response times do not reveal who exists."""
+    """A hash to verify for unknown users, so that response times do not reveal which users exist."""
     return hasher.hash("nobody's password")
 
 
@@ -40,7 +40,7 @@ def verify(accounts: AccountStore, user: str, password: str, address: str) -> No
 
 
 def guess(accounts: AccountStore, brake: Brake, check: Callable[[], T | None]) -> T:
-    """Return what a password check returns; None means a wrong password: 401. 429 without a check after too many."""
+    """Return the result of a password check; None means a wrong password: 401. 429 without a check after too many."""
     taken_s = brake.take(accounts)
     try:
         result = check()

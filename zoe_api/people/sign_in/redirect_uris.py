@@ -1,4 +1,4 @@
-"""Say which redirect URI belongs to which provider, when there are several."""
+"""Print the redirect URI of each provider, if there are several."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def redirect_uris(settings: Settings) -> dict[str, str]:
 
 
 def log_redirect_uris(settings: Settings) -> None:
-    """Log them if there are several: each has a redirect URI that it had not while it was the only one."""
+    """Log the redirect URIs of several providers: they differ from that of a single provider."""
     if len(settings.oidc) > 1:
         for name, uri in redirect_uris(settings).items():
             log.warning("redirect_uri", provider=name, register=uri)

@@ -68,14 +68,14 @@ def sign_out(request: Request, accounts: AccountsDep) -> Response:
 
 @router.put("/tenant", response_model=SessionView)
 def choose_tenant(body: TenantChoice, caller: AsSignedIn, response: Response) -> SessionView:
-    """Switch to another of your tenants, with a new session that ends when the old one would have ended."""
+    """Switch to another of your tenants, with a new session that ends at the same time."""
     proof, chosen = sessions.switch(caller, response, body.tenant)
     return _view(caller.services.accounts, chosen, proof)
 
 
 @router.put("/password", status_code=204)
 async def change_password(body: PasswordChange, caller: AsSignedIn) -> Response:
-    """Change your password; all your sessions end, including this one, and all tokens if you ask for it."""
+    """Change your password; all your sessions end, including this one, and all tokens on request."""
     address = address_of(caller.request)
 
     def change() -> None:

@@ -15,7 +15,7 @@ from zoe_api.http.problems.problems import ApiProblem
 from zoe_lib.http.swift_sign_in import ANSWER_BYTES_MAX, NotSignedIn, SignedIn, sign_in_request, signed_in
 
 Path = tuple[bytes, ...]
-"""Names from the account downwards: the container, then those that `/` separates in the name of an object."""
+"""Names from the account downwards: the container, then the parts of an object's name between slashes."""
 
 TIMEOUT_S = 150.0
 # A copy inside the store sends nothing until it has ended.
@@ -28,7 +28,7 @@ _SIGNED_IN_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class SwiftLogin:
-    """A service by its name in descriptions, where one signs in to it, and as whom."""
+    """A service by its name in descriptions, with its sign-in URL and user."""
 
     service: str
     auth_url: str
@@ -38,7 +38,7 @@ class SwiftLogin:
 
 @dataclass(frozen=True, slots=True)
 class StoreRequest:
-    """A request below an account. `body` comes in pieces; it is sent once."""
+    """A request below an account. `body` is sent in pieces, once."""
 
     method: str
     path: Path = ()
@@ -51,21 +51,21 @@ class StoreRequest:
 def can_be_sent(path: Path) -> bool:
     """Return whether a path names the same object for every HTTP client, proxy and server on the way.
 
-    Swift takes any name, but a part `.` or `..` of a URL is removed on the way (RFC 3986, 5.2.4): what is left names
+    Swift takes any name, but a part `.` or `..` of a URL is removed on the way (RFC 3986, 5.2.4): the result names
     another object.
     """
     return not any(part in _DOTS for part in path)
 
 
 class SwiftClient:
-    """The connections of this process to the object store, and the tokens it has."""
+    """Connections of this process to the object store, and its tokens."""
 
     def __init__(self) -> None:
         self._http: httpx.AsyncClient | None = None
         self._signed_in: OrderedDict[SwiftLogin, SignedIn] = OrderedDict()
 
     async def answer(self, login: SwiftLogin, request: StoreRequest) -> httpx.Response:
-        """Return the answer, whose content must be read or closed.
+        """Return the response, whose content must be read or closed.
 
         ApiProblem if the store cannot be reached, or if the path could lead to another object.
         """
@@ -128,7 +128,7 @@ class SwiftClient:
 
 
 class Account:
-    """An account, with the checks that each answer needs."""
+    """An account, with the checks that each response needs."""
 
     def __init__(self, client: SwiftClient, login: SwiftLogin) -> None:
         self._client = client
@@ -139,7 +139,7 @@ class Account:
         return await self._client.address(self.login)
 
     async def opened(self, request: StoreRequest, *also: int) -> httpx.Response:
-        """Return an answer whose body is not read; ApiProblem for a refusal whose status is not among `also`."""
+        """Return a response with its body unread; ApiProblem for a refusal whose status is not among `also`."""
         answer = await self._client.answer(self.login, request)
         if answer.is_success or answer.status_code in also:
             return answer
@@ -147,19 +147,19 @@ class Account:
         raise refusal(self.login, answer.status_code, request.path, said)
 
     async def done(self, request: StoreRequest, *also: int) -> httpx.Response:
-        """Return an answer of which only status and headers matter."""
+        """Return a response of which only status and headers matter."""
         answer = await self.opened(request, *also)
         await answer.aclose()
         return answer
 
     async def read(self, request: StoreRequest, *also: int) -> tuple[httpx.Response, bytes]:
-        """Return an answer with its whole, bounded body."""
+        """Return a response with its whole, bounded body."""
         answer = await self.opened(request, *also)
         return answer, await content_of(self.login, answer)
 
 
 async def content_of(login: SwiftLogin, answer: httpx.Response) -> bytes:
-    """Return the whole, bounded body of an answer, and close it. ApiProblem."""
+    """Return the whole, bounded body of a response, and close it. ApiProblem."""
     content = bytearray()
     try:
         async for piece in answer.aiter_raw():
@@ -195,7 +195,7 @@ _SAID_MAX = 200
 
 
 def refusal(login: SwiftLogin, status: int, path: Path, said: str) -> ApiProblem:
-    """Return what a status of the store means."""
+    """Return the problem for a status of the store."""
     code, text = _MEANINGS.get(status, (Code.FILES_UNAVAILABLE, f"the object store {login.service} answered {status}"))
     shown = b"/".join(path).decode(errors="replace") or "the account"
     return ApiProblem(code, text.replace("{path}", shown).replace("{said}", said.strip()[:_SAID_MAX]))

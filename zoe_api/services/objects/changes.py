@@ -23,7 +23,7 @@ _TIME_S = 60.0
 
 
 async def make_directory(account: Account, path: Path) -> None:
-    """Make a container, or an empty object that marks a directory in one, unless it is there; ApiProblem."""
+    """Make a container, or an empty object that marks a directory in one, unless it exists; ApiProblem."""
     if not path:
         return
     await account.done(StoreRequest("PUT", path[:1]))
@@ -42,7 +42,7 @@ async def make_directory(account: Account, path: Path) -> None:
 
 
 async def rename(account: Account, path: Path, to: Path, claims: NameClaims) -> None:
-    """Copy an object to a name that is free, and delete it; ApiProblem for directories."""
+    """Copy an object to a free name, and delete it; ApiProblem for directories."""
     if len(path) < 2 or len(to) < 2 or (await entry_of(account, path)).kind != "file":
         raise ApiProblem(Code.WRONG_KIND, "the object store renames objects only: copy what is in the directory")
     async with claimed(claims, account, path, to):
@@ -50,7 +50,7 @@ async def rename(account: Account, path: Path, to: Path, claims: NameClaims) -> 
 
 
 async def _renamed(account: Account, path: Path, to: Path) -> None:
-    # From the newest copy: another may not have heard of an object that a rename has just put there.
+    # From the newest copy: another may lack an object that a rename has just written.
     target = await account.done(StoreRequest("HEAD", to, headers={"X-Newest": "true"}), _NOT_FOUND)
     if target.status_code != _NOT_FOUND:
         raise ApiProblem(Code.FILE_EXISTS, f"{joined_path(to)} exists")
@@ -74,7 +74,7 @@ async def delete(account: Account, path: Path, *, recursive: bool) -> None:
 
 async def _delete_directory(account: Account, path: Path, *, recursive: bool, clock: Clock = SYSTEM_CLOCK) -> None:
     deleted, left, after, until_s = 0, 0, "", clock.monotonic_s() + _TIME_S
-    # Each page begins after the former one, so that an object that stays cannot be listed again for ever.
+    # Each page begins after the previous one, so that an object that stays cannot be listed again for ever.
     while found := await names_below(account, path, _PAGE, after):
         names = [str(one["name"]) for one in found]
         after = names[-1]

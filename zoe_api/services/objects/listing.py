@@ -14,7 +14,7 @@ from zoe_api.services.objects.account import Account, Path, StoreRequest
 from zoe_client.wire import FileEntry, FileList
 from zoe_client.words.file_paths import path_text
 
-# Containers that Zoe makes for itself; nobody wrote what is in them.
+# Containers that Zoe makes for itself; no user wrote their content.
 HIDDEN = ("zoe-uploads", "zoe-segments", "zoe-view-")
 MARKER_TYPE = "application/directory"
 _LAST = "\U0010ffff"
@@ -22,7 +22,7 @@ _NOT_FOUND = 404
 
 
 async def listed(account: Account, path: Path, after: str, limit: int) -> FileList:
-    """Return what a path leads to and, for a container or a common prefix of names, what is in it; ApiProblem."""
+    """Return the entry at a path and, for a container or a common prefix of names, its entries; ApiProblem."""
     if not path:
         return await _containers(account, after, limit)
     here = await entry_of(account, path)
@@ -44,7 +44,7 @@ async def listed(account: Account, path: Path, after: str, limit: int) -> FileLi
 
 
 async def entry_of(account: Account, path: Path) -> FileEntry:
-    """Return what a path leads to; ApiProblem if nothing has it."""
+    """Return the entry at a path; ApiProblem if there is none."""
     if not path:
         return _directory("")
     if len(path) == 1:
@@ -62,14 +62,15 @@ async def entry_of(account: Account, path: Path) -> FileEntry:
 
 
 async def names_below(account: Account, path: Path, limit: int, after: str = "") -> Sequence[dict[str, Any]]:
-    """Return the first objects after a name, of a container or of a prefix with the marker of the directory, as the
-    store lists them."""
+    """Return the first objects after a name, in a container or below a prefix with the marker of the directory, as the
+    store lists them.
+    """
     query: dict[str, str | int] = {"format": "json", "limit": limit, "prefix": prefix_of(path), "marker": after}
     return await _page(account, path[:1], query)
 
 
 def prefix_of(path: Path) -> str:
-    """Return how names of objects begin that are below a path."""
+    """Return the common prefix of object names below a path."""
     names = b"/".join(path[1:]).decode(errors="replace")
     return f"{names}/" if names else ""
 
@@ -109,7 +110,7 @@ def _objects(found: Sequence[dict[str, Any]], prefix: str) -> Iterator[FileEntry
 
 
 def _marker(prefix: str, after: str) -> str:
-    """Return after which name the store goes on: after a directory, what is in it is passed over."""
+    """Return the name after which the store continues: after a directory, its entries are skipped."""
     if not after:
         return ""
     name = unquote(after)

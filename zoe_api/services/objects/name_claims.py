@@ -1,4 +1,4 @@
-"""Claims on names in the object store, by which two requests never rename from or to one name at the same time.
+"""Claims on names in the object store: two requests never rename from or to one name at the same time.
 
 Swift has no request that creates an object only if none is there: object servers check `If-None-Match: *` before they
 write, so two requests pass it at the same moment, and for a copy the condition applies to the source.
@@ -24,12 +24,12 @@ from zoe_lib.store.errors import ConcurrentUpdate
 
 # Longer than a copy inside the store and the requests around it.
 HELD_S = COPY_TIMEOUT_S + 200.0
-# So that clocks of the machines of API processes may differ.
+# Allows for clock differences between API machines.
 _SLACK_S = 120.0
 
 
 class NameClaims(Protocol):
-    """Where claims of all API processes are; each call may block."""
+    """Storage for the claims of all API processes; each call may block."""
 
     def claim_names(self, ids: Collection[str], holder: str, now_s: float, until_s: float) -> None:
         """Claim all names; ConcurrentUpdate if one is claimed by another holder."""

@@ -1,4 +1,4 @@
-"""Files in the object store: what the routes of files need, for the account of one tenant."""
+"""Files in the object store: the account of one tenant, for the routes of files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEPT = ("content-length", "content-range", "last-modified")
 
 @dataclass(slots=True)
 class ObjectStores:
-    """What the process keeps for all accounts."""
+    """State that the process keeps for all accounts."""
 
     client: SwiftClient = field(default_factory=SwiftClient)
     uploads: UploadMemory = field(default_factory=UploadMemory)
@@ -46,15 +46,15 @@ class StoreFiles:
         self._uploads = StoredUploads(self._account, user, bounds, stores.uploads)
 
     async def list(self, path: str, after: str, limit: int) -> FileList:
-        """Return what a path leads to and what is in it."""
+        """Return the entry at a path, with a directory's entries."""
         return await listed(self._account, _parts(path), after, limit)
 
     async def content(self, path: str, wanted: Mapping[str, str]) -> httpx.Response:
-        """Return the content of an object, as the headers `Range` and `If-Range` ask for it."""
+        """Return the content of an object, subject to the headers `Range` and `If-Range`."""
         parts = _object(path)
-        # As in workspaces: all of it for several ranges, which Swift would answer in parts of a body.
+        # As in workspaces: the whole content for several ranges, which Swift would answer with a multipart body.
         headers = {"Range": wanted["range"]} if "," not in wanted.get("range", ",") else {}
-        # Swift knows no If-Range.
+        # Swift does not support If-Range.
         unchanged = {"If-Match": wanted["if-range"].strip('"')} if headers and "if-range" in wanted else {}
         answer = await self._account.opened(StoreRequest("GET", parts, headers=headers | unchanged), _CHANGED)
         if answer.status_code == _CHANGED:
@@ -66,11 +66,11 @@ class StoreFiles:
         return answer
 
     async def make_directory(self, path: str) -> None:
-        """Make a container, or a directory in one, unless it is there."""
+        """Make a container, or a directory in one, unless it exists."""
         await make_directory(self._account, _parts(path))
 
     async def rename(self, path: str, to: str) -> None:
-        """Give an object another name, which must be free."""
+        """Move an object to another name, which must be free."""
         await rename(self._account, _parts(path), _parts(to), self._claims)
 
     async def delete(self, path: str, *, recursive: bool) -> None:
@@ -82,7 +82,7 @@ class StoreFiles:
         return _state(await self._uploads.create(_object(path), length))
 
     async def find_upload(self, number: str) -> UploadState:
-        """Return how much of an upload has come."""
+        """Return the received bytes of an upload."""
         return _state(await self._uploads.find(number))
 
     async def append(self, number: str, offset: int, length: int, body: AsyncIterator[bytes]) -> UploadState:

@@ -1,4 +1,4 @@
-"""How much of an upload has come, as tus says it in headers."""
+"""The progress of an upload, as tus expresses it in headers."""
 
 from __future__ import annotations
 

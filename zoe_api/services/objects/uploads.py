@@ -1,7 +1,7 @@
-"""Uploads that go on after a cut (tus 1.0): each part is an object of its own until all of them are there.
+"""Resumable uploads (tus 1.0): each part is a separate object until all parts exist.
 
-What is known of an upload is in the store, so that any API process goes on with it: where it goes is an object in
-`zoe-uploads/USER`, and its parts are objects in `zoe-segments`. Both expire. In the end, the parts become one object: a
+The state of an upload is in the store, so that any API process can continue it: its target is an object in
+`zoe-uploads/USER`, and its parts are objects in `zoe-segments`. Both expire. At the end, the parts become one object: a
 copy if it is small, as views and all clients read plain objects best, else a static large object.
 """
 
@@ -42,7 +42,7 @@ _NO_COPY_OF_METADATA = {"X-Fresh-Metadata": "true"}
 
 @dataclass(frozen=True, slots=True)
 class StoredUpload:
-    """An upload: where it shall go, its length, how much has come, and when it is removed if it does not go on."""
+    """An upload: its target, its length, the received bytes, and when it expires without progress."""
 
     id: str
     path: Path
@@ -61,7 +61,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class UploadBounds:
-    """Sizes in bytes: of an upload, of one object of its parts, and of what is copied into one object in the end."""
+    """Maximum bytes of an upload, of one part object, and of an object copied at the end."""
 
     upload_bytes_max: int
     segment_bytes_max: int = SEGMENT_BYTES_MAX
@@ -70,7 +70,7 @@ class UploadBounds:
 
 
 class UploadMemory:
-    """What this process knows of uploads: which are written to now, and which have ended."""
+    """Uploads known to this process: those being written, and those that have ended."""
 
     def __init__(self) -> None:
         self._busy: set[str] = set()
@@ -78,7 +78,7 @@ class UploadMemory:
 
     @contextmanager
     def alone(self, number: str) -> Iterator[None]:
-        """Hold an upload that no other request of this process writes to; ApiProblem."""
+        """Hold an upload exclusively in this process; ApiProblem if another request writes to it."""
         if number in self._busy:
             raise ApiProblem(Code.UPLOAD_BUSY, "another request writes to this upload")
         self._busy.add(number)
@@ -88,11 +88,11 @@ class UploadMemory:
             self._busy.discard(number)
 
     def finished(self, key: str) -> StoredUpload | None:
-        """Return an upload that has its name: a client whose connection was cut before the answer asks once more."""
+        """Return a finished upload: a client whose connection broke before the response asks once more."""
         return self._finished.get(key)
 
     def finish(self, key: str, upload: StoredUpload) -> StoredUpload:
-        """Remember it."""
+        """Remember a finished upload."""
         while len(self._finished) >= _FINISHED_MAX:
             self._finished.popitem(last=False)
         self._finished[key] = upload
@@ -133,7 +133,7 @@ class StoredUploads:
         return StoredUpload(number, path, length, 0, self._clock.now_s() + EXPIRES_S)
 
     async def find(self, number: str) -> StoredUpload:
-        """Return an upload, which gets its name now if all of it is there; ApiProblem."""
+        """Return an upload, which moves to its target now if it is complete; ApiProblem."""
         if (finished := self._memory.finished(self._key(number))) is not None:
             return finished
         upload, _ = await self._found(number)
@@ -143,9 +143,9 @@ class StoredUploads:
             return await self._finish_if_complete(number)
 
     async def append(self, number: str, offset: int, length: int, body: AsyncIterator[bytes]) -> StoredUpload:
-        """Write so many bytes at the end of an upload, which gets its name with the last one; ApiProblem.
+        """Append this many bytes to an upload, which moves to its target with the last one; ApiProblem.
 
-        If the body ends early, what has come stays, and the upload can go on.
+        If the body ends early, the received bytes stay, and the upload can continue.
         """
         with self._memory.alone(number):
             await self._append(number, offset, length, body)
@@ -193,7 +193,7 @@ class StoredUploads:
         except (ValueError, KeyError, TypeError):
             raise gone from None
         parts = await self._parts(number)
-        # Parts of a former request may overlap those of the one that went on.
+        # Parts of an earlier request may overlap those of the one that continued.
         chosen, offset = [], 0
         for part in parts:
             if part.offset == offset and part.size:
@@ -215,7 +215,7 @@ class StoredUploads:
         return found
 
     async def _finish(self, upload: StoredUpload, parts: Sequence[_Part]) -> None:
-        """Make one object of the parts. If this is cut, the next request does it again."""
+        """Make one object of the parts. If this is interrupted, the next request repeats it."""
         kind = _kind_of(upload.path)
         if upload.length <= self._bounds.copied_bytes_max:
             source = (SEGMENTS, *parts[0].name.encode().split(b"/"))
@@ -231,7 +231,7 @@ class StoredUploads:
             await self._account.done(StoreRequest("DELETE", self._info(upload.id)), _NOT_FOUND)
 
     async def _grouped(self, upload: StoredUpload, parts: Sequence[_Part]) -> Sequence[_Part]:
-        """Return parts of parts, if there are more than one manifest lists."""
+        """Return the parts grouped into parts, if there are more than one manifest can list."""
         most = self._bounds.manifest_entries_max
         if len(parts) <= most:
             return parts
@@ -256,7 +256,7 @@ class StoredUploads:
         await self._account.done(StoreRequest("PUT", target, headers=wanted | headers, timeout_s=COPY_TIMEOUT_S))
 
     async def _remove(self, upload: StoredUpload, parts: Sequence[_Part]) -> None:
-        """Remove what is known of an upload. What a failure leaves expires."""
+        """Remove the state of an upload. Objects left after a failure expire."""
         await self._account.done(StoreRequest("DELETE", self._info(upload.id)), _NOT_FOUND)
         for part in parts:
             name = (SEGMENTS, *part.name.encode().split(b"/"))
@@ -271,7 +271,7 @@ class StoredUploads:
             "limit": 10 * UNFINISHED_MAX,
         }
         _, content = await self._account.read(StoreRequest("GET", (UPLOADS,), query))
-        # The store may list what has expired until its expirer comes by: then it is not there.
+        # The store may still list expired objects until its expirer runs: treat them as absent.
         listed = json.loads(content or b"[]")
         if len(listed) < UNFINISHED_MAX:
             return
@@ -290,7 +290,7 @@ class StoredUploads:
 
 
 class _Pieces:
-    """A body, taken in segments; `sent`: bytes of the last segment."""
+    """A body, split into segments; `sent`: bytes of the last segment."""
 
     def __init__(self, body: AsyncIterator[bytes]) -> None:
         self._body = body
@@ -299,7 +299,7 @@ class _Pieces:
         self.ended = False
 
     async def first(self, most: int) -> AsyncIterator[bytes]:
-        """Yield the next bytes, at most so many; what came before a cut is a shorter segment."""
+        """Yield at most this many next bytes; after an interruption the segment is shorter."""
         self.sent = 0
         while self.sent < most:
             piece = self._left or await self._next()

@@ -40,21 +40,23 @@ def set_one(
 
 
 def show(context: typer.Context) -> None:
-    """List your secrets in the tenant and those of the tenant; values are never shown."""
+    """List your secrets and the tenant's; values are never shown."""
     with options(context).client() as client:
         answer = client.secrets()
     emit(answer, options(context).output, _rows(answer.secrets))
 
 
 def remove(context: typer.Context, name: Name, of_tenant: OfTenant = False) -> None:
-    """Remove a secret. Running services keep what they got; those that start later fail."""
+    """Remove a secret. Running services keep the value; later starts fail."""
     with options(context).client() as client:
         client.remove_secret(name, of_tenant)
     emit({"removed": name}, options(context).output, Rows(("removed",), [(name,)]))
 
 
 def _value(file: Path | None) -> str:
-    """Return what was typed, or the whole file. One line loses the line break at its end, which is not meant."""
+    """Return the typed value, or the whole file. A value of one line loses its final line break, which is not part of
+    the secret.
+    """
     try:
         if file is not None and str(file) != "-":
             return _without_end(file.read_bytes().decode())

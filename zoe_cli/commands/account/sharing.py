@@ -1,4 +1,4 @@
-"""share, shares, unshare: who else sees an execution, and what they may do."""
+"""share, shares, unshare: access of other users to an execution."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def unshare(context: typer.Context, execution_id: Id, user: With = None, with_te
 
 
 def share_with(client: Client, execution_id: str, user: str | None, level: ShareLevel) -> ShareView:
-    """Share an execution, and print what that gives away."""
+    """Share an execution, and print the access that this gives."""
     stored = client.share(execution_id, level, user)
     if stored.warning:
         note(f"warning: {stored.warning}")
@@ -80,7 +80,7 @@ def share_with(client: Client, execution_id: str, user: str | None, level: Share
 
 
 def read_share(text: str) -> tuple[str, ShareLevel]:
-    """Return user and level of a text such as `bob:look`; BadParameter."""
+    """Return user and level of a text such as `bob:look`; BadParameter if it is invalid."""
     user, colon, level = text.rpartition(":")
     if not colon or not user or level not in list(ShareLevel):
         raise typer.BadParameter(f"{text!r} is not USER:LEVEL; the level is one of {', '.join(ShareLevel)}")

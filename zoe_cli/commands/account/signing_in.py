@@ -23,7 +23,7 @@ from zoe_client.vocabulary import Scope
 from zoe_client.wire import MachineRequest
 
 _PATIENCE_S = 30.0
-"""While somebody allows it in a browser, the network may fail for so long."""
+"""Longest failure of the network that a pending sign-in survives, in seconds."""
 
 
 def register(app: typer.Typer) -> None:
@@ -58,9 +58,9 @@ def login(
 ) -> None:
     """Sign in to a server, and use this server from now on.
 
-    On a terminal, a browser asks you to allow this machine; it may run on another machine. The token that this machine
-    then gets is its own, is named after it, and you can revoke it. Otherwise a token comes from standard input or a
-    file, never from an argument. The token is checked, then kept in a file that only you can read.
+    On a terminal, a browser, here or on another machine, asks you to allow this machine. The machine then gets a token
+    of its own, named after it, which you can revoke. Otherwise a token comes from standard input or a file, never from
+    an argument. The token is checked, then kept in a file that only you can read.
     """
     url = checked_url(url)
     if url.startswith("http://") and not on_this_machine(urlsplit(url).hostname or ""):
@@ -108,7 +108,7 @@ def logout(
 def _allowed(
     context: typer.Context, url: str, wanted: MachineRequest, scopes: list[Scope] | None, browser: bool | None
 ) -> str:
-    """Return the token that a user allows in a browser; exit if the user refuses, or does not answer."""
+    """Return the token after the user has allowed it in a browser; exit if the user refuses, or does not answer."""
     if scopes:
         wanted = wanted.model_copy(update={"scopes": scopes})
     with MachineSignIn(url, patience_s=max(options(context).patience_s, _PATIENCE_S)) as sign_in:
@@ -125,7 +125,7 @@ def _allowed(
 
 
 def _has_screen() -> bool:
-    """Return whether a browser can show itself; one in the terminal would hide the code."""
+    """Return whether a graphical browser can open; one in the terminal would hide the code."""
     return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 

@@ -48,7 +48,7 @@ def statement(
 ) -> None:
     """Show what executions cost in a month: your own, or all of a tenant for operators.
 
-    UNUSED is the part of the amount for what was reserved and not used, as far as it was sampled.
+    UNUSED is the part of the amount for resources that were reserved and not used, if samples exist.
     """
     wanted = month or time.strftime("%Y-%m", time.gmtime())
     with options(context).client() as client:
@@ -66,7 +66,7 @@ def statement(
 
 
 def budget(context: typer.Context) -> None:
-    """Show your budget and your tenant's, and what is spent of them in this month."""
+    """Show your budget and your tenant's, and how much of them is spent this month."""
     with options(context).client() as client:
         found = client.budgets()
     emit(found, options(context).output, budget_rows(found))

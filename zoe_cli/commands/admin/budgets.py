@@ -36,7 +36,7 @@ def set_budget(
     ] = False,
     warn: Annotated[int, typer.Option("--warn", min=1, max=100, help="Percent of it from which on to warn.")] = 80,
 ) -> None:
-    """Set the budget of a tenant or a user. Executions that run are never ended for it."""
+    """Set the budget of a tenant or a user. Running executions never end because of it."""
     change = BudgetChange(tenant=tenant, user=user, amount=amount, refuses=refuse, warn_percent=warn)
     with options(context).client() as client:
         found = client.admin.set_budget(change)
@@ -45,7 +45,7 @@ def set_budget(
 
 
 def list_budgets(context: typer.Context) -> None:
-    """List all budgets, and what is spent of them in this month."""
+    """List all budgets, and how much of them is spent this month."""
     with options(context).client() as client:
         found = client.admin.budgets()
     emit(found, options(context).output, budget_rows(found))

@@ -1,4 +1,4 @@
-"""admin limit: what tenants and users may have at the same time."""
+"""admin limit: concurrent resources of tenants and users."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoe_client.wire import LimitAmounts, LimitView, MetersView
 from zoe_client.wire.base import INTEGER_MAX
 from zoe_client.wire.people.people import TIME_LIMIT_S_MAX
 
-app = typer.Typer(help="Limits of what tenants and users may have at the same time.", no_args_is_help=True)
+app = typer.Typer(help="Limits on the concurrent resources of tenants and users.", no_args_is_help=True)
 NO_LIMIT = "none"
 
 
@@ -67,7 +67,7 @@ def _bound(text: str, number: Callable[[str], float], form: str) -> float:
 Tenant = Annotated[str, typer.Option(metavar="TENANT", help="Tenant of the limit.", show_default="all tenants")]
 User = Annotated[str | None, typer.Option(metavar="USER", help="User in the tenant.")]
 EachUser = Annotated[bool, typer.Option("--each-user", help="Each user of the tenant without a limit of their own.")]
-# Amount -> the option that sets it, and how it is written.
+# Amount -> the option that sets it, and its metavar.
 WORDS: dict[str, tuple[str, Callable[[float], str]]] = {
     "executions": ("executions", lambda most: f"{most:.15g}"),
     "time_limit_s": ("hours", lambda most: f"{most / 3600:.15g}"),
@@ -104,9 +104,9 @@ def set_limit(
         float | None, typer.Option(parser=_rate, metavar="RATE|none", help="Maximum bandwidth guaranteed for writing.")
     ] = None,
 ) -> None:
-    """Set limits of all tenants, a tenant, each of its users, or one user.
+    """Set limits for all tenants, a tenant, each of its users, or one user.
 
-    Amounts that you do not give stay as they are; `none` is unlimited. A submission beyond --executions or --hours is
+    Amounts that you do not give stay unchanged; `none` is unlimited. A submission beyond --executions or --hours is
     refused; beyond the other limits it waits.
     """
     amounts = {
@@ -126,7 +126,7 @@ def set_limit(
 
 
 def get_limit(context: typer.Context, tenant: Tenant = "*", user: User = None, each_user: EachUser = False) -> None:
-    """Show the limits of a tenant or a user, and how much of them is used."""
+    """Show the limits of a tenant or a user, and how much of them is in use."""
     user_key = _user(user, each_user)
     with options(context).client() as client:
         answer = client.admin.limits(tenant, user_key)
@@ -139,7 +139,7 @@ def get_limit(context: typer.Context, tenant: Tenant = "*", user: User = None, e
 
 
 def list_limits(context: typer.Context) -> None:
-    """List the limits that are set. For an amount shown as `-`, the default applies."""
+    """List the limits that are set. Amounts shown as `-` have the default."""
     with options(context).client() as client:
         answer = client.admin.limits()
     emit(answer, options(context).output, _set_rows(answer.limits))
@@ -155,7 +155,7 @@ def clear_limit(
         typer.Option(metavar="AMOUNT", help=f"One of {', '.join(AMOUNT_OF)}; may be repeated (default: all)."),
     ] = None,
 ) -> None:
-    """Clear limits, so that the default applies again."""
+    """Clear limits; the defaults apply again."""
     unknown = [name for name in only or () if name not in AMOUNT_OF]
     if unknown:
         raise typer.BadParameter(f"{unknown[0]!r} is not an amount: use one of {', '.join(AMOUNT_OF)}")

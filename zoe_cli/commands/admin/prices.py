@@ -1,4 +1,4 @@
-"""admin prices, admin statement: price lists, and months that are closed."""
+"""admin prices, admin statement: price lists, and closing a month."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Past = Annotated[bool, typer.Option("--past", help="Allow that it begins in the 
 
 
 def set_prices(context: typer.Context, file: Document, past: Past = False) -> None:
-    """Set a price list. It holds from its `from` on; one with the same `from` that has not begun is replaced."""
+    """Set a price list. It applies from its `from` on; one with the same `from` that has not begun is replaced."""
     document = _document(file)
     with options(context).client() as client:
         stored = client.admin.set_price_list(document, past)
@@ -32,7 +32,7 @@ def set_prices(context: typer.Context, file: Document, past: Past = False) -> No
 
 
 def check_prices(context: typer.Context, file: Document, past: Past = False) -> None:
-    """Check a price list, and name all its errors. Nothing is set."""
+    """Check a price list, and report all its errors. Nothing changes."""
     document = _document(file)
     with options(context).client() as client:
         client.admin.check_price_list(document, past)
@@ -45,7 +45,7 @@ def list_prices(
         bool, typer.Option("--history", help="Also lists replaced or removed before they began.")
     ] = False,
 ) -> None:
-    """List price lists by the time from which they hold."""
+    """List price lists by the time from which they apply."""
     with options(context).client() as client:
         found = client.admin.price_lists(history)
     emit(found, options(context).output, _rows(found.price_lists))

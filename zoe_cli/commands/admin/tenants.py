@@ -68,11 +68,11 @@ def set_quota(
         typer.Option(parser=hours_of, metavar="HOURS|none", help="Longest time limit of an execution, in hours."),
     ] = None,
 ) -> None:
-    """Set the maximum executions of a tenant and of each of its users, and how long each may run.
+    """Set the maximum executions of a tenant and of each of its users, and their longest run time.
 
-    Values that you do not give stay as they are; `none` is unlimited. With --hours, an execution that asks for no time
-    limit gets this one, and an execution that asks for a longer one is refused. `zoe admin limit set` sets these and
-    all other limits."""
+    Values that you do not give stay unchanged; `none` is unlimited. With --hours, an execution without a time limit
+    gets this one, and one with a longer limit is refused. `zoe admin limit set` sets these and all other limits.
+    """
     changes = {
         "executions_max": executions,
         "executions_of_user_max": of_user,

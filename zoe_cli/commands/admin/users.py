@@ -46,7 +46,7 @@ def add_user(
     """Make a user who signs in with a password."""
     password = _password(password_file)
     with options(context).client() as client:
-        # Looked up first: a user without the tenant would remain, with a password that nobody has seen.
+        # Check the tenant first: otherwise the user would exist without it, with a password that was never printed.
         if tenant is not None and tenant not in {known.name for known in client.admin.tenants().tenants}:
             raise typer.BadParameter(f"tenant {tenant!r} does not exist; make it with `zoe admin tenant add`")
         user = client.admin.add_user(name, password)
@@ -93,7 +93,7 @@ def hand_over(
     tenant: Annotated[str | None, typer.Option(help="Tenant of both users.", show_default="your tenant")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait until nothing that uses the files runs.")] = False,
 ) -> None:
-    """Disable a user who leaves, and give executions, their shares and files to another user. Repeat it at will."""
+    """Disable a user who leaves, and give executions, their shares and files to another user. It is safe to repeat."""
     number, told = 0, ""
     with options(context).client() as client:
         tenant = tenant or client.me().tenant

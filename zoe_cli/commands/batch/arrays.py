@@ -1,4 +1,4 @@
-"""array: show one with its indices, list arrays, run what failed again, change one."""
+"""array: show an array with its indices, list arrays, requeue failed indices, change an array."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def modify(
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """Change an array: how many run at once; priority, deadline, time limit, begin, and settings of the components of
-    indices that wait.
+    """Change an array: concurrent indices, priority, deadline, time limit, begin, and component settings of indices
+    that have not begun.
     """
     changes: dict[str, Any] = {} if priority is None else {"priority": priority}
     if at_once is not None:

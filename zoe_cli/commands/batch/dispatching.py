@@ -54,7 +54,7 @@ def dispatch(
     timeout: Timeout = None,
     key: Key = None,
 ) -> None:
-    """Run a stored application (`zoe app`): as an execution, an array, or a workflow if it is one."""
+    """Run a stored application (`zoe app`) as an execution, an array or a workflow."""
     by = None if deadline is None else dates.deadline(deadline)
     given = {"version": version, "name": run_name, "priority": priority, "deadline": by}
     more = {**given, **Conditions(tuple(after or ()), keep, begin, hold, array).fields()}
@@ -71,7 +71,7 @@ def dispatch(
 
 @contextmanager
 def _known() -> Iterator[None]:
-    """Say where names of stored applications come from, if this is none."""
+    """Explain where names of stored applications come from, if the name is unknown."""
     try:
         yield
     except NotFound:
@@ -80,7 +80,7 @@ def _known() -> Iterator[None]:
 
 
 def show_run(context: typer.Context, run: RunView, wait: bool, timeout_s: float | None = None) -> None:
-    """Print what was submitted, or wait for its end and print that."""
+    """Print the new run, or wait for its end and print the result."""
     for text in run.notes:
         note(f"note: {text}")
     if not wait:

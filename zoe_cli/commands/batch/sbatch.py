@@ -1,4 +1,4 @@
-"""sbatch: from a batch script of Slurm to an execution."""
+"""sbatch: submit a Slurm batch script as an execution."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _KEY_MAX = 180
 _TOO_OLD = "the server is older than this command, and does not let jobs call it"
 _UNREACHABLE = "jobs_unreachable"
 _EPILOG = "\n\n".join(("Examples:", *(f"  {example}" for example in _EXAMPLES)))
-# Ours, beside those of sbatch.
+# Options of Zoe, beside those of sbatch.
 _OWN = {"strict": ("", "."), "loose": ("", "."), "show": ("", "."), "image": ("", "="), "idempotency-key": ("", "=")}
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The name and the lines of a script that is about to be submitted, and the idempotency key if one was given."""
+    """Name and lines of a script to submit, and the idempotency key if one was given."""
 
     title: str
     lines: ScriptLines
@@ -53,7 +53,7 @@ class Draft:
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command; its words are sbatch's, so Typer reads none of them but --help."""
+    """Add the command; its options are sbatch's, so Typer parses none of them but --help."""
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["--help"]}
     app.command("sbatch", epilog=_EPILOG, context_settings=settings)(sbatch)
 
@@ -70,9 +70,9 @@ def sbatch(
         ),
     ] = None,
 ) -> None:
-    """Submit a batch script of Slurm: its #SBATCH lines, SLURM_* variables and srun are understood."""
+    """Submit a batch script of Slurm; #SBATCH lines, SLURM_* variables and srun work."""
     words = words or []
-    if words[:1] == ["-h"]:  # as with all commands, and with sbatch
+    if words[:1] == ["-h"]:  # `-o` means the output format, as in all commands, and the output file, as in sbatch
         typer.echo(context.get_help())
         return
     try:
@@ -119,7 +119,9 @@ def _script(rest: list[str], request: JobRequest) -> tuple[str, str, list[str]]:
 
 
 def _take_environment(title: str, script: str, request: JobRequest) -> None:
-    """Take along what the script reads of this environment, unless --export says otherwise, and say so."""
+    """Add the variables that the script reads to its environment, unless --export excludes them, and print their
+    names.
+    """
     if not request.export_all:
         return
     found = carried(script, os.environ)
@@ -132,7 +134,7 @@ def _take_environment(title: str, script: str, request: JobRequest) -> None:
 
 
 def _tell(verdict: Verdict, *, loose: bool) -> None:
-    """List what is not understood, and what has no effect; exit for the former, unless loose."""
+    """List unknown options and options without effect; exit if any is unknown, unless loose."""
     for text in verdict.texts:
         note(printable(text))
     if verdict.refused:
@@ -166,7 +168,7 @@ def _submit(context: typer.Context, document: dict[str, Any], request: JobReques
         except Refused as refusal:
             if refusal.problem.code != _UNREACHABLE and not _is_unknown(refusal):
                 raise
-            # Another request, so under another key, which is the same when the command is repeated.
+            # This is another request, so it has another key, which a repeated command computes again.
             key = None if draft.key is None else f"{draft.key[:_KEY_MAX]} without api"
             why = refusal.problem.detail if refusal.problem.code == _UNREACHABLE else _TOO_OLD
             sent = send(_without_api(document, draft, why), key)
@@ -183,7 +185,7 @@ def _submit(context: typer.Context, document: dict[str, Any], request: JobReques
 
 
 def _without_api(document: dict[str, Any], draft: Draft, why: str) -> dict[str, Any]:
-    """Return the description without the token of jobs, where they cannot reach the API; exit if it is needed."""
+    """Return the description without the token for jobs, where they cannot reach the API; exit if the job needs it."""
     calls = [(line, f"{text}: {why}") for line, text in draft.lines.api_calls]
     if calls:
         _tell(Verdict(listed(f"{draft.title}: not understood", calls), wrong=True), loose=False)
@@ -197,7 +199,7 @@ def _bare(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_unknown(refusal: Refused) -> bool:
-    """Return whether a server refuses the key `api` of a description alone: it does not know it."""
+    """Return whether the only complaint of a server is the unknown key `api` of a description."""
     errors = refusal.problem.errors
     return bool(errors) and all(one.pointer.endswith("/api") for one in errors)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from zoe_client.documents.yaml_document import LocatedDocument
     from zoe_client.wire import ScheduleRunView, ScheduleView
 
-app = typer.Typer(help="Schedules: what runs at which times, and what came of it.", no_args_is_help=True)
+app = typer.Typer(help="Schedules: applications that run at the times of a cron expression.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the schedule: letters, digits, _ and -.")]
 OfUser = Annotated[str | None, typer.Option("--user", help="Another user's schedule; for operators.")]
@@ -76,7 +76,9 @@ def add_one(
     budget: Budget = None,
     ahead: Annotated[
         str | None,
-        typer.Option(metavar="DURATION", help="Submit each run so long before its time, such as 6h; it begins then."),
+        typer.Option(
+            metavar="DURATION", help="Submit each run this long before its time, such as 6h; it begins at its time."
+        ),
     ] = None,
     array: Array = None,
     missed: Annotated[
@@ -87,11 +89,11 @@ def add_one(
         typer.Option(help="While an earlier run goes on: allow both, skip the time, queue it after, or replace it."),
     ] = OverlapPolicy.SKIP,
     jitter: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Run up to so much later, such as 10m.")
+        str | None, typer.Option(metavar="DURATION", help="Delay each run by up to this time, such as 10m.")
     ] = None,
     end: Annotated[str | None, typer.Option(metavar="TIME", help="Last time that may run: 2026-12-31, +30d.")] = None,
 ) -> None:
-    """Add a schedule, or replace the one of this name. It runs as you, from the next of its times on."""
+    """Add a schedule, or replace the one with this name. It runs as you, from its next time on."""
     from zoe_client.wire import ScheduleRequest
     from zoe_client.wire.batch.schedules import AHEAD_S_MAX
 
@@ -133,22 +135,24 @@ def add_one(
 
 
 def _in_zone(deadline: str | None, zone: str) -> str | None:
-    """Return a deadline of each run; a time of day that states no zone is meant in that of the schedule."""
+    """Return a deadline for each run; a time of day without a zone is in the schedule's zone."""
     return f"{deadline.strip()} {zone}" if deadline is not None and _CLOCK.fullmatch(deadline.strip()) else deadline
 
 
 def show_list(
     context: typer.Context,
-    all_users: Annotated[bool, typer.Option("--all-users", help="Those of the whole tenant; for operators.")] = False,
+    all_users: Annotated[
+        bool, typer.Option("--all-users", help="Schedules of the whole tenant; for operators.")
+    ] = False,
 ) -> None:
-    """List schedules with their next times, and what came of the last ones."""
+    """List schedules with their next times, and the results of the last ones."""
     with options(context).client() as client:
         found = client.schedules.all(all_users)
     emit(found, options(context).output, _rows(found.schedules))
 
 
 def show(context: typer.Context, name: Name, user: OfUser = None) -> None:
-    """Show a schedule: its next times, and what came of its last ones."""
+    """Show a schedule: its next times, and the results of its last ones."""
     with options(context).client() as client:
         found = client.schedules.one(name, user)
     if options(context).output is Format.TABLE:
@@ -164,21 +168,21 @@ def show(context: typer.Context, name: Name, user: OfUser = None) -> None:
 
 
 def hold(context: typer.Context, name: Name, user: OfUser = None) -> None:
-    """Let no time run until the schedule is released; what runs goes on."""
+    """Suspend a schedule until it is released; active runs continue."""
     with options(context).client() as client:
         found = client.schedules.hold(name, user)
     emit(found, options(context).output, _rows([found]))
 
 
 def release(context: typer.Context, name: Name, user: OfUser = None) -> None:
-    """Let the times after now run again; those that passed meanwhile do not."""
+    """Resume a schedule; times that passed meanwhile do not run."""
     with options(context).client() as client:
         found = client.schedules.release(name, user)
     emit(found, options(context).output, _rows([found]))
 
 
 def run(context: typer.Context, name: Name, wait: Wait = False, timeout: Timeout = None, key: Key = None) -> None:
-    """Run it now, whatever its times and its earlier runs say."""
+    """Run it now, independent of its times and earlier runs."""
     with options(context).client() as client:
         made = client.schedules.run(name, idempotency_key=key)
     show_run(context, made, wait or timeout is not None, timeout)
@@ -190,14 +194,14 @@ def backfill(
     since: Annotated[
         str, typer.Option("--from", metavar="TIME", help="First time, such as 2026-11-01 or '2026-11-01 02:30'.")
     ],
-    until: Annotated[str, typer.Option("--to", metavar="TIME", help="Last time; of a date, all of the day.")],
-    at_once: Annotated[int, typer.Option(min=1, max=100, help="So many runs beside each other.")] = 1,
+    until: Annotated[str, typer.Option("--to", metavar="TIME", help="Last time; a date includes its whole day.")],
+    at_once: Annotated[int, typer.Option(min=1, max=100, help="Maximum runs at once.")] = 1,
     newest_first: Annotated[bool, typer.Option("--newest-first", help="Begin with the newest time.")] = False,
     failed: Annotated[
         bool, typer.Option("--failed", help="Also run times again whose run has failed or was cancelled.")
     ] = False,
 ) -> None:
-    """Run past times that have not run, each with its own time. TIMEs are in the zone of the schedule."""
+    """Run past times that have not run, each with its scheduled time. TIMEs are in the zone of the schedule."""
     from zoe_client.wire import BackfillRequest
 
     with options(context).client() as client:
@@ -221,25 +225,25 @@ def backfill(
     if not made.runs:
         return
     if made.runs[-1].run_id is None:
-        note("The times from the refused one on were not run; the same command goes on with them.")
+        note("The times from the refused one on were not run; repeat the command to continue with them.")
         raise typer.Exit(Exit.USAGE)
 
 
 def _passed(passed: Mapping[str, int], failed: bool) -> str:
-    """Say which times of the range were passed over because they have run before."""
+    """Print the times of the range that are skipped because they ran before."""
     states = ", ".join(f"{number} {state}" for state, number in sorted(passed.items()))
     again = not failed and any(state in passed for state in ("failed", "cancelled"))
     return f"Times there that have run before: {states}." + (" --failed runs failed ones again." if again else "")
 
 
 def _last(text: str, zone: str) -> float:
-    """Return the end of a range: of today, the present moment."""
+    """Return the end of a range; a range up to today ends now."""
     end_s, begin_s = (_moment(text, zone, of_day=one) for one in (time.max, time.min))
     return max(min(end_s, now_s()), begin_s) if len(text.strip()) <= _DATE_LENGTH else end_s
 
 
 def _moment(text: str, zone: str, of_day: time) -> float:
-    """Return a date and time of a zone as seconds since the epoch; a date alone is taken at this time of the day."""
+    """Return a date and time in a zone as seconds since the epoch; a date alone gets the present time of day."""
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -253,7 +257,7 @@ def _moment(text: str, zone: str, of_day: time) -> float:
 
 
 def remove(context: typer.Context, name: Name, user: OfUser = None) -> None:
-    """Remove a schedule with its history; what it has made goes on."""
+    """Remove a schedule with its history; active runs continue."""
     with options(context).client() as client:
         client.schedules.remove(name, user)
     emit({"removed": name}, options(context).output, Rows(("removed",), [(name,)]))

@@ -1,4 +1,4 @@
-"""app: descriptions and workflows that are stored under a name."""
+"""app: stored descriptions and workflows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Stored applications: run by name with parameters, and by schedules.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name: letters, digits, _ and -.")]
-OfTenant = Annotated[bool, typer.Option("--tenant", help="That of the tenant; only operators and admins change it.")]
+OfTenant = Annotated[
+    bool, typer.Option("--tenant", help="The tenant's stored application; only operators and admins can change it.")
+]
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="Description or workflow in JSON or YAML; - reads standard input.")
 ]
@@ -32,8 +34,9 @@ Version = Annotated[int | None, typer.Option(min=1, help="Version (default: the 
 
 
 def put(context: typer.Context, name: Name, file: File, of_tenant: OfTenant = False) -> None:
-    """Store the next version of a description or a workflow; the newest 20 are kept. {param:NAME} stands for the value
-    of a parameter, declared in `params`."""
+    """Store the next version of a description or a workflow; Zoe keeps the newest 20. {param:NAME} is replaced by the
+    value of a parameter, declared in `params`.
+    """
     read = read_document(file)
     with options(context).client() as client:
         try:
@@ -44,21 +47,23 @@ def put(context: typer.Context, name: Name, file: File, of_tenant: OfTenant = Fa
 
 
 def show_list(context: typer.Context) -> None:
-    """List your stored applications in the tenant, and those of the tenant."""
+    """List your stored applications and the tenant's."""
     with options(context).client() as client:
         found = client.applications.all()
     emit(found, options(context).output, _rows(found.applications))
 
 
 def show(context: typer.Context, name: Name, version: Version = None, of_tenant: OfTenant = False) -> None:
-    """Show a stored application; -o json has its document."""
+    """Show a stored application; -o json prints its document."""
     with options(context).client() as client:
         found = client.applications.one(name, version, of_tenant)
     emit(found, options(context).output, _rows([found]))
 
 
 def remove(context: typer.Context, name: Name, of_tenant: OfTenant = False) -> None:
-    """Remove all versions; what runs goes on. Schedules of it are named: their times are refused from then on."""
+    """Remove all versions; active runs continue. The command names its schedules: their times are refused from then
+    on.
+    """
     with options(context).client() as client:
         client.applications.remove(name, of_tenant)
         for text in _orphans(client, name, of_tenant):
@@ -67,7 +72,9 @@ def remove(context: typer.Context, name: Name, of_tenant: OfTenant = False) -> N
 
 
 def _orphans(client: Client, name: str, of_tenant: bool) -> Iterator[str]:
-    """Yield a line for each schedule that may run nothing any more: the tenant's takes the place of a user's own."""
+    """Yield a warning for each schedule that may lose its application: the tenant's replaces a user's of the same
+    name.
+    """
     if not of_tenant:
         with suppress(NotFound):
             client.applications.one(name)

@@ -1,4 +1,4 @@
-"""Put local files into a workflow that its steps name: descriptions, and small files that travel along."""
+"""Embed the local files that a workflow names: descriptions, and small files for its steps."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _FILES_MAX = 64
 
 
 def with_files(read: LocatedDocument, file: Path) -> LocatedDocument:
-    """Return the document with descriptions in place of `application: app.json`, and with the texts of `files` that are
-    given as a list of paths, relative to the workflow's file. DescriptionError has all that cannot be read.
+    """Return the document with descriptions in place of `application: app.json`, and with the texts of `files` given as
+    a list of paths, relative to the workflow's file. DescriptionError lists all files that cannot be read.
     """
     document = read.document
     if not isinstance(document, dict) or not isinstance(document.get("steps"), list):

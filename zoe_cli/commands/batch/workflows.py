@@ -1,4 +1,4 @@
-"""workflow: steps that run after each other, from one file."""
+"""workflow: steps with dependencies, from one file."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ def plan(
     confidence: Confidence = None,
     budget: Budget = None,
 ) -> None:
-    """Say what would be promised to a workflow, or what would be offered instead. Nothing is submitted."""
+    """Show the promise or the offers for a workflow. Nothing is submitted."""
     wish = whole_wish(finish_by, confidence, budget)
     if not wish:
-        raise typer.BadParameter("a plan needs --finish-by: the time by which all of it is to end")
+        raise typer.BadParameter("a plan needs --finish-by: the time by which the whole workflow should end")
     read, given = read_document(file), given_parameters(parameters)
     with options(context).client() as client:
         try:
@@ -111,9 +111,9 @@ def plan(
 def accept(
     context: typer.Context,
     workflow_id: WorkflowId,
-    offer: Annotated[int, typer.Argument(min=1, max=10, metavar="NUMBER", help="Which of its offers.")] = 1,
+    offer: Annotated[int, typer.Argument(min=1, max=10, metavar="NUMBER", help="Number of the offer.")] = 1,
 ) -> None:
-    """Accept an offer of a workflow that cannot be promised to end as it was asked for."""
+    """Accept an offer for a workflow whose deadline cannot be promised."""
     with options(context).client() as client:
         found = client.workflows.accept(workflow_id, offer)
     for line in whole_lines(found):
@@ -122,7 +122,7 @@ def accept(
 
 
 def validate(context: typer.Context, file: File, parameters: Parameters = None) -> None:
-    """Check a workflow, with all that is wrong with it at once; nothing is submitted."""
+    """Check a workflow, and report all errors; nothing is submitted."""
     read = read_document(file)
     with options(context).client() as client:
         try:
@@ -136,14 +136,16 @@ def validate(context: typer.Context, file: File, parameters: Parameters = None) 
 
 def show_list(
     context: typer.Context,
-    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Those of all tenants; for operators.")] = False,
+    all_tenants: Annotated[
+        bool, typer.Option("--all-tenants", help="Workflows of all tenants; for operators.")
+    ] = False,
     limit: Annotated[int, typer.Option(min=1, max=100, help="Longest list.")] = 50,
 ) -> None:
     """List workflows, newest first."""
     with options(context).client() as client:
         page = client.workflows.page(all_tenants=all_tenants, limit=limit)
     if page.next_cursor:
-        note("there are more; see --limit")
+        note("there are more workflows; see --limit")
     emit(page, options(context).output, list_rows(page.workflows))
 
 
@@ -161,7 +163,7 @@ def resume(
     timeout: Timeout = None,
     key: Key = None,
 ) -> None:
-    """Run the steps again that have not succeeded, and those after them; the others' results are used again."""
+    """Run unsuccessful steps again, and those after them; results of the other steps are reused."""
     with options(context).client() as client:
         found = client.workflows.resume(workflow_id, idempotency_key=key)
     for text in found.notes:
@@ -177,7 +179,7 @@ def wait(
     workflow_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of workflows.")],
     timeout: Timeout = None,
 ) -> None:
-    """Wait until workflows have ended; exit with 0 if all succeeded. Each failed step is named."""
+    """Wait until workflows have ended; exit with 0 if all succeeded. Each failed step is printed."""
     _end(context, workflow_ids, timeout)
 
 
@@ -206,7 +208,7 @@ def given_parameters(texts: list[str] | None) -> dict[str, str]:
 
 
 def read_document(file: Path) -> LocatedDocument:
-    """Return the document in a file, with the files that it names; findings end the command."""
+    """Return the document in a file, with the files that it names; exit with the findings if it is invalid."""
     from zoe_client.documents.yaml_document import load_yaml
 
     try:
@@ -219,12 +221,12 @@ def read_document(file: Path) -> LocatedDocument:
 
 
 _BESIDE_BODY = ("/path/", "/query/", "/header/")
-"""Places of a request that are in no document, such as a name in its path."""
+"""Parts of a request outside the document, such as a name in the URL."""
 
 
 def refuse_with_places(error: Refused, file: Path, read: LocatedDocument, below: str | None = None) -> NoReturn:
-    """Report every finding with its line, and end the command. `below`: the place of the document in the request, if
-    findings are about other parts of that, too.
+    """Report every finding with its line, and exit. `below`: the path of the document in the request, if findings may
+    be about other parts of the request.
     """
     note(f"zoe: {error}")
     for one in error.problem.errors:

@@ -1,4 +1,4 @@
-"""Short texts in the workspace, which a script reads."""
+"""Read short texts in the workspace for a script."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from zoe_job.submission.sourced_files import BYTES_MAX
 
 
 class WorkspaceTexts:
-    """Reads files of the workspace by the API; asks no more after the first that cannot be had for now."""
+    """Reads files of the workspace through the API; sends no more requests after a temporary failure."""
 
     def __init__(self, context: typer.Context) -> None:
         self._context = context
         self._away = False
 
     def read(self, path: str) -> str | None:
-        """Return the text of a file; None if it is not there, too long, or cannot be had."""
+        """Return the text of a file; None if it does not exist, is too long, or cannot be read now."""
         if self._away:
             return None
         with options(self._context).client() as client, tempfile.TemporaryDirectory() as directory:

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def nodes(context: typer.Context) -> None:
-    """List nodes: what they have, what Zoe reserves on them, and what foreign work takes."""
+    """List nodes: capacity, reservations of Zoe, and foreign load."""
     with options(context).client() as client:
         answer = client.nodes()
     rows = [
@@ -67,7 +67,7 @@ def usage(
 
 
 def quota(context: typer.Context) -> None:
-    """Show how much of their limits your tenant, and you in it, use now."""
+    """Show how much of their limits you and your tenant use now."""
     with options(context).client() as client:
         answer = client.quota()
     meters: tuple[tuple[str, Meter, Callable[[int], str]], ...] = (
@@ -93,9 +93,9 @@ def top(
         typer.Argument(metavar="ID", help="Show the services of this execution, now and at their peak."),
     ] = None,
 ) -> None:
-    """Show what running services use now, most memory first; with ID, what those of one execution use and used.
+    """Show what running services use now, most memory first; with ID, present and past use of one execution.
 
-    Peaks are those of the stored samples: 720 of each service, which is an hour at one in five seconds.
+    Peaks are those of the stored samples: 720 of each service, one hour at one sample in five seconds.
     """
     if execution_id is not None:
         _top_of(context, execution_id)
@@ -151,7 +151,7 @@ def _cores(milli: int) -> str:
 
 
 def _nodes_of(master: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return how many nodes are ready, if not all are."""
+    """Return the number of ready nodes, if some are not ready."""
     nodes, ready = master.get("nodes", 0), master.get("nodes_ready")
     return [] if ready in (None, nodes) else [("nodes", f"{ready} of {nodes} ready (see zoe nodes)")]
 

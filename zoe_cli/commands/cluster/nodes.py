@@ -18,7 +18,7 @@ from zoe_cli.units import clock
 from zoe_client.wire import NodeHoldView, PolicyView
 
 app = typer.Typer(
-    help="List nodes: what they have, what Zoe reserves on them, and what foreign work takes. Drain or reserve nodes.",
+    help="List nodes: capacity, reservations of Zoe, and foreign load. Drain or reserve nodes.",
     invoke_without_command=True,
     epilog="Examples:\n\n  zoe nodes\n\n  zoe nodes -o json | jq '.nodes[].labels'",
 )
@@ -38,12 +38,12 @@ For = Annotated[
 
 Begins = Annotated[
     str | None,
-    typer.Option("--at", metavar="DATE", help="Only what begins in this minute, or second (default: everything)."),
+    typer.Option("--at", metavar="DATE", help="Only holds that begin in this minute, or second (default: all)."),
 ]
 
 
 def listing(context: typer.Context) -> None:
-    """List all nodes, unless a subcommand is given."""
+    """List all nodes, unless a subcommand follows."""
     if context.invoked_subcommand is None:
         listed(context)
 
@@ -57,10 +57,10 @@ def drain(
     at: At = None,
     lasts: For = None,
 ) -> None:
-    """Drain nodes (admins and operators): they get no new work, and what runs there continues. Before a later start,
-    only what is expected to end in time begins there.
+    """Drain nodes (admins and operators): they get no new work, and running services continue. Before a later start,
+    only services expected to end in time begin on them.
 
-    With --for, it is a maintenance window beside others. Without, it replaces an earlier hold that has no end.
+    With --for, it is a maintenance window beside others. Without, it replaces an earlier hold without an end.
     """
     _hold(context, node, every, _kept(None, _start_s(after, at), lasts, reason))
 
@@ -78,18 +78,20 @@ def reserve(
     """Reserve nodes for one tenant (admins and operators). Until then, others use them only if they are expected to end
     in time.
 
-    With --for, it stands beside other holds. Without, it replaces an earlier hold that has no end.
+    With --for, it stands beside other holds. Without, it replaces an earlier hold without an end.
     """
     _hold(context, node, every, _kept(tenant, _start_s(after, at), lasts, reason))
 
 
 def release(context: typer.Context, node: Nodes = None, every: All = False, at: Begins = None) -> None:
-    """Release drained or reserved nodes (admins and operators); with --at, cancel only the holds that begin then."""
+    """Release drained or reserved nodes (admins and operators); with --at, cancel only the holds that begin at that
+    time.
+    """
     _release(context, node, every, None if at is None else date(at))
 
 
 def holds(context: typer.Context) -> None:
-    """List when nodes are drained or reserved, now and later."""
+    """List present and future holds: when nodes are drained or reserved."""
     with options(context).client() as client:
         answer = client.nodes()
     rows = [
@@ -111,7 +113,7 @@ def _start_s(after: str, at: str | None) -> float:
 def _kept(tenant: str | None, since_s: float, lasts: str | None, reason: str) -> NodeHoldView:
     until_s = None if lasts is None else since_s + duration(lasts)
     if until_s is not None and until_s <= max(since_s, time.time()):
-        raise typer.BadParameter("that would end before it begins")
+        raise typer.BadParameter("the hold would end before it begins")
     return NodeHoldView(tenant=tenant, since_s=since_s, until_s=until_s, note=reason)
 
 
@@ -128,19 +130,19 @@ def _hold(context: typer.Context, named: list[str] | None, every: bool, hold: No
         for name in named or known:
             present = policy.node_holds.get(name)
             if hold.until_s is None and present is not None and present.until_s is None:
-                note(f"note: this replaces what was set for {name}")
+                note(f"note: this replaces the earlier hold of {name}")
             policy = _with_hold(policy, name, hold)
         client.set_policy(policy)
         listed(context)
 
 
 def _with_hold(policy: PolicyView, node: str, hold: NodeHoldView) -> PolicyView:
-    """Return the policy with a further window of a node, or with another hold without an end."""
+    """Return the policy with another window of a node, or another hold without an end."""
     present, windows = policy.node_holds.get(node), policy.node_windows.get(node, [])
     if hold.until_s is not None:
         windows = [*(one for one in windows if one != hold), hold]
         return policy.model_copy(update={"node_windows": {**policy.node_windows, node: windows}})
-    if present is not None and present.until_s is not None:  # as documents of older versions have it
+    if present is not None and present.until_s is not None:  # holds in documents of older versions
         windows = [*windows, present]
     update = {"node_holds": {**policy.node_holds, node: hold}, "node_windows": {**policy.node_windows, node: windows}}
     return policy.model_copy(update=update)
@@ -163,14 +165,14 @@ def _release(context: typer.Context, named: list[str] | None, every: bool, begin
 def _staying(
     named: list[str] | None, begin_s: float | None, node: str, present: Sequence[NodeHoldView]
 ) -> list[NodeHoldView]:
-    """Return those holds of a node that are not released."""
+    """Return the holds of a node that remain."""
     if named and node not in named:
         return list(present)
     return [] if begin_s is None else [hold for hold in present if not _begins_at(hold, begin_s)]
 
 
 def _begins_at(hold: NodeHoldView, at_s: float) -> bool:
-    """Return whether a hold begins in the minute that a date names, or in the second if it names one."""
+    """Return whether a hold begins in the given minute, or second if the date names one."""
     return at_s <= hold.since_s < at_s + (1 if at_s % 60 else 60)
 
 
@@ -186,7 +188,7 @@ def _check_choice(named: list[str] | None, every: bool) -> None:
 def _note_unknown(named: list[str] | None, known: Sequence[str]) -> None:
     for name in named or ():
         if name not in known:
-            note(f"note: node {name} is not known now")
+            note(f"note: node {name} is unknown now")
 
 
 app.callback()(with_output(listing))

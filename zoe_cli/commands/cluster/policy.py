@@ -1,4 +1,4 @@
-"""policy get, policy set: how the queue is ordered and services are placed."""
+"""policy get, policy set: queue order and placement."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from zoe_client.documents.load import load_json
 from zoe_client.wire import DryRunView, PluginView, PolicyView
 from zoe_client.words.plain_errors import sentences
 
-app = typer.Typer(help="The policy: how the queue is ordered and services are placed.", no_args_is_help=True)
+app = typer.Typer(help="The policy: queue order and placement of services.", no_args_is_help=True)
 
 
 def get(context: typer.Context) -> None:
-    """Print the policy in force, and in a table the filters and weighers that it can name."""
+    """Print the policy in force; the table adds the available filters and weighers."""
     with options(context).client() as client:
         _emit(context, client.policy(), client.plugins().plugins if options(context).output is Format.TABLE else ())
 
@@ -34,10 +34,10 @@ def set_policy(
     ],
     dry: Annotated[
         bool,
-        typer.Option("--dry-run", help="Show what the policy would do with the present queue, without setting it."),
+        typer.Option("--dry-run", help="Show the effect of the policy on the present queue, without setting it."),
     ] = False,
 ) -> None:
-    """Change settings of the policy (admins only); all others stay as they are. VALUE is JSON or a word."""
+    """Change settings of the policy (admins only); all others stay unchanged. VALUE is JSON or a word."""
     with options(context).client() as client:
         present = client.policy()
         fields = {**present.model_dump(), **dict(setting(text) for text in settings), "version": present.version}
@@ -79,7 +79,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def _check_keys(key: str, text: str) -> None:
-    """Refuse a key that occurs twice in one object; the standard parser would keep only the last."""
+    """Refuse a key that occurs twice in one object; the standard parser would keep only the last value."""
     try:
         load_json(text)
     except DescriptionError as error:

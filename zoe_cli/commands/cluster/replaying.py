@@ -1,4 +1,4 @@
-"""replay: what happened, replayed as it was and with another policy, limits or nodes."""
+"""replay: replay past executions, unchanged and with another policy, other limits or more nodes."""
 
 from __future__ import annotations
 
@@ -71,10 +71,12 @@ def replay(
     ] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the result into a .png or .html file.")] = None,
     self_test: Annotated[
-        bool, typer.Option("--self-test", help="Only check that every decision is made again; exit with 1 if not.")
+        bool, typer.Option("--self-test", help="Only check that every decision is reproduced; exit with 1 if not.")
     ] = False,
 ) -> None:
-    """Replay what happened with another policy, limits or more nodes (admins and operators); nothing is changed."""
+    """Replay past executions with another policy, other limits or more nodes (admins and operators); nothing
+    changes.
+    """
     changes = dict(setting(text) for text in policy or ())
     if limits:
         changes["tenant_limits"] = dict(_limit(text) for text in limits)

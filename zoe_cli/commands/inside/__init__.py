@@ -1,1 +1,1 @@
-"""Commands that go into an execution: terminals, ssh, files."""
+"""Commands inside an execution: terminals, ssh, files."""

@@ -1,4 +1,4 @@
-"""Choose a running service by the name that people write."""
+"""Choose a running service by its name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoe_client.wire import ExecutionView, ServiceView
 
 
 def service_and_words(words: list[str]) -> tuple[str | None, list[str]]:
-    """Return the service, and what stands behind `--`."""
+    """Return the service, and the command after `--`."""
     if not words or words[0] == "--":
         return None, words[1:]
     if len(words) > 1 and words[1] != "--":

@@ -45,12 +45,12 @@ def copy(
         list[str],
         typer.Argument(metavar="SOURCE... TARGET", help=f"One side is {FORMS}."),
     ],
-    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Directories with all that is in them.")] = False,
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Copy directories with their contents.")] = False,
 ) -> None:
-    """Copy files to a workspace or the object store, or from there.
+    """Copy files to or from a workspace or the object store.
 
-    A copy that was cut goes on where it ended when you repeat the command. A file appears under its name when all of it
-    is there. In a workspace, a byte that is not UTF-8, a character that does not print, and `%` are written `%XX`.
+    Repeat an interrupted copy to resume it. A file appears under its name when it is complete. In a workspace, bytes
+    that are not UTF-8, unprintable characters and `%` are written `%XX`.
     """
     if len(paths) < 2:
         raise typer.BadParameter("name at least one source, and the target")
@@ -74,9 +74,9 @@ def fetch(
     execution_id: Id,
     directory: Annotated[Path, typer.Argument(help="Directory to copy to; it is made if it is missing.")] = Path(),
 ) -> None:
-    """Copy the results of an execution, which its description names, to this machine.
+    """Copy the results of an execution, as named in its description, to this machine.
 
-    They are in the workspace: files of the same names that another execution left are copied, too.
+    Results lie in the workspace: files of the same names that another execution left are copied, too.
     """
     with options(context).following() as client:
         found = client.results(execution_id)
@@ -91,7 +91,7 @@ def fetch(
     if not found.complete:
         note("there are more results; copy them with `zoe cp -r`")
     if not found.files:
-        note("there are no results" if found.unmatched else "its description names no results")
+        note("there are no results" if found.unmatched else "its description declares no results")
         raise typer.Exit(Exit.NOT_FOUND)
     copier.close()
 
@@ -103,7 +103,7 @@ class _Copier:
         self._left_out = 0
 
     def close(self) -> None:
-        """End with an error if something could not be read; the rest is copied."""
+        """Exit with an error if a file could not be read; all others are copied."""
         if self._left_out:
             raise typer.Exit(Exit.NOT_ALLOWED)
 
@@ -138,7 +138,7 @@ class _Copier:
             self._download_file(place, target)
 
     def fetch(self, place: FilePlace, target: Path) -> bool:
-        """Copy one file; False if it cannot be read, or if its path is none."""
+        """Copy one file; return False if it cannot be read, or its path is invalid."""
         try:
             self._download_file(place, target)
         except Refused as refused:
@@ -178,12 +178,12 @@ class _Copier:
         if entry.kind == "other":
             note(f"left out: {place} is not a file")
             return
-        if entry.kind == "directory" and entry.link:  # it may lead to a directory above
+        if entry.kind == "directory" and entry.link:  # it may point to a parent directory
             note(f"left out: {place} is a link to a directory: copy it by its own path")
             return
         try:
             target = directory / local_name(entry)
-        except InvalidPath as refused:  # an object store takes names that no file has
+        except InvalidPath as refused:  # an object store allows names that are invalid for files
             self._leave_out(place, refused)
             return
         if entry.kind == "directory":
@@ -216,7 +216,7 @@ class _Copier:
 
 @contextmanager
 def _shown(name: str) -> Iterator[Progress]:
-    """Show the progress to a person who watches standard error."""
+    """Show the progress if standard error is a terminal."""
     if not on_terminal():
         yield no_progress
         return

@@ -1,4 +1,4 @@
-"""open: let a browser into a port of a running service."""
+"""open: open a port of a running service in a browser."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_port(
         bool, typer.Option("--browser", help="Open the URL in a browser on this machine instead of printing it.")
     ] = False,
 ) -> None:
-    """Print a URL at which a browser enters a running application. It works once, within a minute."""
+    """Print a URL that opens a running application in a browser. It works once, within a minute."""
     with options(context).client() as client:
         chosen = _chosen(client.execution(execution_id), service, port)
         opened = client.open_port(execution_id, *chosen)

@@ -51,12 +51,12 @@ def connect(
     ] = False,
     proxy: Annotated[
         Path | None,
-        typer.Option("--proxy", metavar="DIRECTORY", help="Carry the bytes of ssh, which ssh itself asks for."),
+        typer.Option("--proxy", metavar="DIRECTORY", help="Carry the bytes of ssh; ssh calls this itself."),
     ] = None,
 ) -> None:
     """Connect by ssh to a running service, as its user. Needs OpenSSH's client here, and an sshd in the service.
 
-    Nothing listens on any port: the bytes go through the API. Options stand before ID.
+    No port is opened: the bytes go through the API. Options go before ID.
     """
     service, arguments = service_and_words(words or [])
     used = options(context)
@@ -72,7 +72,7 @@ def connect(
 
 
 def _user_of(client: Client, execution_id: str, service: str | None) -> str:
-    """Return the name by which ssh signs in; exit if there is no sshd, or no name."""
+    """Return the user name for ssh; exit if the service has no sshd, or the user no name."""
     from zoe_cli.commands.inside.ssh_server import CHECK
     from zoe_client.wire import TerminalOpening
 
@@ -91,7 +91,7 @@ def _user_of(client: Client, execution_id: str, service: str | None) -> str:
 def _connected(
     used: Options, execution_id: str, service: str | None, host: str, user: str, arguments: list[str]
 ) -> int:
-    """Run ssh with keys of its own; return its exit code."""
+    """Run ssh with temporary keys; return its exit code."""
     from zoe_cli.commands.inside import ssh_keys
 
     with tempfile.TemporaryDirectory(prefix="zoe-ssh-") as name:
@@ -101,7 +101,7 @@ def _connected(
             ssh_keys.make_keys(directory, host)
             text = ssh_keys.configuration(directory, host, user, proxy)
             command = ["ssh", "-F", str(ssh_keys.write_configuration(directory, text)), host, *arguments]
-            before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for what runs in ssh
+            before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # standard input belongs to ssh
             try:
                 return _exit_code(subprocess.call(command, env={**os.environ, **used.variables()}))
             finally:
@@ -132,12 +132,12 @@ def _print_configuration(used: Options, execution_id: str, service: str | None, 
 
 def _proxy_command(before: list[str], execution_id: str, service: str | None, directory: Path) -> list[str]:
     chosen = [] if service is None else [service]
-    # By this interpreter: an editor may have another PATH.
+    # Use this interpreter: an editor may have another PATH.
     return [sys.executable, "-m", "zoe_cli.main", *before, "ssh", "--proxy", str(directory), execution_id, *chosen]
 
 
 def _carry(used: Options, execution_id: str, service: str | None, directory: Path) -> None:
-    """Connect standard input and output with an sshd that serves this connection alone."""
+    """Connect standard input and output to an sshd for this connection alone."""
     from zoe_cli import raw_terminal
     from zoe_cli.commands.inside.ssh_keys import HOST_KEY, KEY
     from zoe_cli.commands.inside.ssh_server import SERVE, set_up

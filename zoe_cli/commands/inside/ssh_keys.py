@@ -1,6 +1,6 @@
-"""Keys and the configuration of ssh for one service, in a directory that only its user can read.
+"""Keys and configuration of ssh for one service, in a directory that only its user can read.
 
-Both keys are made here: the host's travels to the service over the API, so that ssh knows it before it connects.
+Both keys are made here: the API carries the host key to the service, so ssh knows it before it connects.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _KEYGEN_S = 60.0
 
 
 class NoSshError(Exception):
-    """The programs of ssh are not on this machine."""
+    """OpenSSH's client is not installed on this machine."""
 
 
 def kept_directory(name: str) -> Path:
-    """Return the directory of a host that stays, for editors; others that were not used for a month are removed."""
+    """Return the lasting directory of a host, for editors; remove those that were unused for a month."""
     base = contexts_file().parent / "ssh"
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
     for other in base.iterdir():
@@ -39,7 +39,7 @@ def kept_directory(name: str) -> Path:
 
 
 def make_keys(directory: Path, host: str) -> None:
-    """Make what is missing of both keys, and the list of known hosts. NoSshError if there is no ssh-keygen."""
+    """Make the missing keys, and the list of known hosts. NoSshError if there is no ssh-keygen."""
     for name in (KEY, HOST_KEY):
         if not (directory / name).exists():
             _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"zoe {name}", "-f", str(directory / name))
@@ -68,7 +68,7 @@ def configuration(directory: Path, host: str, user: str, proxy: Sequence[str]) -
 
 
 def write_configuration(directory: Path, text: str) -> Path:
-    """Return the file with the configuration."""
+    """Write the configuration, and return the path of its file."""
     return _write(directory / CONFIG, text)
 
 

@@ -1,8 +1,8 @@
-"""What runs in a service for ssh: the image's own sshd, for one connection, as the service's user."""
+"""Shell scripts that run the image's sshd in a service, for one connection, as the service's user."""
 
 from __future__ import annotations
 
-# Both need a name for the user, since ssh signs in by name, and a shell.
+# Both need a user name, since ssh signs in by name, and a shell.
 _FIND = r"""
 fail() {
     echo "zoe: $1" >&2
@@ -17,11 +17,11 @@ user=$(id -un 2> /dev/null) || fail "the image has no name in /etc/passwd for us
 """
 
 CHECK = f'{_FIND}\necho "$user"\n'
-"""Prints the user's name, or says why there can be no sshd."""
+"""Prints the user's name, or why no sshd can run."""
 
-# Reads lines from its input, before ssh speaks: the key that may sign in, the key of the host, and an empty line. A
-# shell reads a pipe byte by byte, so nothing of ssh's is lost. The files have no name any more when sshd reads them, by
-# the descriptors of this shell: it may be killed before it could remove them.
+# Reads lines from its input, before ssh speaks: the authorized key, the host key, and an empty line. A shell reads a
+# pipe byte by byte, so nothing of ssh's is lost. The files are unlinked when sshd reads them, by the descriptors of
+# this shell: it may be killed before it could remove them.
 SERVE = (
     _FIND
     + r"""
@@ -70,5 +70,5 @@ exit $?
 
 
 def set_up(authorized: str, host_key: str) -> bytes:
-    """Return what SERVE reads before ssh speaks."""
+    """Return the input of SERVE before ssh speaks."""
     return f"{authorized.strip()}\n{host_key.strip()}\n\n".encode()

@@ -50,9 +50,9 @@ def execute(
         ),
     ] = None,
 ) -> None:
-    """Run a command in a running service, as its user: with input, output and exit code of its own.
+    """Run a command in a running service, as its user, with separate input, output and exit code.
 
-    In a terminal, type Enter ~ . to leave, and Enter ~ ~ for a ~ at the start of a line. Options stand before ID.
+    In a terminal, type Enter ~ . to leave, and Enter ~ ~ for a ~ at the start of a line. Options go before ID.
     """
     from zoe_cli import raw_terminal
 
@@ -73,7 +73,7 @@ def execute(
 
 
 def _read(words: list[str]) -> tuple[str | None, list[str]]:
-    """Return the service before `--`, if there is one, and the command."""
+    """Return the service before `--`, if given, and the command."""
     if "--" not in words[:2]:
         return None, words or list(_SHELL)
     at = words.index("--")

@@ -1,4 +1,4 @@
-"""validate, convert, catalogue: descriptions before they are run."""
+"""validate, convert, catalogue: check and convert descriptions, and list the catalogue."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def validate(
 def convert_file(context: typer.Context, file: File) -> None:
     """Convert a description of the original Zoe, formats 0 to 3, to version 4.
 
-    The result goes to standard output, and notes on what could not be converted to standard error.
+    Writes the result to standard output, and notes on lost settings to standard error.
     """
     document = load(file)
     descriptions = _descriptions()
@@ -100,7 +100,7 @@ def _descriptions() -> ModuleType | None:
 
 
 def _checked(descriptions: ModuleType, document: dict[str, Any]) -> Any:
-    """Return the description with its frameworks expanded; findings end the command."""
+    """Return the description with its frameworks expanded; exit with the findings if it is invalid."""
     try:
         descriptions.parse(document)
         return descriptions.expand(document)

@@ -1,4 +1,4 @@
-"""cancel: by id, by name and state, and with all that a job and its descendants have submitted."""
+"""cancel: cancel executions by id, by name and state, or with the descendants of a job."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from zoe_client.quick.quick import QuickClient
 from zoe_client.vocabulary import ACTIVE_STATES, ExecutionState, IndexState
 
 _PAGE = 500
-# Each pass cancels what the one before has let begin; a loop that is faster has to be cancelled with its descendants.
+# Each pass cancels executions that began since the last one; cancel a faster loop with its descendants.
 _PASSES_MAX = 20
 
 
 class Chosen(StrEnum):
-    """Which executions `--state` chooses."""
+    """Values of `--state`: which executions to cancel."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -52,21 +52,21 @@ def cancel(
     context: typer.Context,
     execution_ids: OptionalIds = None,
     index: Annotated[
-        str | None, typer.Option(help="Only these indices of an array, such as 3-5,9, also those that have not begun.")
+        str | None, typer.Option(help="Only these indices of an array, such as 3-5,9, even if they have not begun.")
     ] = None,
     descendants: Annotated[
         bool,
         typer.Option(
             "--descendants",
-            help="Also cancel all that they and their descendants submitted as jobs. They submit nothing more, so that "
-            "a job that submits its successor ends, also if the one that you name has ended.",
+            help="Also cancel all that they and their descendants submitted as jobs. They cannot submit any more, "
+            "so a job that submits its successor ends for good, even if the named one has ended.",
         ),
     ] = False,
-    name: Annotated[str | None, typer.Option(help="Your executions and arrays of this name.")] = None,
-    state: Annotated[Chosen | None, typer.Option(help="Those of yours that wait, or that run.")] = None,
+    name: Annotated[str | None, typer.Option(help="Your executions and arrays with this name.")] = None,
+    state: Annotated[Chosen | None, typer.Option(help="Your waiting or running executions and arrays.")] = None,
     mine: Annotated[bool, typer.Option("--mine", help="All of yours.")] = False,
 ) -> None:
-    """Cancel executions, or whole arrays; those that are already stopping are left alone."""
+    """Cancel executions or whole arrays; those already stopping are skipped."""
     ids, by_filter = execution_ids or [], name is not None or state is not None or mine
     if bool(ids) == by_filter:
         raise typer.BadParameter("give ids, or choose yours by --name, --state or --mine")
@@ -102,7 +102,7 @@ def _families(context: typer.Context, ids: Sequence[str]) -> None:
 
 
 def _chosen(context: typer.Context, name: str | None, state: Chosen | None, descendants: bool) -> None:
-    """Cancel what the options choose until a pass finds nothing, since jobs may submit others meanwhile."""
+    """Cancel matching executions until a pass finds none, since jobs may submit others meanwhile."""
     done: list[str] = []
     with options(context).quick() as client:
         user = client.sdk.me().user
@@ -120,7 +120,7 @@ def _chosen(context: typer.Context, name: str | None, state: Chosen | None, desc
 
 
 def _cancelled(client: QuickClient, one: str, descendants: bool) -> list[str]:
-    """Return what was cancelled; `one` in any case, so that no pass tries it again."""
+    """Return the cancelled ids, always with `one`, so that no pass repeats it."""
     try:
         if descendants and not MEMBER.fullmatch(one):
             return [one, *(other for other in client.sdk.cancel_descendants(one).ids if other != one)]
@@ -131,13 +131,13 @@ def _cancelled(client: QuickClient, one: str, descendants: bool) -> list[str]:
             client.cancel_indices(array_id, indices)
         else:
             client.control(one, "cancel")
-    except (Conflict, NotFound):  # it has ended meanwhile
+    except (Conflict, NotFound):  # it ended meanwhile
         pass
     return [one]
 
 
 def _matching(client: QuickClient, user: str, name: str | None, state: Chosen | None) -> Iterator[str]:
-    """Yield ids of the user's executions and arrays that have not ended; of arrays, indices if a state is chosen."""
+    """Yield ids of the user's active executions and arrays; indices of arrays if a state is chosen."""
     for array in _pages(client.arrays, "arrays", user=user, open="true"):
         if name is not None and array["name"] != name:
             continue
@@ -153,7 +153,7 @@ def _matching(client: QuickClient, user: str, name: str | None, state: Chosen | 
 
 
 def _waiting(client: QuickClient, array_id: str) -> str:
-    """Return the indices that have not begun; a long list is cut, and the next pass has the rest."""
+    """Return the indices that have not begun; the next pass gets the rest of a truncated list."""
     return client.sdk.arrays.array(array_id).ranges.get(IndexState.WAITING, "").removesuffix(",...")
 
 
@@ -167,8 +167,8 @@ def _pages(ask: Any, kind: str, **query: Any) -> Iterator[Any]:
 
 
 def _tell(context: typer.Context, ids: Sequence[str]) -> None:
-    """List the ids of what was cancelled."""
+    """Print the cancelled ids."""
     if not ids and options(context).output is Format.TABLE:
-        note("zoe: nothing of it was going on")
+        note("zoe: nothing of it was active")
         return
     emit({"ids": list(ids)}, options(context).output, Rows(("cancelled",), [(one,) for one in ids]))

@@ -1,4 +1,4 @@
-"""Small local files that travel along in a description."""
+"""Embed small local files in a description."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from zoe_cli.text import printable
 from zoe_cli.units import size
 
 BYTES_MAX = 256 * 2**10
-"""The bound of the description format."""
+"""Limit of the description format."""
 COUNT_MAX = 64
 _DEPTH_MAX, _PART_MAX, _SUFFIX_MAX = 8, 100, 20
 
 
 class CarriedFiles:
-    """The files of one component by their names below `{files}`: relative paths, or file names of what is elsewhere.
+    """The embedded files of one component, by their names below `{files}`: relative paths, or base names of files
+    elsewhere.
 
-    `template`: the only one that words of a command may have, such as `{index}` of an array.
+    `template`: the only template that command words may contain, such as `{index}` of an array.
     """
 
     def __init__(self, template: str | None = None) -> None:
@@ -31,14 +32,16 @@ class CarriedFiles:
         self._free = BYTES_MAX
 
     def add(self, path: Path) -> str:
-        """Take a file along, and return what stands for it in a command; a usage error says why that is impossible."""
+        """Add a file, and return its path in the service for use in a command; a usage error explains why it cannot be
+        embedded.
+        """
         refused = self._take(path)
         if refused is not None:
             raise typer.BadParameter(f"{printable(str(path))} {refused}")
         return f"{{files}}/{self._name_of(path)}"
 
     def word(self, word: str) -> str:
-        """Return a word of a command as the description has it: for the name of a local file, where it will be."""
+        """Return a command word for the description: a local file is replaced by its path in the service."""
         path = Path(word)
         if not _is_file(path):
             return literal(word, self._template)
@@ -49,7 +52,7 @@ class CarriedFiles:
         return literal(word, self._template)
 
     def _take(self, path: Path) -> str | None:
-        """Take the file along, or return why not."""
+        """Add the file, or return why it cannot be embedded."""
         name = self._name_of(path)
         if name in self.texts:
             return None
@@ -67,15 +70,15 @@ class CarriedFiles:
         return None
 
     def _name_of(self, path: Path) -> str:
-        """Return the name of a file, with a number if other files have it: different names may become one."""
+        """Return the name of a file, with a number if it is taken: different names may become one."""
         name, found = _name(path), path.resolve()
-        if any(above in self._paths for above in _above(name)):  # a file has the name of its directory
+        if any(above in self._paths for above in _above(name)):  # another file's directory has this name
             name = name.rpartition("/")[2]
         names = itertools.chain((name,), (_numbered(name, number) for number in itertools.count(2)))
         return next(one for one in names if self._may_have(one, found))
 
     def _may_have(self, name: str, found: Path) -> bool:
-        """Give the name to a file and return True, unless it is another file's, or a directory of others."""
+        """Reserve the name for a file and return True, unless another file or directory has it."""
         if any(name in _above(other) for other in self._paths):
             return False
         return self._paths.setdefault(name, found) == found
@@ -91,7 +94,7 @@ class CarriedFiles:
 
 
 def literal(word: str, template: str | None = None) -> str:
-    """Return a word in which no brace begins a template other than this one."""
+    """Return a word with all braces escaped, except those of this template."""
     parts = [word] if template is None else word.split(template)
     return (template or "").join(part.replace("{", "{{").replace("}", "}}") for part in parts)
 
@@ -108,8 +111,8 @@ def _is_file(path: Path) -> bool:
 
 
 def _name(path: Path) -> str:
-    """Return the relative path of a file below this directory, else its last part; `_` replaces blanks and the like,
-    which no description can name.
+    """Return the path relative to this directory, or the base name; `_` replaces blanks and other characters that
+    descriptions forbid.
     """
     inside = not path.is_absolute() and ".." not in path.parts and len(path.parts) <= _DEPTH_MAX
     return "/".join(_legal(part) for part in (path.parts if inside else (path.name,)))

@@ -1,4 +1,4 @@
-"""hold, release, requeue, scale, modify: what users do to executions after they have submitted them."""
+"""hold, release, requeue, scale, modify: control submitted executions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 
 def hold(context: typer.Context, execution_ids: Ids) -> None:
-    """Keep executions that wait, or whole arrays, out of the queue until they are released."""
+    """Keep waiting executions or whole arrays out of the queue until they are released."""
     each(context, execution_ids, "hold")
 
 
@@ -56,9 +56,9 @@ def requeue(
     execution_ids: Ids,
     hold: Annotated[bool, typer.Option("--hold", help="Hold them before their next attempt; not for arrays.")] = False,
 ) -> None:
-    """Stop running executions and let them wait for another attempt, which does not count against their retries.
+    """Stop running executions and queue them for another attempt, which does not count against their retries.
 
-    Of an array, run what failed or was cancelled again.
+    For an array, run failed and cancelled indices again.
     """
     if hold and any(is_array(one) for one in execution_ids):
         raise typer.BadParameter("--hold is not for arrays; hold the array first: zoe hold ID")
@@ -70,7 +70,7 @@ def scale(
     execution_id: Id,
     counts: Annotated[list[str], typer.Argument(metavar="COMPONENT=N", help="Instances, essential and elastic ones.")],
 ) -> None:
-    """Change how many instances an execution has: elastic services are added when there is room, or stopped."""
+    """Change the number of instances of a running execution: elastic services start when there is room, or stop."""
     total_counts = dict(_count(text) for text in counts)
     if len(total_counts) < len(counts):
         raise typer.BadParameter("a component is named twice")
@@ -101,11 +101,11 @@ def modify(
         typer.Option(metavar="TIME|none", help="When it may enter the queue: +3h, 08:00 (the next), or a date."),
     ] = None,
     time_limit: Annotated[
-        str | None, typer.Option("--time-limit", metavar="DURATION|none", help="Longest time that it may run.")
+        str | None, typer.Option("--time-limit", metavar="DURATION|none", help="Longest run time.")
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """Change an execution that waits: priority, deadline, begin, time limit, and settings of its components."""
+    """Change a waiting execution: priority, deadline, begin, time limit, and component settings."""
     changes: dict[str, Any] = {}
     version: int | None = None
     if priority is not None:
@@ -130,7 +130,7 @@ def modify(
 def _cancel_member(
     client: QuickClient, execution_id: str, member: re.Match[str], done: list[Execution], arrays: list[Array]
 ) -> None:
-    """Cancel the execution of an index, or the index if it has not begun and so has no execution."""
+    """Cancel the execution of an index, or the index if it has not begun and therefore has no execution."""
     try:
         done.append(client.control(execution_id, "cancel"))
     except NotFound as unknown:
@@ -141,7 +141,7 @@ def _cancel_member(
 
 
 def each(context: typer.Context, ids: Sequence[str], action: _Action, *, held: bool = False) -> None:
-    """Do it to each execution or array, report each refusal, and fail as the first one."""
+    """Apply an action to each execution or array, report each refusal, and fail with the code of the first."""
     done: list[Execution] = []
     arrays: list[Array] = []
     refused: Refused | None = None

@@ -1,4 +1,4 @@
-"""Descriptions made of a command line instead of a file."""
+"""Build descriptions from command lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPARK_MEMORY, SPARK_WORKERS = "2GiB", 2
 SPARK_MEMORY_MIN = 2**30
 _MIB = 2**20
 INDEX = "{index}"
-# Names for people; all others are images as they are written.
+# Short names of images; all other values are images.
 _SHORT_NAMES = {"tiny": "zoe/tiny", "python": "zoe/python", "spark": "zoe/spark"}
 _DRIVER = {"memory": "1792MiB", "cores": 0.5, "limits": {"cores": 2}}
 """A driver mostly waits for its workers."""
@@ -30,7 +30,7 @@ _SCRIPTS = {".py": ("zoe/python", ("python3", "-u")), ".sh": ("zoe/tiny", ("sh",
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What options say of a command; None leaves the default."""
+    """Options of a command; None leaves the default."""
 
     image: str | None = None
     workers: int | None = None
@@ -40,7 +40,7 @@ class Wishes:
     packages: tuple[str, ...] = ()
     sources: tuple[dict[str, str], ...] = ()
     array: bool = False
-    """Whether `{index}` in words is the index of an array."""
+    """Whether `{index}` in words is the array index."""
 
 
 def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
     else:
         image, command = _image(wishes.image), [*map(carried.word, line)]
         if image in _SHORT_NAMES.values() and command[0] == "python":
-            command[0] = "python3"  # Debian has no other name for it
+            command[0] = "python3"  # Debian only has this name
     count = wishes.workers or 1
     component: dict[str, Any] = {
         "name": "main",
@@ -122,7 +122,7 @@ def _carried(wishes: Wishes) -> CarriedFiles:
 
 
 def _executor_bytes(worker_memory: str) -> int:
-    """Return what the framework leaves to the executor of a worker."""
+    """Return the memory that the framework leaves to the executor of a worker, in bytes."""
     try:
         worker_bytes = bytes_of(worker_memory)
     except ValueError as error:
@@ -139,7 +139,7 @@ def _document(line: Sequence[str], components: list[dict[str, Any]], carried: Ca
 
 
 def _title(line: Sequence[str]) -> str:
-    """Return the name of the script, else that of the program."""
+    """Return the base name of the script, else of the program."""
     named = next((word for word in line if Path(word).suffix in _SCRIPTS), line[0])
     return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(named).stem)[:128].strip("-._") or "command"
 

@@ -1,4 +1,4 @@
-"""notify: where you are told what happens to executions, by webhook and by mail."""
+"""notify: targets of notifications about executions, by webhook and by mail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoe_client.errors import TimedOut
 from zoe_client.vocabulary import NotificationKind
 from zoe_client.wire import TargetRequest, TargetView
 
-app = typer.Typer(help="Where you are told what happens to executions: webhooks and mail.", no_args_is_help=True)
+app = typer.Typer(help="Targets of notifications about executions: webhooks and mail addresses.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the target: letters, digits, _ and -.")]
 OfTenant = Annotated[
@@ -36,16 +36,16 @@ def set_one(
         str | None,
         typer.Option(
             metavar="KINDS",
-            help=f"What you are told of all executions, of: {', '.join(NotificationKind)}; `asked` only what "
+            help=f"Kinds of notifications for all executions, of: {', '.join(NotificationKind)}; `asked`: only what "
             "descriptions and `zoe run --notify` ask for [succeeded,failed,cancelled].",
         ),
     ] = None,
     of_tenant: OfTenant = False,
     new_secret: Annotated[
-        bool, typer.Option("--new-secret", help="Sign with a new secret from now on, which is shown.")
+        bool, typer.Option("--new-secret", help="Sign with a new secret from now on, and print it.")
     ] = False,
 ) -> None:
-    """Set a target. The secret of a webhook is shown once; receivers check signatures with it (Standard Webhooks)."""
+    """Set a target. The secret of a webhook is shown once; receivers verify signatures with it (Standard Webhooks)."""
     body = TargetRequest(url=url, new_secret=new_secret)
     if on is not None:
         body = body.model_copy(update={"on": tuple(kinds_of(on))})
@@ -57,14 +57,14 @@ def set_one(
 
 
 def show(context: typer.Context) -> None:
-    """List your targets in the tenant and those of the tenant, and how the last try went."""
+    """List your targets and the tenant's, and the result of the last delivery."""
     with options(context).client() as client:
         answer = client.targets()
     emit(answer, options(context).output, _rows(answer.targets))
 
 
 def try_one(context: typer.Context, name: Name, of_tenant: OfTenant = False) -> None:
-    """Send a test, and say how it went; one that was stopped is tried again when it succeeds."""
+    """Send a test message, and print the result; success resumes a stopped target."""
     with options(context).client() as client:
         client.test_target(name, of_tenant)
         target = _tested(client, name, of_tenant)
@@ -74,14 +74,14 @@ def try_one(context: typer.Context, name: Name, of_tenant: OfTenant = False) -> 
 
 
 def remove(context: typer.Context, name: Name, of_tenant: OfTenant = False) -> None:
-    """Notify a target no longer."""
+    """Remove a target of notifications."""
     with options(context).client() as client:
         client.remove_target(name, of_tenant)
     emit({"removed": name}, options(context).output, Rows(("removed",), [(name,)]))
 
 
 def kinds_of(text: str) -> list[NotificationKind]:
-    """Return the kinds of a list; a usage error names one that does not exist."""
+    """Return the kinds in a list; a usage error names unknown ones."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     known = set(NotificationKind) | {"asked", "ended"}
     for word in words:
@@ -99,7 +99,7 @@ def _tested(client: Client, name: str, of_tenant: bool) -> TargetView:
             if (target.name, target.user is None) == (name, of_tenant) and not target.test:
                 return target
         time.sleep(_LOOK_S)
-    raise TimedOut("no answer yet; `zoe notify ls` says how it went")
+    raise TimedOut("no answer yet; `zoe notify ls` shows the result")
 
 
 def _rows(targets: list[TargetView]) -> Rows:

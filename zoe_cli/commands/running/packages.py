@@ -13,14 +13,14 @@ _BYTES_MAX = 1 << 20
 
 
 def packages_of(packages: Sequence[str] | None, file: Path | None) -> tuple[str, ...]:
-    """Return the lines for `requirements`; the server says which of them name no package. A usage error says why the
-    file cannot be read.
+    """Return the lines for `requirements`; the server checks the package names. A usage error explains why the file
+    cannot be read.
     """
     return (*(packages or ()), *(_lines(file) if file is not None else ()))
 
 
 def _lines(file: Path) -> Iterator[str]:
-    """Yield the lines without comments, which begin as pip has them begin."""
+    """Yield the lines without comments, in pip's syntax."""
     try:
         with file.open("rb") as stream:
             text = stream.read(_BYTES_MAX + 1).decode("utf-8-sig")

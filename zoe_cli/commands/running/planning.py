@@ -1,4 +1,4 @@
-"""plan: what would happen to an application, without submitting it."""
+"""plan: predict the start and end of an application without submitting it."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def plan(
     budget: Budget = None,
     array: Array = None,
 ) -> None:
-    """Say whether an application would start now; if not, when, why not, and what would help; and whether it would end
-    by its deadline, or, of an array, what would be promised to all of its indices. Nothing is submitted.
+    """Show whether an application would start now; if not, when and why, and what would help; whether it would meet its
+    deadline; and what would be promised to an array. Nothing is submitted.
     """
     if finish_by is not None and deadline is not None:
         raise typer.BadParameter("give --deadline or --finish-by, not both")
@@ -82,8 +82,8 @@ def _say_array(
 def say_plan(
     context: typer.Context, document: dict[str, Any], priority: int | None, deadline: str | None = None
 ) -> None:
-    """Print what would happen to a description; exit with DEADLINE if its deadline cannot be met, else with WOULD_WAIT
-    if it would not start now.
+    """Print the plan for a description; exit with DEADLINE if its deadline cannot be met, with WOULD_WAIT if it would
+    not start now.
     """
     by = None if deadline is None else dates.asked_deadline(deadline)[1]
     with options(context).client() as client:
@@ -108,7 +108,7 @@ def say_plan(
         raise typer.Exit(Exit.WOULD_WAIT)
 
 
-_NEWEST = 64  # of a kind, its newest runs are kept
+_NEWEST = 64  # the newest runs of each kind
 _BASIS = {
     "expected": "for its expected run time of {}",
     "forecast": "for the run time of {} that is forecast",
@@ -117,9 +117,9 @@ _BASIS = {
 
 
 def price_words(price: EstimateView) -> str:
-    """Return what something would cost, as a part of a sentence."""
+    """Return the price as part of a sentence."""
     if price.basis == "hour":
-        return f"about {price.amount} {price.currency} an hour; what in all is not known, as its run time is not"
+        return f"about {price.amount} {price.currency} an hour; the total is unknown, as its run time is"
     return f"about {price.amount} {price.currency} {_BASIS[price.basis].format(duration(price.run_s))}"
 
 

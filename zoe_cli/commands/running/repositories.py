@@ -1,4 +1,4 @@
-"""Git repositories of a command, from options."""
+"""Parse the options for Git repositories of a command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 
 def sources_of(urls: Sequence[str] | None, secret: str | None) -> tuple[dict[str, str], ...]:
-    """Return the entries for `sources`; the server says what is wrong with an address."""
+    """Return the entries for `sources`; the server checks the addresses."""
     if secret is not None and not urls:
         raise typer.BadParameter("--git-secret opens repositories; name one with --git")
     return tuple(_source(url) | ({} if secret is None else {"secret": secret}) for url in urls or ())

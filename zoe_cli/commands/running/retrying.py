@@ -1,4 +1,4 @@
-"""What `run` says of retries."""
+"""Options of `run` for retries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from zoe_cli.commands.words.dates import duration
 
-Retries = Annotated[int | None, typer.Option(min=0, help="How often it is tried again after a failure.")]
+Retries = Annotated[int | None, typer.Option(min=0, help="Maximum retries after a failure.")]
 RetryPause = Annotated[
     str | None,
     typer.Option("--retry-pause", metavar="DURATION", help="Pause before the first retry, doubled each time (30s)."),
@@ -20,13 +20,13 @@ RetryExitCodes = Annotated[
 ]
 MemoryGrow = Annotated[
     str | None,
-    typer.Option("--memory-grow", metavar="2x", help="Retry after out of memory, with so much more of it."),
+    typer.Option("--memory-grow", metavar="2x", help="Retry after out of memory, with memory times this factor."),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class RetryOptions:
-    """The options as they were given."""
+    """Retry options as given."""
 
     retries: int | None = None
     pause: str | None = None
@@ -34,7 +34,7 @@ class RetryOptions:
     memory_grow: str | None = None
 
     def put_in(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the description with them; what is not given stays as the description says."""
+        """Return the description with these options; options that are not given change nothing."""
         rule: dict[str, Any] = {}
         if self.pause is not None:
             rule["pause_s"] = duration(self.pause)
@@ -46,7 +46,7 @@ class RetryOptions:
         if not rule:
             return found
         if not found.get("retries"):
-            raise typer.BadParameter("say how often: --retries N")
+            raise typer.BadParameter("give the number of retries: --retries N")
         return {**found, "retry": {**(found.get("retry") or {}), **rule}}
 
 

@@ -1,4 +1,4 @@
-"""run: from a description, a script or a command to an execution."""
+"""run: submit a description, a script or a command."""
 
 from __future__ import annotations
 
@@ -100,7 +100,9 @@ def run(
     repositories: Repositories = None,
     repository_secret: Annotated[
         str | None,
-        typer.Option("--git-secret", metavar="NAME", help="Secret that opens them: a token, or a private key for ssh."),
+        typer.Option(
+            "--git-secret", metavar="NAME", help="Secret for private repositories: a token, or a private key for ssh."
+        ),
     ] = None,
     name: Name = None,
     settings: Settings = None,
@@ -131,7 +133,9 @@ def run(
     ] = None,
     notify: Annotated[
         str | None,
-        typer.Option(metavar="KINDS", help="Notify your targets (`zoe notify`) of this too: ended, failed, started..."),
+        typer.Option(
+            metavar="KINDS", help="Also notify your targets (`zoe notify`) of these: ended, failed, started..."
+        ),
     ] = None,
     share: Annotated[
         list[str] | None,

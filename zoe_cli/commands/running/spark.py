@@ -1,4 +1,4 @@
-"""spark-submit: from a Spark program to an execution with a cluster of its own."""
+"""spark-submit: submit a Spark program with a cluster for it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def spark_submit(
     following: Follow = False,
     exit_code_from_app: ExitCodeFromApp = False,
 ) -> None:
-    """Submit a Spark program with a cluster of its own. Options stand before the program."""
+    """Submit a Spark program with a cluster for it. Options go before the program."""
     from zoe_cli.commands.running.drafts import Wishes, spark_draft
 
     document = spark_draft(line, Wishes(image, workers, memory, cores, tuple(carried or ())))

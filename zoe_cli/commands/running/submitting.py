@@ -1,4 +1,4 @@
-"""What `run` and `spark-submit` share: options, and the way from a description to an execution."""
+"""Shared by `run` and `spark-submit`: options, and the submission of a description."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 Name = Annotated[str | None, typer.Option(help="Name of the execution (default: the application's name).")]
 Memory = Annotated[str | None, typer.Option(help="Memory of each instance, or each Spark worker [1GiB; Spark: 2GiB].")]
 Cores = Annotated[float | None, typer.Option(min=0.001, help="Cores of each instance, or each Spark worker [1].")]
-Carried = Annotated[
-    list[Path] | None, typer.Option("--file", help="Further small file that travels along; may be repeated.")
-]
+Carried = Annotated[list[Path] | None, typer.Option("--file", help="Additional small file to embed; may be repeated.")]
 Show = Annotated[bool, typer.Option("--show", help="Print the description instead of submitting it.")]
 After = Annotated[
     list[str] | None,
@@ -79,7 +77,7 @@ _CANNOT = "cannot be met"
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What keeps it from the queue, as the options say it."""
+    """Options that delay an execution: hold, begin, dependencies."""
 
     after: tuple[str, ...] = ()
     keep: bool = False
@@ -88,7 +86,7 @@ class Conditions:
     array: str | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a submission; those that are not given are left out."""
+        """Return the fields of a submission, without options that are not given."""
         after = [one.strip() for text in self.after for one in text.split(",")]
         for one in after:
             _check_dependency(one, self.array is not None)
@@ -100,7 +98,9 @@ class Conditions:
 
 
 def _begin(text: str | None) -> dict[str, float]:
-    """Return a time from now as such, so that the same command with the same idempotency key is the same request."""
+    """Return a relative time unresolved, so that a repeated command with the same idempotency key is the same
+    request.
+    """
     if text is None:
         return {}
     after = text.strip()
@@ -116,7 +116,7 @@ def _check_dependency(text: str, in_array: bool) -> None:
 
 
 def counting_instances(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a description in which ZOE_INDEX still counts instances: in an array, `{index}` is that of the array."""
+    """Return a description in which ZOE_INDEX still numbers instances: in an array, `{index}` is the array's."""
     components = [
         {**one, "environment": {**one["environment"], _COUNTS: "{instance}"}}
         if isinstance(one, dict) and one.get("environment", {}).get(_COUNTS) == "{index}"
@@ -128,7 +128,7 @@ def counting_instances(document: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """How a description is submitted, and what happens then."""
+    """Options of a submission, and what to do after it."""
 
     name: str | None = None
     priority: int | None = None
@@ -149,7 +149,7 @@ class Submission:
 
 
 def submit(context: typer.Context, document: dict[str, Any], how: Submission) -> None:
-    """Submit a description, and wait if asked to; or only show it."""
+    """Submit a description, then wait if requested; or only print it."""
     if how.show:
         emit_data(document if how.name is None else {**document, "name": how.name}, data_format(context))
         return
@@ -168,7 +168,7 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     if wanted:
         _share(context, execution["id"], wanted)
     _say_notes(execution["notes"], outlook)
-    refused = asks and is_refused(execution)  # nothing runs before an offer is accepted, so there is no end to wait for
+    refused = asks and is_refused(execution)  # nothing runs before an offer is accepted, so do not wait for the end
     if not how.waits or refused:
         emit(execution, options(context).output, rows_of([execution]))
         if refused:
@@ -182,22 +182,24 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
 
 
 def _outlook(context: typer.Context, document: dict[str, Any], how: Submission, by: str | None) -> str:
-    """Return whether the deadline is expected to be met; empty without one. It is a wish, so it keeps nothing back."""
+    """Return the forecast for the deadline; empty without one. A deadline is a wish, so it never stops the
+    submission.
+    """
     if by is None and not any(document.get(key) for key in ("deadline", "deadline_s")):
         return ""
     try:
         with options(context).client() as client:
             answer = client.plan(document, priority=how.priority, deadline=by)
     except (InvalidDescription, NeverFits, NotAllowed):
-        return ""  # the submission says so
+        return ""  # the response of the submission shows it
     except ZoeError as error:
         return f"Whether the deadline can be met is not known: {error}"
     return "" if answer.deadline is None else _outlook_words(answer.deadline, how.conditions)
 
 
 def _outlook_words(found: DeadlineOutlookView, conditions: Conditions) -> str:
-    """Return the sentence for what does not simply start as soon as it can."""
-    # What cannot be met at once cannot be met later either; anything better is not known.
+    """Return the sentence for a deadline at risk."""
+    # A deadline that cannot be met now cannot be met later either; nothing better is known.
     if found.outlook is DeadlineOutlook.CANNOT_BE_MET:
         return found.sentence
     if conditions.hold or conditions.after or conditions.begin:
@@ -208,7 +210,7 @@ def _outlook_words(found: DeadlineOutlookView, conditions: Conditions) -> str:
 
 
 def _say_notes(notes: list[str], outlook: str) -> None:
-    """Print the notes, and the outlook in place of what the server said of the declared run time alone."""
+    """Print the notes, with the forecast instead of the server's note on the declared run time."""
     for text in notes:
         if not (outlook and _CANNOT in text):
             note(f"note: {text}")
@@ -239,7 +241,7 @@ def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission,
 
 
 def _is_array_refused(context: typer.Context, array_id: str) -> bool:
-    """Return whether no promise was made to an array that asks for one, once that is decided."""
+    """Return whether the promise to an array was refused, once it is decided."""
     from zoe_cli.commands.watching.workflow_promises import decided_array
     from zoe_cli.commands.watching.workflow_promises import is_refused as whole_refused
 

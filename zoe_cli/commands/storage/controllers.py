@@ -1,4 +1,4 @@
-"""storage controllers: what each of the store's controllers did last, and whether it is on, off or in a dry run."""
+"""storage controllers: last actions of the store's controllers, and their modes: on, off or dry run."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ class Mode(StrEnum):
 def controllers(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Only this one, with when it was switched last.")
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Show only this controller, with the time of its last switch."),
     ] = None,
     mode: Annotated[
-        Mode | None, typer.Option(help="Set it on, off, or to a dry run: it decides, and nothing is pushed.")
+        Mode | None, typer.Option(help="Set it on, off, or to a dry run, in which it decides but applies nothing.")
     ] = None,
 ) -> None:
-    """Show the controllers and what each did last, or would have done in a dry run; for admins."""
+    """Show the controllers and the last action of each, or what it would have done in a dry run; for admins."""
     if mode is not None and name is None:
         raise typer.BadParameter("--mode needs the name of a controller")
     form = options(context).output

@@ -1,4 +1,4 @@
-"""storage cores: how many cores filters and views of tenants may take at each proxy."""
+"""storage cores: CPU limits of tenants' filters and views at each proxy."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from zoe_cli.rows import Rows
 from zoe_cli.units import clock
 from zoe_client.wire import StorageCoresRequest, StorageCoresView
 
-app = typer.Typer(help="Cores that filters and views of tenants may take, for admins.", no_args_is_help=True)
+app = typer.Typer(help="CPU limits of tenants' filters and views, for admins.", no_args_is_help=True)
 
 Tenant = Annotated[
     str,
     typer.Argument(
-        metavar="TENANT", help="Name of the tenant; '*' for all that are not named.", callback=tenant_of_the_store
+        metavar="TENANT", help="Name of the tenant; '*' for all other tenants.", callback=tenant_of_the_store
     ),
 ]
-Cores = Annotated[float, typer.Argument(min=0.01, max=1024.0, help="Cores at each proxy; 1024: no bound.")]
+Cores = Annotated[float, typer.Argument(min=0.01, max=1024.0, help="Cores at each proxy; 1024: no limit.")]
 
 
 def set_cores(context: typer.Context, tenant: Tenant, cores: Cores) -> None:
-    """Bound the CPU time of a tenant's filters and views at each proxy, until it is removed."""
+    """Limit the CPU time of a tenant's filters and views at each proxy, until the limit is removed."""
     with options(context).client() as client:
         answer = client.set_storage_cores(tenant, StorageCoresRequest(cores=cores))
     for text in answer.notes:
@@ -35,16 +35,16 @@ def set_cores(context: typer.Context, tenant: Tenant, cores: Cores) -> None:
 
 
 def list_cores(context: typer.Context) -> None:
-    """List the bounds that hold, and what set them."""
+    """List the limits in force, and their origin."""
     with options(context).client() as client:
         answer = client.storage_cores()
     emit(answer, options(context).output, _rows(answer.cores))
     if not answer.cores:
-        note("There is no bound: filters and views take as much as there is.")
+        note("There is no limit: filters and views may use all cores.")
 
 
 def remove_cores(context: typer.Context, tenant: Tenant) -> None:
-    """Remove what was set for a tenant; a setting of the storage controller holds again."""
+    """Remove the limit of a tenant; the setting of the storage controller applies again."""
     with options(context).client() as client:
         client.remove_storage_cores(tenant)
     emit({"removed": tenant}, options(context).output, Rows(("removed",), [(tenant,)]))

@@ -1,4 +1,4 @@
-"""storage credentials: set, show, remove how a tenant logs in to services of the object store."""
+"""storage credentials: a tenant's credentials for services of the object store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.units import clock
 from zoe_client.wire import CredentialRequest, CredentialView
 
-app = typer.Typer(help="How the tenant logs in to services of the object store.", no_args_is_help=True)
+app = typer.Typer(help="Credentials of the tenant for services of the object store.", no_args_is_help=True)
 
 Service = Annotated[
     str, typer.Argument(metavar="SERVICE", help="Name of the service, as in swift2d://container.SERVICE/prefix.")
@@ -39,7 +39,9 @@ def set_one(
     key_file: Annotated[Path | None, typer.Option(help="File with the key (default: standard input, or `-`).")] = None,
     tenant: Tenant = None,
 ) -> None:
-    """Store how the tenant logs in to a service. The key comes from a file or the terminal, never from an argument."""
+    """Store the tenant's credentials for a service. The key comes from a file or the terminal, never from an
+    argument.
+    """
     request = CredentialRequest(user=user, key=_key(key_file))
     with options(context).client() as client:
         kept = client.set_storage_credential(service, request, tenant)
@@ -47,7 +49,7 @@ def set_one(
 
 
 def remove(context: typer.Context, service: Service, tenant: Tenant = None) -> None:
-    """Remove how the tenant logs in to a service. Running services keep what they got."""
+    """Remove the tenant's credentials for a service. Running services keep them."""
     with options(context).client() as client:
         client.remove_storage_credential(service, tenant)
     emit({"removed": service}, options(context).output, Rows(("removed",), [(service,)]))

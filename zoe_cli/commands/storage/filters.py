@@ -1,4 +1,4 @@
-"""storage filter: modules that filter objects, uploaded for the objects of a tenant."""
+"""storage filter: uploaded modules that filter the objects of a tenant."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from zoe_client.wire import StorageFilterRequest, StorageFilterVersionView, Stor
 app = typer.Typer(help="Filters of objects that you upload, as WebAssembly modules.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the filter.")]
-Tenant = Annotated[str | None, typer.Option(help="Whose filter it is, for admins (default: your tenant's).")]
+Tenant = Annotated[str | None, typer.Option(help="Tenant of the filter, for admins (default: yours).")]
 Shared = Annotated[bool, typer.Option("--shared", help="A filter for all tenants, for admins.")]
 
 
 def add_filter(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="The module (.wasm).")],
-    name: Annotated[str | None, typer.Option(help="Its name in rules (default: that of the file).")] = None,
+    name: Annotated[str | None, typer.Option(help="Its name in rules (default: the name of the file).")] = None,
     tenant: Tenant = None,
     shared: Shared = False,
 ) -> None:
-    """Upload a filter, or a new version of yours. Rules run the version that they had until an admin moves them."""
+    """Upload a filter, or a new version of yours. Rules keep their version until an admin moves them."""
     module = base64.b64encode(file.read_bytes()).decode()
     wanted = StorageFilterRequest(module=module, tenant=tenant, shared=shared)
     with options(context).client() as client:
@@ -37,15 +37,17 @@ def add_filter(
     emit(answer, options(context).output, _rows([answer]))
     if answer.rules:
         numbers = ", ".join(map(str, answer.rules))
-        note(f"note: rules that name it: {numbers}. Those with an older version keep it: zoe storage policy move")
+        note(f"note: rules that use it: {numbers}. Those with an older version keep it: zoe storage policy move")
 
 
 def list_filters(
     context: typer.Context,
-    everyone: Annotated[bool, typer.Option("--everyone", help="Of all tenants, for admins.")] = False,
-    versions: Annotated[bool, typer.Option("--versions", help="All versions that are kept, and why.")] = False,
+    everyone: Annotated[bool, typer.Option("--everyone", help="List the filters of all tenants, for admins.")] = False,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="List all stored versions, and why they are kept.")
+    ] = False,
 ) -> None:
-    """List the filters that rules for your tenant may set."""
+    """List the filters that rules for your tenant may use."""
     with options(context).client() as client:
         answer = client.storage_filters(everyone)
     emit(answer, options(context).output, _versions(answer.versions) if versions else _rows(answer.filters))
@@ -61,7 +63,7 @@ def remove_filter(
         typer.Option(metavar="SHA256", help="Only this version, which is kept for stored objects; for admins."),
     ] = None,
 ) -> None:
-    """Remove a filter of yours that no rule sets. Objects that were stored through it are read as before."""
+    """Remove a filter of yours that no rule uses. Objects stored through it remain readable."""
     with options(context).client() as client:
         if version is None:
             client.remove_storage_filter(name, tenant, shared)

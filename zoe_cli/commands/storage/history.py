@@ -1,4 +1,4 @@
-"""storage history: what executions asked of the object store, by which rules, over their time."""
+"""storage history: requests of executions to the object store, with their rules, over time."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _HOUR_S = 3600.0
 def history(
     context: typer.Context,
     execution: Annotated[
-        str | None, typer.Argument(metavar="[EXECUTION]", help="An execution (default: all of a tenant).")
+        str | None, typer.Argument(metavar="[EXECUTION]", help="An execution (default: all executions of a tenant).")
     ] = None,
-    hours: Annotated[float, typer.Option(min=0.01, max=168, help="Of how many of the last hours.")] = 1.0,
+    hours: Annotated[float, typer.Option(min=0.01, max=168, help="Length of the window, in hours.")] = 1.0,
     tenant: Annotated[
         str | None, typer.Option(help="Tenant (default: yours); another than your own needs an operator.")
     ] = None,
 ) -> None:
-    """Show what executions asked of the object store, which rules they met, and their bytes over time. It is kept for a
+    """Show requests of executions to the object store, the rules applied, and bytes over time. History is kept for a
     week.
     """
     form = options(context).output
@@ -50,7 +50,7 @@ def history(
 def _show(one: ExecutionStorageView) -> None:
     write(f"{printable(one.name)} of {printable(one.user)} ({printable(one.tenant)}), {one.state}\n\n")
     if not one.requests:
-        note("No request of this execution is known: it had no credential of its own, or it was long ago.")
+        note("No requests of this execution are recorded: it had no credential of its own, or they are too old.")
         return
     write(table(_requests(one)))
     if one.rules:
@@ -85,7 +85,7 @@ def _row(one: ExecutionStorageView, from_s: float, to_s: float) -> tuple[str, ..
 
 
 def _bar(one: ExecutionStorageView, from_s: float, to_s: float) -> str:
-    """Return the time of an execution on the axis of all: `-` while it ran, `#` while it moved bytes."""
+    """Return the life of an execution on the common axis: `-` while it ran, `#` while it moved bytes."""
     place_s = (to_s - from_s) / _BAR
     begin_s, end_s = one.placed_s or from_s, one.ended_s or to_s
 

@@ -24,7 +24,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the metric in
 def add_metric(
     context: typer.Context,
     name: Name,
-    promql: Annotated[str | None, typer.Option(help="Expression that a Prometheus is asked.")] = None,
+    promql: Annotated[str | None, typer.Option(help="Expression for Prometheus.")] = None,
     python: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="Program in Python with a class Metric.")
     ] = None,
@@ -47,7 +47,7 @@ def add_metric(
 
 
 def list_metrics(context: typer.Context) -> None:
-    """List the metrics with their values, those of three tenants or containers; -o json has all of it, uncut."""
+    """List the metrics with their values, for three tenants or containers; -o json prints all."""
     with options(context).client() as client:
         answer = client.storage_metrics()
     emit(answer, options(context).output, _rows(answer.metrics))

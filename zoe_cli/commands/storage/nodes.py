@@ -1,4 +1,4 @@
-"""storage nodes, restart: how each of the store's servers is, and a restart of one."""
+"""storage nodes, storage restart: health of the store's servers, and a restart of one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from zoe_client import Client
 from zoe_client.wire import StorageNodeView
 
 _LOOK_S = 0.5
-_LOOKED_S_MAX = 10.0  # the controller asks its nodes within some seconds when a restart has ended
-_WAIT_S_MAX = 3700.0  # no controller lets a restart take longer than an hour
+_LOOKED_S_MAX = 10.0  # the controller asks its nodes within some seconds after a restart
+_WAIT_S_MAX = 3700.0  # no controller allows a restart of more than an hour
 
 
 def nodes(context: typer.Context) -> None:
-    """Show how each of the store's servers is, since when and why; for admins."""
+    """Show the health of each of the store's servers, since when and why; for admins."""
     with options(context).client() as client:
         answer = client.storage_nodes()
     emit(answer, options(context).output, _rows(answer.nodes))
@@ -34,7 +34,7 @@ def restart(
     name: Annotated[str, typer.Argument(metavar="NODE", help="Name of the node, as in zoe storage nodes.")],
     wait: Annotated[bool, typer.Option(help="Wait until its program has ended.")] = True,
 ) -> None:
-    """Restart a server of the object store, by the command in the storage controller's settings; for admins."""
+    """Restart a server of the object store with the command in the storage controller's settings; for admins."""
     with options(context).client() as client:
         one = client.restart_storage_node(name)
         if wait:
@@ -59,8 +59,8 @@ def _ended(client: Client, begun: StorageNodeView) -> StorageNodeView:
 
 
 def _looked_at(client: Client, ended: StorageNodeView) -> StorageNodeView:
-    """Return how a node is after a restart that worked. A look may have begun before its end, so one that finds it away
-    does not count at once.
+    """Return the health of a node after a successful restart. A check may have begun before the restart ended, so the
+    first that finds it away does not count.
     """
     give_up_s, one = time.monotonic() + _LOOKED_S_MAX, ended
     while _is_to_be_looked_at(one) and time.monotonic() < give_up_s:

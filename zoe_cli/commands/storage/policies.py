@@ -1,4 +1,4 @@
-"""storage policy, storage why: rules by which objects are compressed, encrypted and held to a bandwidth."""
+"""storage policy, storage why: rules that compress, encrypt or throttle objects."""
 
 from __future__ import annotations
 
@@ -32,14 +32,10 @@ from zoe_client.wire import (
 
 _HOUR_S = 3600
 _DIGEST = re.compile(r"[0-9a-f]{6,64}")
-app = typer.Typer(
-    help="Rules of the object store: which filters objects get when they are stored.", no_args_is_help=True
-)
+app = typer.Typer(help="Rules of the object store: filters for stored objects.", no_args_is_help=True)
 
 Object = Annotated[str, typer.Argument(metavar="CONTAINER/OBJECT", help="Container and name of an object.")]
-Tenant = Annotated[
-    str | None, typer.Option(help="Tenant of the object, or of targets that name none (default: yours).")
-]
+Tenant = Annotated[str | None, typer.Option(help="Tenant of the object, or of targets without one (default: yours).")]
 
 
 def add_rules(
@@ -47,10 +43,11 @@ def add_rules(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="The rule; `-` reads rules from standard input.")],
     tenant: Tenant = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Judge a rule with metrics, and tell when it would be switched, only.")
+        bool,
+        typer.Option("--dry-run", help="Dry run: evaluate a rule with metrics, and only report when it would switch."),
     ] = False,
 ) -> None:
-    """Add a rule, for admins. It holds for objects that are stored from now on."""
+    """Add a rule, for admins. It applies to objects stored from now on."""
     text = sys.stdin.read() if rule == "-" else rule
     if not text.strip():
         raise typer.BadParameter("there is no rule: write one such as FOR TENANT acme DO SET COMPRESSION")
@@ -64,9 +61,9 @@ def add_rules(
 
 def list_rules(
     context: typer.Context,
-    removed: Annotated[bool, typer.Option("--removed", help="Those that were removed, the last one first.")] = False,
+    removed: Annotated[bool, typer.Option("--removed", help="List removed rules, the last one first.")] = False,
 ) -> None:
-    """List the rules, who wrote them, and when."""
+    """List the rules with their authors and dates."""
     with options(context).client() as client:
         answer = client.storage_rules(removed)
         present = client.storage_rules().rules if removed else []
@@ -77,9 +74,9 @@ def list_rules(
 def remove_rule(
     context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of the rule.")]
 ) -> None:
-    """Remove a rule. Objects that were stored by it stay as they are, and are read as before.
+    """Remove a rule. Objects stored under it stay unchanged and readable.
 
-    Versions of uploaded filters that only this rule runs are removed, and named before.
+    The command names, then removes, versions of uploaded filters that only this rule runs.
     """
     with options(context).client() as client:
         _say_what_goes(client.storage_rules().rules, number)
@@ -90,12 +87,12 @@ def remove_rule(
 def move_rule(
     context: typer.Context,
     number: Annotated[int, typer.Argument(metavar="ID", help="Number of the rule.")],
-    name: Annotated[str, typer.Argument(metavar="FILTER", help="An uploaded filter that the rule sets.")],
+    name: Annotated[str, typer.Argument(metavar="FILTER", help="An uploaded filter that the rule uses.")],
     to: Annotated[str | None, typer.Option(help="Beginning of the version's SHA-256 (default: the newest).")] = None,
 ) -> None:
-    """Let a rule run another version of an uploaded filter, for admins. The audit log has both versions.
+    """Switch a rule to another version of an uploaded filter, for admins. The audit log records both versions.
 
-    A version that only this rule ran is removed, and named before.
+    The command names, then removes, a version that only this rule ran.
     """
     if to is not None and not _DIGEST.fullmatch(to):
         raise typer.BadParameter(f"--to: {to!r} is no SHA-256: write 6 to 64 of its digits, 0 to 9 and a to f")
@@ -108,24 +105,24 @@ def move_rule(
 def restore_rule(
     context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of a removed rule.")]
 ) -> None:
-    """Add a removed rule again, under a new number; one that was not on comes back in a dry run.
+    """Restore a removed rule under a new number; one that was not on returns as a dry run.
 
-    It runs the versions of uploaded filters that it ran before. If one of them was removed, the rule stays removed.
+    It runs its former versions of uploaded filters. If one of them no longer exists, the rule stays removed.
     """
     with options(context).client() as client:
-        answer = StorageRuleList(rules=[client.restore_storage_rule(number)])  # JSON as of `add`, for scripts
+        answer = StorageRuleList(rules=[client.restore_storage_rule(number)])  # the JSON of `add`, for scripts
     emit(answer, options(context).output, _rows(answer.rules))
 
 
 def try_rules(
     context: typer.Context,
     name: Object,
-    rule: Annotated[str, typer.Option(help="Rule to try beside those that hold.")] = "",
-    size: Annotated[int | None, typer.Option(min=0, help="Bytes of the object (default: not known).")] = None,
+    rule: Annotated[str, typer.Option(help="Rule to try beside the active rules.")] = "",
+    size: Annotated[int | None, typer.Option(min=0, help="Size of the object in bytes (default: unknown).")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Tag of the object; may be repeated.")] = None,
     tenant: Tenant = None,
 ) -> None:
-    """Show which filters an object would get, and what a rule would change; nothing is stored."""
+    """Show the filters for an object, and the effect of a new rule; nothing is stored."""
     container, rest = _container_and_object(name)
     wanted = StorageRuleTry(container=container, object=rest, size=size, tags=tag or [], text=rule, tenant=tenant)
     with options(context).client() as client:
@@ -143,7 +140,7 @@ def try_rules(
 
 
 def _say_what_goes(rules: list[StorageRuleView], number: int, name: str | None = None) -> None:
-    """Print the versions of filters that are removed when a rule is removed or moved. name: of the moved filter."""
+    """Print the versions of filters that a removal or a move deletes. name: the filter that moves."""
     for one in (module for rule in rules if rule.id == number for module in rule.modules if module.only_here):
         if name in (None, one.name) or (name or "").lower() == one.name:
             note(f"note: version {one.sha256[:12]} of {one.name} is removed, since only rule {number} runs it")
@@ -157,7 +154,7 @@ def _container_and_object(name: str) -> tuple[str, str]:
 
 
 def _hour(told: StorageHourView) -> str:
-    """Return how many requests the tried rule would have been applied to."""
+    """Return how many requests of the last hour the new rule would have matched."""
     of = "hour" if told.seconds >= _HOUR_S else duration(told.seconds)
     most = " at most" if told.narrowed else ""
     puts, gets = f"{told.puts} PUTs of {_size(told.put_bytes)}", f"{told.gets} GETs of {_size(told.get_bytes)}"
@@ -169,7 +166,7 @@ def _size(count: int) -> str:
 
 
 def why(context: typer.Context, name: Object, tenant: Tenant = None) -> None:
-    """Show which filters a stored object went through, by which rules, and what would hold for it now."""
+    """Show the filters of a stored object with their rules, and those that would apply now."""
     container, rest = _container_and_object(name)
     with options(context).client() as client:
         answer = client.why_stored(container, rest, tenant)
@@ -207,7 +204,7 @@ def _rows(rules: list[StorageRuleView]) -> Rows:
 
 
 def _removed(rules: list[StorageRuleView], again: Mapping[str, str]) -> Rows:
-    """Return the rows of removed rules. again: the numbers of the rules that hold, by what they say."""
+    """Return the rows of removed rules. again: the number of each active rule by its content."""
     rows = [
         (str(one.id), one.rule, one.author or "", one.removed_by or "", _at(one.removed_s), again.get(one.rule, ""))
         for one in rules
@@ -225,7 +222,7 @@ def _modules(rule: StorageRuleView) -> str:
 
 
 def _metrics(rule: StorageRuleView) -> str:
-    """Return what proxies know of the metrics in a rule's condition."""
+    """Return the proxies' values of the metrics in a rule's condition."""
     return ", ".join(f"{name} {value:g}" for name, value in sorted(rule.metrics.items()))
 
 

@@ -1,4 +1,4 @@
-"""storage policy apply, applying, cancel: rules applied to objects that lie there already."""
+"""storage policy apply, applying, resume, cancel: apply rules to stored objects."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from zoe_client.wire.storage.rewrites import RATE_MIN
 def apply_rules(
     context: typer.Context,
     target: Annotated[str, typer.Argument(metavar="TENANT[/CONTAINER]", help="Whose objects.")],
-    undo: Annotated[bool, typer.Option("--undo", help="Store them as they were put, without filters.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would change, and change nothing.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Store the objects without filters.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the changes without making them.")] = False,
     bytes_per_s: Annotated[
         int | None,
-        typer.Option("--rate", parser=rate_of, metavar="RATE", help="Such as 40MB/s (default: the controller's)."),
+        typer.Option("--rate", parser=rate_of, metavar="RATE", help="Rate such as 40MB/s (default: the controller's)."),
     ] = None,
 ) -> None:
-    """Apply today's rules to objects that lie there already, slowly, for admins. Clients see no difference."""
+    """Apply the current rules to stored objects, slowly, for admins. Clients see no difference."""
     tenant, _, container = target.partition("/")
     if not tenant or "/" in container or (not container and "/" in target):
         raise typer.BadParameter(f"{target!r} is neither TENANT nor TENANT/CONTAINER")
@@ -42,7 +42,7 @@ def apply_rules(
 
 
 def list_applying(context: typer.Context) -> None:
-    """List the jobs that apply rules to objects that lie there already, and how far they are."""
+    """List the jobs that apply rules to stored objects, with their progress."""
     with options(context).client() as client:
         answer = client.storage_rewrites()
     emit(answer, options(context).output, _rows(answer.rewrites))
@@ -55,7 +55,7 @@ def list_applying(context: typer.Context) -> None:
 def resume_applying(
     context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of the job.")]
 ) -> None:
-    """Let a job go on that was cancelled, or gave up since the store was away for too long."""
+    """Resume a job that was cancelled, or that gave up after a long failure of the store."""
     with options(context).client() as client:
         answer = client.resume_storage_rewrite(number)
     emit(answer, options(context).output, _rows([answer]))
@@ -64,7 +64,7 @@ def resume_applying(
 def cancel_applying(
     context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of the job.")]
 ) -> None:
-    """Cancel a job. Objects that were stored again stay so; zoe storage policy resume goes on with the rest."""
+    """Cancel a job. Rewritten objects stay; zoe storage policy resume continues with the rest."""
     with options(context).client() as client:
         client.cancel_storage_rewrite(number)
     emit({"cancelled": number}, options(context).output, Rows(("cancelled",), [(str(number),)]))

@@ -1,4 +1,4 @@
-"""storage slo: bandwidth that tenants are guaranteed for good."""
+"""storage slo: permanent bandwidth guarantees of tenants."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from zoe_client.documents.quantities import bytes_per_s_of
 from zoe_client.wire import StorageSloRequest, StorageSloView
 from zoe_client.wire.storage.slos import SLO_MIN
 
-app = typer.Typer(help="Bandwidth that tenants are guaranteed, for admins.", no_args_is_help=True)
+app = typer.Typer(help="Bandwidth guarantees of tenants, for admins.", no_args_is_help=True)
 
 Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="Name of the tenant.", callback=tenant_of_the_store)]
 
 
 def rate_of(text: str) -> int:
-    """Return the bytes per second that an option names; typer's BadParameter."""
+    """Return bytes per second from an option; typer's BadParameter if it is invalid."""
     try:
         found = bytes_per_s_of(text)
     except ValueError:
@@ -41,12 +41,14 @@ def _rate_or_none(text: str) -> int:
 
 Rate = Annotated[
     int | None,
-    typer.Option(parser=_rate_or_none, metavar="RATE", help="Such as 40MB/s; none: no guarantee (default: as it is)."),
+    typer.Option(
+        parser=_rate_or_none, metavar="RATE", help="Rate such as 40MB/s; none: no guarantee (default: unchanged)."
+    ),
 ]
 
 
 def set_slo(context: typer.Context, tenant: Tenant, read: Rate = None, write: Rate = None) -> None:
-    """Guarantee a tenant bandwidth to read, to write, or both, until it is removed."""
+    """Guarantee a tenant bandwidth to read, to write, or both, until the SLO is removed."""
     given = {"read_bytes_per_s": read, "write_bytes_per_s": write}
     wanted = {name: one or None for name, one in given.items() if one is not None}
     if not wanted:
@@ -59,14 +61,14 @@ def set_slo(context: typer.Context, tenant: Tenant, read: Rate = None, write: Ra
 
 
 def list_slos(context: typer.Context) -> None:
-    """List what tenants are guaranteed, and what set it; of several guarantees of a tenant, the highest rate holds."""
+    """List the guarantees of tenants and their origin; of several for a tenant, the highest rate applies."""
     with options(context).client() as client:
         answer = client.storage_slos()
     emit(answer, options(context).output, _rows(answer.slos))
 
 
 def remove_slo(context: typer.Context, tenant: Tenant) -> None:
-    """Remove what was set for a tenant; what executions and rules guarantee it stays."""
+    """Remove the SLO of a tenant; guarantees of executions and rules stay."""
     with options(context).client() as client:
         client.remove_storage_slo(tenant)
     emit({"removed": tenant}, options(context).output, Rows(("removed",), [(tenant,)]))

@@ -1,4 +1,4 @@
-"""storage: how the object store's bandwidth is shared, credentials for it, and its rules."""
+"""storage: bandwidth of the object store by tenant, credentials and rules."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ _LABEL_WIDTH = 12
 
 
 def status(context: typer.Context) -> None:
-    """Show capacity, grants, achieved and missed bandwidth, and who waits; only operators see other tenants."""
+    """Show capacity, grants, achieved and missed bandwidth, and waiting executions; only operators see other
+    tenants.
+    """
     form = options(context).output
     with options(context).client() as client:
         answer = client.storage()
@@ -82,7 +84,7 @@ app.command("status", epilog="Examples:\n\n  zoe storage status\n\n  zoe storage
 
 
 def bandwidth_of(client: Client, execution: Execution) -> Iterator[tuple[str, str]]:
-    """Return the bandwidth that an execution which asks for some is granted, and what its tenant gets."""
+    """Return the bandwidth granted to an execution that asks for some, and the bandwidth of its tenant."""
     wanted = execution["description"]["storage"]["bandwidth"]
     demand = ", ".join(f"{rate(wanted[way])} to {way}" for way in ("read", "write") if wanted.get(way))
     yield "bandwidth", f"{demand} {_granted(execution)}"

@@ -1,4 +1,4 @@
-"""storage top: who moves how much at the object store's proxies, now."""
+"""storage top: live traffic at the object store's proxies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CLEAR = "\033[H\033[2J"
 
 
 class Dimension(StrEnum):
-    """What rates are added up by."""
+    """Key by which rates are summed."""
 
     TENANT = "tenant"
     KEY = "key"
@@ -32,7 +32,7 @@ class Dimension(StrEnum):
 
 
 class Order(StrEnum):
-    """What comes first."""
+    """Sort order."""
 
     BYTES = "bytes"
     REQUESTS = "requests"
@@ -54,24 +54,26 @@ def top(
     context: typer.Context,
     by: Annotated[
         list[Dimension] | None,
-        typer.Option(help="Add up by this; may be repeated (default: tenant, container and method). key: who signs."),
+        typer.Option(
+            help="Key of the sums; may be repeated (default: tenant, container and method). key: the access key."
+        ),
     ] = None,
-    seconds: Annotated[float, typer.Option(min=1, max=60, help="Of how many of the last seconds.")] = 10.0,
-    sort: Annotated[Order, typer.Option(help="What comes first.")] = Order.BYTES,
+    seconds: Annotated[float, typer.Option(min=1, max=60, help="Length of the window, in seconds.")] = 10.0,
+    sort: Annotated[Order, typer.Option(help="Sort order.")] = Order.BYTES,
     tenant: Annotated[
         str | None, typer.Option(help="Only this tenant; another than your own needs an operator.")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")] = 20,
     watch: Annotated[
         bool,
-        typer.Option("--watch", "-w", help="Again every two seconds; with -o json, a document a line."),
+        typer.Option("--watch", "-w", help="Repeat every two seconds; with -o json, one document per line."),
     ] = False,
 ) -> None:
     """Show requests, bytes and latency at the object store's proxies; only operators see other tenants.
 
     FAILED: answers of 5xx, and connections that ended early. REFUSED: answers of 4xx. LATENCY: mean time to the head of
-    an answer; for PUT, with the time in which the client sent the object. CPU: cores that filters and views take; WAIT:
-    seconds per second that requests wait since their tenant may take no more.
+    an answer; for PUT, with the time in which the client sent the object. CPU: cores that filters and views use; WAIT:
+    seconds per second that requests wait because of the tenant's CPU limit.
     """
     dimensions = [one for one in Dimension if one in (by or (Dimension.TENANT, Dimension.CONTAINER, Dimension.METHOD))]
     with options(context).client() as client:

@@ -1,1 +1,1 @@
-"""Commands that show what happens, and why."""
+"""Commands that show the state of executions, and the reasons."""

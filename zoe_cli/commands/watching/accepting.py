@@ -1,4 +1,4 @@
-"""accept: take an offer of an execution or array that cannot be promised to end as it asked for."""
+"""accept: take an offer for an execution or array whose deadline cannot be promised."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def register(app: typer.Typer) -> None:
 def accept(
     context: typer.Context,
     execution_id: Id,
-    offer: Annotated[int, typer.Argument(min=1, max=10, metavar="NUMBER", help="Which of its offers.")] = 1,
+    offer: Annotated[int, typer.Argument(min=1, max=10, metavar="NUMBER", help="Number of the offer.")] = 1,
 ) -> None:
-    """Accept an offer of an execution, or of an array, that cannot be promised to end as it asked for."""
+    """Accept an offer for an execution or an array whose deadline cannot be promised."""
     if is_array(execution_id):
         _accept_array(context, execution_id, offer)
         return

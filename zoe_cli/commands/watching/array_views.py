@@ -1,4 +1,4 @@
-"""How an array is shown."""
+"""Show arrays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def show(
         typer.Option("--state", "-s", help="List the indices in this state with their executions; may be repeated."),
     ] = None,
 ) -> None:
-    """Show an array: how many indices are in each state, and which."""
+    """Show an array: indices by state."""
     form = options(context).output
     with options(context).client() as client:
         array = client.arrays.array(array_id)

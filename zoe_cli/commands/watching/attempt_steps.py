@@ -1,4 +1,4 @@
-"""The timeline of an execution with all its attempts, from what it says itself and from the journal."""
+"""Build the timeline of an execution with all its attempts, from its marks and the journal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_client.vocabulary import Mark
 if TYPE_CHECKING:
     from zoe_client.wire import EventView
 
-# An execution keeps the marks of its present or last attempt only.
+# An execution keeps only the marks of its last attempt.
 _MARKS = {
     "queued": (Mark.QUEUED,),
     "storage_granted": (Mark.STORAGE_GRANTED,),
@@ -25,13 +25,13 @@ Step = tuple[str, float]
 
 def steps(execution: Execution, events: Sequence[EventView] = ()) -> Rows:
     """Return each mark and requeue, and when each service started, was ready and ended: seconds since the submission,
-    and since the step before. events: of the journal, if there was more than one attempt.
+    and since the step before. events: journal entries, if there was more than one attempt.
     """
     number = execution["attempt"]
     found: list[Step] = [("submitted", execution["submitted_at_s"]), *_earlier(events)]
     requeued_at_s = {one.at_s for one in events if one.kind == "requeued"}
     for mark, at_s in execution["marks"].items():
-        if mark != Mark.QUEUED or at_s not in requeued_at_s:  # the requeue says it
+        if mark != Mark.QUEUED or at_s not in requeued_at_s:  # the requeue shows it
             found.append((_named(mark, number), at_s))
     found += _of_services(execution)
     found.sort(key=lambda step: step[1])
@@ -42,7 +42,7 @@ def steps(execution: Execution, events: Sequence[EventView] = ()) -> Rows:
 
 
 def _earlier(events: Sequence[EventView]) -> Iterator[Step]:
-    """Yield the marks of all attempts but the last, and each requeue."""
+    """Yield the marks of earlier attempts, and each requeue."""
     last = max((place for place, one in enumerate(events) if one.kind == "requeued"), default=-1)
     number, started_s = 1, None
     for one in events[: last + 1]:

@@ -1,4 +1,4 @@
-"""diff: what differs between two executions."""
+"""diff: compare two executions."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ def diff(
     first: Annotated[str, typer.Argument(metavar="ID", help="Id of an execution.")],
     second: Annotated[str | None, typer.Argument(metavar="[ID]", help="Id of another execution.")] = None,
 ) -> None:
-    """Show what differs between two executions: description, outcome, times and use. With one, compare it with the one
-    before of its name."""
+    """Show the differences between two executions: description, outcome, times and use. With one ID, compare it with
+    the previous execution of the same name.
+    """
     with options(context).client() as client:
         found = client.diff(first) if second is None else client.diff(second, first)
     if options(context).output is Format.TABLE:
-        earlier = found.before or "no execution before has its name and its user"
+        earlier = found.before or "no earlier execution has the same name and user"
         note(f"{earlier} -> {found.after}")
         if found.hidden:
             note("values of environment variables and texts of files are not compared: one is only shared with you")
         if not found.complete:
-            note("more differs than is listed")
+            note("there are more differences than listed")
     rows = [(one.part.value, one.path, _short(one.before), _short(one.after)) for one in found.entries]
     emit(found, options(context).output, Rows(("part", "field", "before", "after"), rows))
 

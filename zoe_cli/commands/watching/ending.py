@@ -1,4 +1,4 @@
-"""wait: the ends of executions."""
+"""wait: wait for the end of executions."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def wait(
     timeout: Timeout = None,
     exit_code_from_app: ExitCodeFromApp = False,
 ) -> None:
-    """Wait until executions, arrays and workflows have ended; exit with 0 if all succeeded. Each failure is named, and
-    the first gives the exit code.
+    """Wait until executions, arrays and workflows have ended; exit with 0 if all succeeded. Each failure is printed,
+    and the first gives the exit code.
     """
     give_up_s = None if timeout is None else time.monotonic() + timeout
     ended = _Ended()
@@ -76,14 +76,14 @@ def wait(
 
 @dataclass
 class _Ended:
-    """What has ended, by kind, in the order in which it was named."""
+    """Ended executions, arrays and workflows by kind, each in the order of the arguments."""
 
     executions: list[Execution] = field(default_factory=list)
     arrays: list[Array] = field(default_factory=list)
     workflows: list[WorkflowView] = field(default_factory=list)
 
     def document(self) -> Mapping[str, object]:
-        """Return the only one as it is, else all by kind."""
+        """Return a single item itself, else all by kind."""
         workflows = [one.model_dump(mode="json") for one in self.workflows]
         found = [*self.executions, *self.arrays, *workflows]
         if len(found) == 1:
@@ -107,7 +107,7 @@ class _Ended:
         return Rows(table.columns, [*table.rows, *of_workflows])
 
     def exit_codes(self, from_app: bool) -> list[int]:
-        """Name each failure, and return its exit code."""
+        """Print each failure, and return the exit code of the first."""
         codes = [code for one in self.executions if (code := exit_code_of(one, from_app))]
         codes += [code for one in self.arrays if (code := array_exit_code(one))]
         if self.workflows:
@@ -120,7 +120,7 @@ class _Ended:
 
 
 def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> Execution:
-    """Return the ended execution, and report its progress to people; TimedOut after `give_up_s`."""
+    """Return the ended execution, and show its progress on a terminal; TimedOut after `give_up_s`."""
     if execution["state"] in TERMINAL_STATES:
         return execution
     for event, state in client.follow(execution["id"], deadline_s=give_up_s):
@@ -137,7 +137,7 @@ def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> E
 
 
 def wait_for_array(client: Client, array_id: str, timeout_s: float | None) -> Array:
-    """Return an array all of whose indices have ended, and name those that failed; TimedOut."""
+    """Return an array after all its indices have ended, and print the failed ones; TimedOut."""
     array = client.arrays.wait(array_id, timeout_s)
     for state in (IndexState.FAILED, IndexState.CANCELLED):
         if text := array.ranges.get(state):
@@ -151,13 +151,13 @@ def array_exit_code(array: Array) -> int:
 
 
 def finish(execution: Execution, exit_code_from_app: bool) -> None:
-    """End this command as the application ended, unless it succeeded."""
+    """Exit with the code of the application, unless it succeeded."""
     if code := exit_code_of(execution, exit_code_from_app):
         raise typer.Exit(code)
 
 
 def exit_code_of(execution: Execution, from_app: bool) -> int:
-    """Return 0 if it succeeded; else say how it ended, and return the exit code for that."""
+    """Return 0 if it succeeded; else print how it ended, and return the exit code for that."""
     if execution["state"] == ExecutionState.SUCCEEDED:
         return 0
     code = execution["exit_code"]

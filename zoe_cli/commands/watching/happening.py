@@ -1,4 +1,4 @@
-"""events: what happened, and what happens."""
+"""events: list or follow events of executions."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def events(
     ] = None,
     following: Annotated[
         bool,
-        typer.Option("--follow", "-f", help="Go on until it has ended; without ID, all that happens."),
+        typer.Option("--follow", "-f", help="Follow until it has ended; without ID, follow all events."),
     ] = False,
     after: Annotated[
         int | None,
         typer.Option(min=0, help="Begin after the event with this number."),
     ] = None,
-    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Of all tenants; operators only.")] = False,
+    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Events of all tenants; operators only.")] = False,
 ) -> None:
-    """List what happened to an execution, or an array as a whole, from the journal; or follow what happens. With -f,
-    -o json writes an event in each line.
+    """List the events of an execution or an array from the journal; or follow new ones. With -f, -o json writes one
+    event per line.
     """
     if execution_id is None and not following:
-        raise typer.BadParameter("name an execution, or give --follow for all that you see")
+        raise typer.BadParameter("give an execution, or --follow for all visible events")
     if not following:
         with options(context).client() as client:
             answer = all_events(client, str(execution_id), after or 0)
@@ -91,7 +91,7 @@ def _row(event: EventView) -> tuple[object, ...]:
 
 
 def _what(data: Mapping[str, Any]) -> str:
-    """Return the words in the data of an event, if it has any."""
+    """Return the data of an event as text, if it has any."""
     reason, message = data.get("reason"), data.get("message") or data.get("what") or data.get("why")
     if isinstance(reason, dict):
         return str(reason.get("sentence", ""))
@@ -100,7 +100,7 @@ def _what(data: Mapping[str, Any]) -> str:
         return "; ".join(str(one) for one in (message, left) if one)
     if words := promise_event_words(data):
         return words
-    if isinstance(counts := data.get("counts"), dict):  # of an array that has ended
+    if isinstance(counts := data.get("counts"), dict):  # for an array that has ended
         return ", ".join(f"{count} {state}" for state, count in counts.items())
     if counts := data.get("total_counts"):
         return ", ".join(f"{name}={count}" for name, count in counts.items())

@@ -1,4 +1,4 @@
-"""history: what ran, how it ended, and what it used."""
+"""history: ended executions, their outcomes and their use of resources."""
 
 from __future__ import annotations
 
@@ -39,22 +39,25 @@ def history(
     context: typer.Context,
     begin: Annotated[
         float | None,
-        typer.Option("--since", parser=since, metavar="TIME", help="Submitted since: 90m, 12h, 3d or a date."),
+        typer.Option(
+            "--since", parser=since, metavar="TIME", help="Submitted since this time: 90m, 12h, 3d or a date."
+        ),
     ] = None,
     state: Annotated[
         list[ExecutionState] | None, typer.Option("--state", "-s", help="Only in this state; may be repeated.")
     ] = None,
     user: Annotated[str | None, typer.Option(help="Only executions of this user.")] = None,
     name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
-    missed: Annotated[bool, typer.Option("--missed", help="Only those that missed their deadline.")] = False,
-    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Of all tenants; operators only.")] = False,
+    missed: Annotated[bool, typer.Option("--missed", help="Only executions that missed their deadline.")] = False,
+    all_tenants: Annotated[
+        bool, typer.Option("--all-tenants", help="Executions of all tenants; operators only.")
+    ] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of executions.")] = 50,
 ) -> None:
-    """List executions that have ended, newest first: how long they waited and ran, and what they used of what they
-    reserved.
+    """List ended executions, newest first, with waiting time, run time, and the used share of reservations.
 
-    WAITED and RAN are of the last attempt: its time in the queue, and from its placement to its end; the rest is of all
-    attempts. CPU: CPU seconds of all services. MEMORY: the most that one service used, among the samples that are kept.
+    WAITED and RAN describe the last attempt: time in the queue, and from placement to end; other columns cover all
+    attempts. CPU: CPU seconds of all services. MEMORY: the maximum of one service among the stored samples.
     """
     wanted: dict[str, Any] = {
         "states": state or sorted(TERMINAL_STATES),
@@ -91,7 +94,7 @@ def _used(client: Client, ids: Sequence[str]) -> dict[str, ExecutionUseView]:
 
 
 def _facts(one: ExecutionSummary, use: ExecutionUseView | None) -> dict[str, Any]:
-    """Return what is known of an execution, as data; times are in seconds, those of the clock since the epoch."""
+    """Return the facts about an execution as data; durations in seconds, times in seconds since the epoch."""
     marks = one.marks
     placed_s, ended_s = marks.get(Mark.PLACED), marks.get(Mark.ENDED)
     queued_s = marks.get(Mark.QUEUED, placed_s)

@@ -1,4 +1,4 @@
-"""ls, show: many executions, or one."""
+"""ls, show: list executions, or show one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from zoe_client.wire import EventView
 
 _PAGE_MAX = 500
-_OPENS_MAX = 10  # Each of these is a question to the master.
+_OPENS_MAX = 10  # Each of these sends a request to the master.
 _LABEL_WIDTH = 18
 _WATCH_S = 2.0
 _CLEAR = "\x1b[H\x1b[2J"
@@ -70,10 +70,10 @@ def ls(
     since_s: Annotated[
         float | None,
         typer.Option(
-            "--since", parser=since, metavar="TIME", help="Only those submitted since: 90m, 12h, 3d or a date."
+            "--since", parser=since, metavar="TIME", help="Only executions submitted since: 90m, 12h, 3d or a date."
         ),
     ] = None,
-    missed: Annotated[bool, typer.Option("--missed", help="Only those that have missed their deadline.")] = False,
+    missed: Annotated[bool, typer.Option("--missed", help="Only executions that have missed their deadline.")] = False,
     all_tenants: Annotated[
         bool, typer.Option("--all-tenants", help="Executions of all tenants; operators only.")
     ] = False,
@@ -86,7 +86,7 @@ def ls(
     line: Annotated[
         str | None,
         typer.Option(
-            "--format", parser=line_format, metavar="TEXT", help="Write a line such as '{id} {state}' for each."
+            "--format", parser=line_format, metavar="TEXT", help="Print a line such as '{id} {state}' for each."
         ),
     ] = None,
     unfold: Annotated[
@@ -101,9 +101,9 @@ def ls(
     """List executions, newest first, or files.
 
     READY: ready essential services of all, and elastic services after a plus. AGE: time since the submission. RAN: time
-    from the placement to the end. PROGRESS: the share that is done, as the program tells it. DEADLINE: met, missed and
-    why, at risk, or the time that is left. WHY: the reason for waiting, or the cause of a failure. --sort and --format
-    apply to the executions listed, and leave arrays out; the names for --format are those of -o json.
+    from the placement to the end. PROGRESS: the finished share, as reported by the program. DEADLINE: met, missed and
+    why, at risk, or the time left. WHY: the reason for waiting, or the cause of a failure. --sort and --format apply to
+    executions only, without arrays; --format takes the names of -o json.
     """
     if place is not None:
         from zoe_cli.commands.watching.listing_files import list_files
@@ -130,7 +130,7 @@ def ls(
 
 
 def _arrays(client: QuickClient, query: dict[str, Any], limit: int) -> list[Array]:
-    """Return the newest arrays that the options ask for; none of a server that knows no arrays."""
+    """Return the newest arrays for these options; none if the server does not support arrays."""
     how = {"user": query["user"], "all_tenants": query["all_tenants"], "limit": min(limit, _PAGE_MAX)}
     try:
         found = client.arrays(**how)["arrays"]
@@ -163,11 +163,14 @@ def show(
     context: typer.Context,
     execution_id: Id,
     only_steps: Annotated[
-        bool, typer.Option("--timeline", help="Only when it and its services got how far, and how long each step took.")
+        bool,
+        typer.Option(
+            "--timeline", help="Show only the timeline: the steps of it and its services, and how long each took."
+        ),
     ] = False,
 ) -> None:
-    """Show one execution: why it waits or how it ended, its timeline and its services. The id of an array or a workflow
-    shows that.
+    """Show one execution: its reason to wait or its outcome, its timeline and its services. The id of an array or a
+    workflow shows that instead.
     """
     if is_array(execution_id) or is_workflow(execution_id):
         _show_whole(context, execution_id, only_steps)
@@ -206,7 +209,7 @@ def _show_whole(context: typer.Context, whole_id: str, only_steps: bool) -> None
 
 
 def _events(client: QuickClient, execution: Execution) -> list[EventView]:
-    """Return the journal of one that was run again; of others, its own marks say all."""
+    """Return the journal of a requeued execution; the marks of all others are complete."""
     if execution["attempt"] == 1:
         return []
     from zoe_cli.commands.watching.happening import all_events
@@ -215,7 +218,7 @@ def _events(client: QuickClient, execution: Execution) -> list[EventView]:
 
 
 def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
-    """Return what the execution itself does not say; nothing that the server or its master cannot tell now."""
+    """Return details that the execution itself lacks, without those that the server or its master cannot give now."""
     if asks_for_bandwidth(execution):
         from zoe_cli.commands.storage.storage import bandwidth_of
 
@@ -230,17 +233,17 @@ def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]
 
 
 def _price(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
-    """Return what it costs so far, if there is a price list."""
+    """Return the cost so far, if there is a price list."""
     for use in client.use_of(execution["id"])["use"]:
         price = use["price"]
         if price is not None:
-            unused = "" if use["unused"] is None else f", of which {use['unused']} for what it did not use"
+            unused = "" if use["unused"] is None else f", of which {use['unused']} for unused resources"
             yield "price", f"{price['amount']} {price['currency']}{unused}"
             yield from (("", text) for text in price["gaps"])
 
 
 def _opens(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
-    """Return where and how to open the ports meant for users, as far as the master knows."""
+    """Return how to open the ports meant for users, if the master knows."""
     ports = {
         str(component["name"]): [str(port["name"]) for port in component.get("ports", []) if port.get("proxied")]
         for component in execution["description"].get("components", [])
@@ -261,7 +264,7 @@ def _open_command(service: Service, port: str) -> str:
 
 
 def _pages(client: QuickClient, query: dict[str, Any], limit: int, cursor: str | None) -> Page:
-    """Return this many executions, in as many pages as the server makes of them."""
+    """Return this many executions, from as many pages as needed."""
     found: list[Summary] = []
     while True:
         page = client.executions(**query, limit=min(limit - len(found), _PAGE_MAX), cursor=cursor)

@@ -1,4 +1,4 @@
-"""ls PLACE: what is in a directory of a workspace, or of the object store."""
+"""ls PLACE: list files of a workspace, or of the object store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_cli.units import clock, size
 
 
 def list_files(context: typer.Context, text: str) -> None:
-    """List the files of a place, or the one that it names."""
+    """List the files in a directory, or a single file."""
     place = read_place(text)
     if place is None:
         raise typer.BadParameter(f"{text!r} is not {FORMS}")

@@ -1,4 +1,4 @@
-"""logs: what services print."""
+"""logs: output of services."""
 
 from __future__ import annotations
 
@@ -49,9 +49,10 @@ def logs(
 ) -> None:
     """Print the output of a service, standard output and error together, also after its end.
 
-    To a terminal, control sequences other than colours are shown as text; to a file or a pipe every byte is as it was.
-    With -f, when the service is retried, the output of the next attempt follows. With -o json or yaml one document
-    holds the service's id and its output as text, with -f once the execution has ended; -o name prints the id alone."""
+    On a terminal, control sequences other than colours are shown as text; files and pipes get every byte unchanged.
+    With -f, the output of the next attempt follows after a retry. With -o json or yaml, one document holds the
+    service's id and its output as text, with -f once the execution has ended; -o name prints only the id.
+    """
     with options(context).client() as client:
         execution = client.execution(execution_id)
     chosen = choose(execution, service, following)
@@ -73,10 +74,10 @@ def logs(
 
 
 def choose(execution: ExecutionView, name: str | None, following: bool = False) -> ServiceView:
-    """Return the newest attempt of the service with this name, id or component; else of the one that ends the
-    application.
+    """Return the newest attempt of the service with this name, id or component; by default, of the main service.
 
-    Without --follow, return the newest attempt that started, as others have no output."""
+    Without --follow, return the newest started attempt, as others have no output.
+    """
     name_wanted = name or _ending_component(execution)
     services = [s for s in execution.services if name_wanted in (s.id, s.name, f"{s.component}/{s.index}", s.component)]
     if not services:
@@ -87,9 +88,10 @@ def choose(execution: ExecutionView, name: str | None, following: bool = False) 
 
 
 def _read_of(client: Client, execution: ExecutionView, service: ServiceView) -> tuple[bytes, int]:
-    """Return all output of a service so far, and where it ends; exit if it ended before it started, without output.
+    """Return all output of a service so far, and its end offset; exit if it ended before it started, without output.
 
-    What prepares a service, such as the installation of packages, prints before it starts."""
+    Preparation of a service, such as the installation of packages, prints before it starts.
+    """
     never = service.ended_at_s is not None and service.started_at_s is None
     try:
         data, offset = _read(client, execution.id, service.id)
@@ -135,7 +137,7 @@ def _all_attempts(client: Client, execution_id: str, service_id: str, offset: in
 
 
 def _one_attempt(client: Client, execution_id: str, service_id: str, offset: int = 0) -> Iterator[bytes]:
-    """Yield the output; before it, say whether the execution may be slower than it could be."""
+    """Yield the output, after a note if the execution may be slower than possible."""
     said = False
     for piece in client.follow_logs(execution_id, service_id, offset):
         if not said:
@@ -156,7 +158,7 @@ def _ending_component(execution: ExecutionView) -> str:
 
 
 def _read(client: Client, execution_id: str, service_id: str) -> tuple[bytes, int]:
-    """Return all output so far, and where it ends."""
+    """Return all output so far, and its end offset."""
     data, offset = b"", 0
     while True:
         chunk = client.logs(execution_id, service_id, offset)

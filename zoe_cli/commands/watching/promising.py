@@ -1,4 +1,4 @@
-"""--finish-by: promises that an execution ends by a time, and offers of other ones."""
+"""--finish-by: promises that an execution ends by a time, and alternative offers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Confidence = Annotated[
 ]
 Budget = Annotated[
     float | None,
-    typer.Option(min=0.0, help="What it may cost at most, in the currency of the price list (else core-hours)."),
+    typer.Option(min=0.0, help="Maximum price, in the currency of the price list (else core-hours)."),
 ]
 _DECIDED_S = 15.0
 _LOOK_S = 0.2
@@ -38,14 +38,14 @@ _LOOK_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class PromiseOptions:
-    """The options as they were given."""
+    """Promise options as given."""
 
     finish_by: str | None = None
     confidence: str | None = None
     budget: float | None = None
 
     def put_in(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Return a description that asks for a promise, if --finish-by is given."""
+        """Return a description that requests a promise, if --finish-by is given."""
         if self.finish_by is None:
             if self.confidence is not None or self.budget is not None:
                 raise typer.BadParameter("--confidence and --budget belong to --finish-by")
@@ -59,14 +59,14 @@ class PromiseOptions:
 
 
 def checked_budget(budget: float) -> float:
-    """Return a budget that is a price."""
+    """Return a valid budget; BadParameter if it is not a price."""
     if not 0 < budget < math.inf:
         raise typer.BadParameter("a budget is a number that is more than 0")
     return budget
 
 
 def share_of(text: str) -> float:
-    """Return a confidence that is given in percent or as a number."""
+    """Return a confidence given in percent or as a fraction."""
     number, percent = (text[:-1], 100) if text.endswith("%") else (text, 1)
     try:
         share = float(number) / percent
@@ -78,7 +78,7 @@ def share_of(text: str) -> float:
 
 
 def decided(client: QuickClient, execution: Execution) -> Execution:
-    """Return the execution once its promise is decided, or as it is after some seconds; say what was decided."""
+    """Return the execution once its promise is decided, or after some seconds; print the decision."""
     until_s = time.monotonic() + _DECIDED_S
     while _undecided(execution) and time.monotonic() < until_s:
         time.sleep(_LOOK_S)
@@ -86,17 +86,17 @@ def decided(client: QuickClient, execution: Execution) -> Execution:
     for line in promise_lines(execution):
         note(line)
     if execution["state"] == "submitted" and not execution.get("promise") and not execution.get("offers"):
-        note("It is not decided yet whether it can be promised; `zoe show` tells.")
+        note("The promise is not decided yet; see `zoe show`.")
     return execution
 
 
 def _decides_now(conditions: Conditions | None) -> bool:
-    """Return whether a promise is decided under these conditions: a time to begin is part of the decision."""
+    """Return whether the promise is decided now: a time to begin is part of the decision."""
     return conditions is None or (conditions["held"] is None and not conditions["after"])
 
 
 def is_refused(execution: Execution) -> bool:
-    """Return whether no promise was made, of an execution that asked for one."""
+    """Return whether a requested promise of an execution was refused."""
     return execution.get("promise") is None and bool(execution.get("offers") or execution["state"] in TERMINAL_STATES)
 
 

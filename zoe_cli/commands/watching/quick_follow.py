@@ -1,7 +1,7 @@
-"""The output of an execution that is followed, by the client of quick commands.
+"""Follow the output of an execution with the client for quick commands.
 
-The SDK's imports take longer than a short run. All that does not go straight to the end is left to it: another attempt,
-a break of the connection, a proxy.
+The SDK's imports take longer than a short run. The SDK handles everything else: another attempt, a broken connection, a
+proxy.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from zoe_client.quick.quick import QuickClient
 from zoe_client.vocabulary import TERMINAL_STATES
 
 _PAUSE_S, _LOOKS = 0.02, 25
-"""An execution ends within a tick after the service that ends it."""
+"""An execution ends within one tick after its main service."""
 
 
 @dataclass(slots=True)
 class Followed:
-    """How far the output was shown: of which service, up to which byte, and the execution if it has ended."""
+    """Position in the followed output: service, byte offset, and the execution if it has ended."""
 
     service_id: str
     offset: int = 0
@@ -35,7 +35,7 @@ class Followed:
 
 
 def follow_quickly(client: QuickClient, execution: Execution) -> Followed:
-    """Show the output of the service that ends an execution, up to its end or to what this client does not do."""
+    """Show the output of the main service until it ends, or until the SDK must take over."""
     service = _ending(execution)
     followed = Followed(service["id"])
     if not client.streams:
@@ -67,7 +67,7 @@ def _pieces(client: QuickClient, execution_id: str, followed: Followed) -> Itera
 
 
 def _say_why(client: QuickClient, execution_id: str, said: str) -> str:
-    """Tell a person why it waits, unless that was said; return what was said last."""
+    """Print the reason for waiting on a terminal if it changed; return the last reason."""
     if not on_terminal():
         return said
     reason = client.execution(execution_id)["reason"]

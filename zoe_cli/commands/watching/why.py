@@ -79,7 +79,7 @@ def explain(context: typer.Context, execution_id: Id) -> None:
 
 
 def eta(context: typer.Context, execution_id: Id) -> None:
-    """Say when an execution is expected to start and end, and how accurate such forecasts have been."""
+    """Show when an execution is expected to start and end, and how accurate such forecasts have been."""
     with options(context).client() as client:
         answer = client.eta(execution_id)
     forecast = answer.forecast
@@ -99,7 +99,7 @@ def eta(context: typer.Context, execution_id: Id) -> None:
 
 
 def why_waited(context: typer.Context, execution_id: Id) -> None:
-    """Show how the time before the start was spent; every second of waiting has a cause."""
+    """Show the causes of the time before the start; every second of waiting has one."""
     with options(context).client() as client:
         answer = client.why_waited(execution_id)
     rows = [(WAIT_CAUSES[share.cause], duration(share.seconds), f"{share.percent} %") for share in answer.causes]
@@ -113,7 +113,7 @@ def _by(*times_s: float | None) -> list[str]:
 
 
 def _about(answer: Eta) -> list[str]:
-    """Yield what the times are based on."""
+    """Yield the basis of the forecast times."""
     forecast = answer.forecast
     if forecast is None:
         return [f"There is no forecast: it is {answer.state.value}."]
@@ -151,7 +151,7 @@ def _deadline(answer: Explanation) -> list[str]:
 
 
 def _without(answer: Explanation) -> list[str]:
-    """Return what the reason does not already say."""
+    """Return the part that the reason does not already contain."""
     if answer.reason is not None or not answer.storage_problem:
         return []
     when = "was not granted at its end" if answer.state in TERMINAL_STATES else "is not granted"
@@ -174,7 +174,7 @@ def _waits(answer: Explanation) -> list[str]:
 
 
 def ahead_words(count: int, of_tenant: int, ids: Sequence[str]) -> str:
-    """Return how many are ahead; `ids`: the first of its tenant, those that the user sees."""
+    """Return how many executions are ahead; `ids`: the first ones of the tenant that the user may see."""
     named = f" ({', '.join(ids)}{', ...' if of_tenant > len(ids) else ''})" if ids else ""
     parts = [f"{of_tenant} of its tenant{named}"] if of_tenant else []
     parts += [f"{count - of_tenant} of other tenants"] if count > of_tenant else []

@@ -1,4 +1,4 @@
-"""Promises that a whole workflow ends by a time: what is asked for, and what was decided."""
+"""Promises for whole arrays and workflows: the request, and the decision."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _DECIDED_S = 30.0
 _LOOK_S = 0.2
 _STANDS = {
     DeadlineStatus.MET: "The promise was kept.",
-    DeadlineStatus.MISSED: "The promise is broken: the time has passed before all of it had ended.",
+    DeadlineStatus.MISSED: "The promise is broken: the time has passed, and it had not ended.",
 }
 
 
 def whole_wish(finish_by: str | None, confidence: str | None, budget: float | None) -> dict[str, Any]:
-    """Return what is asked of a promise, by the names of the SDK; empty if none is asked for."""
+    """Return the requested promise by the names of the SDK; empty if there is none."""
     if finish_by is None:
         if confidence is not None or budget is not None:
             raise typer.BadParameter("--confidence and --budget belong to --finish-by")
@@ -43,27 +43,25 @@ def whole_wish(finish_by: str | None, confidence: str | None, budget: float | No
 
 
 def decided_array(client: Client, array_id: str) -> ArrayView:
-    """Return an array once its promise is decided, or as it is after some seconds; say what was decided."""
+    """Return an array once its promise is decided, or after some seconds; print the decision."""
     until_s = time.monotonic() + _DECIDED_S
     while _undecided(made := client.arrays.array(array_id)) and time.monotonic() < until_s:
         time.sleep(_LOOK_S)
     for line in array_lines(made):
         note(line)
     if _undecided(made):
-        note("It is not decided yet whether it can be promised; `zoe array show` tells.")
+        note("The promise is not decided yet; see `zoe array show`.")
     return made
 
 
 def array_lines(array: ArrayView) -> Iterator[str]:
-    """Yield what was decided for all indices of an array, as sentences."""
+    """Yield the decision for all indices of an array, as sentences."""
     if array.promise is not None:
         yield from promise_lines_of(array.promise, f"zoe accept {array.id}" if array.ended_at_s is None else "")
 
 
 def decided_whole(client: Client, made: WorkflowView) -> WorkflowView:
-    """Return a workflow once its promise is decided, if one was asked for, or as it is after some seconds; say what was
-    decided.
-    """
+    """Return a workflow once a requested promise is decided, or after some seconds; print the decision."""
     until_s = time.monotonic() + _DECIDED_S
     while _undecided(made) and time.monotonic() < until_s:
         time.sleep(_LOOK_S)
@@ -71,30 +69,30 @@ def decided_whole(client: Client, made: WorkflowView) -> WorkflowView:
     for line in whole_lines(made):
         note(line)
     if _undecided(made):
-        note("It is not decided yet whether it can be promised; `zoe workflow show` tells.")
+        note("The promise is not decided yet; see `zoe workflow show`.")
     return made
 
 
 def is_refused(made: WorkflowView | ArrayView) -> bool:
-    """Return whether a promise was asked for, and none was made."""
+    """Return whether a requested promise was refused."""
     return made.promise is not None and made.promise.terms is None and not _undecided(made)
 
 
 def exit_of_whole(made: WorkflowView) -> None:
-    """End with the exit code for deadlines that cannot be met if a promise was asked for, and none was made."""
+    """Exit with DEADLINE if a requested promise was refused."""
     if is_refused(made):
         raise typer.Exit(Exit.DEADLINE)
 
 
 def whole_lines(found: WorkflowView) -> Iterator[str]:
-    """Yield what was decided, as sentences."""
+    """Yield the decision, as sentences."""
     if found.promise is not None:
         accept = f"zoe workflow accept {found.id}" if found.ended_at_s is None else ""
         yield from promise_lines_of(found.promise, accept)
 
 
 def say_plan_of(context: typer.Context, plan: PromisePlan) -> None:
-    """Print what would be promised to all of something; exit with DEADLINE if it would not be."""
+    """Print the promise for an array or workflow before its submission; exit with DEADLINE if there is none."""
     for text in plan.notes:
         note(f"note: {text}")
     terms, form = plan.promise.terms, options(context).output
@@ -108,9 +106,7 @@ def say_plan_of(context: typer.Context, plan: PromisePlan) -> None:
 
 
 def promise_lines_of(promise: WorkflowPromiseView, accept: str) -> Iterator[str]:
-    """Yield what was decided for all that is promised together; `accept`: the command that accepts an offer, empty for
-    what has ended.
-    """
+    """Yield the decision for a common promise; `accept`: the command that accepts an offer, empty after the end."""
     if promise.terms is not None:
         yield f"Promised: {_words(promise.terms)}."
         if promise.status in _STANDS:

@@ -1,4 +1,4 @@
-"""How workflows are shown: lists, and the graph of one."""
+"""Show workflows: lists, and the graph of one."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 WorkflowId = Annotated[str, typer.Argument(metavar="ID", help="Id of the workflow.")]
 _NAMED_MAX = 6
-"""Steps that a line names; after a matrix, a step may run after hundreds."""
+"""Maximum steps named in a line; after a matrix, a step may depend on hundreds."""
 
 
 def list_rows(workflows: Sequence[WorkflowSummary]) -> Rows:
-    """Return a line for each workflow."""
+    """Return a row for each workflow."""
     rows = [
         (one.id, one.name, one.user, one.state.value, step_counts(one), clock(one.submitted_at_s)) for one in workflows
     ]
@@ -32,7 +32,7 @@ def list_rows(workflows: Sequence[WorkflowSummary]) -> Rows:
 
 
 def plan_rows(plan: WorkflowPlan) -> Rows:
-    """Return a line for each step that would be submitted: its name, and what it runs after."""
+    """Return a row for each step of the plan: its name, and its dependencies."""
     names = [step.name for step in plan.steps]
 
     def named(text: str) -> str:
@@ -43,14 +43,14 @@ def plan_rows(plan: WorkflowPlan) -> Rows:
 
 
 def _planned(step: StepPlan) -> str:
-    """Return the name of a step, and for which entries it runs."""
+    """Return the name of a step, and its entries."""
     for name, source in step.for_each.items():
         return f"{step.name} (for each {name} of {source})"
     return step.name
 
 
 def graph_rows(found: WorkflowView) -> Rows:
-    """Return a line for each step: name, what it runs after, state, execution, message."""
+    """Return a row for each step: name, dependencies, state, execution, message."""
     rows = [(one.name, _some(one.after), _state(one), one.execution_id, one.message) for one in found.graph]
     return Rows(("step", "after", "state", "execution", "message"), rows)
 
@@ -62,7 +62,7 @@ def _state(step: StepView) -> str:
 
 
 def entries_text(entries: EntriesView) -> str:
-    """Return how far the entries of a list are, such as `3 of 10 entries, 1 failed`."""
+    """Return the progress of a list's entries, such as `3 of 10 entries, 1 failed`."""
     if entries.count is None:
         return "its list is refused" if entries.problem else "its list is not read"
     if entries.count == 0:
@@ -72,7 +72,7 @@ def entries_text(entries: EntriesView) -> str:
 
 
 def name_failures(ended: WorkflowView) -> bool:
-    """Say how a workflow ended that has not succeeded, and name its failed steps; return whether it is one."""
+    """Print the outcome and the failed steps of an unsuccessful workflow; return whether it failed."""
     if ended.state == "succeeded":
         return False
     note(f"zoe: {ended.name} ({ended.id}) {'was cancelled' if ended.state == 'cancelled' else 'failed'}")
@@ -87,7 +87,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def summary_lines(found: WorkflowView) -> Iterator[str]:
-    """Yield what stands above the graph."""
+    """Yield the lines above the graph."""
     yield f"{found.name} ({found.id}): {found.state.value}, {step_counts(found)}"
     if found.run > 1:
         yield f"resumed; run {found.run}"

@@ -1,1 +1,1 @@
-"""What several commands print and read: tables, dates, arguments."""
+"""Text and arguments that several commands share: tables, dates, arguments."""

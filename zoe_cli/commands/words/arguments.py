@@ -28,7 +28,7 @@ def _check_some(values: list[str] | None) -> list[str] | None:
 
 
 def tenant_of_the_store(name: str) -> str:
-    """Return a name that can be a tenant's; typer's BadParameter."""
+    """Return a valid tenant name; typer's BadParameter."""
     if not re.fullmatch(TENANT_AT_THE_STORE, name) or len(name) > _TENANT_MAX:
         raise typer.BadParameter(
             f"{name!r} can be no tenant: a name has 1 to 256 characters without spaces, '#', ':' and '/'"
@@ -51,7 +51,7 @@ WaitedIds = Annotated[
     list[str],
     typer.Argument(
         metavar="ID",
-        help="Of executions, arrays or workflows.",
+        help="Ids of executions, arrays or workflows.",
         autocompletion=execution_ids,
         callback=_check_all,
     ),

@@ -22,12 +22,12 @@ _INDICES_LENGTH_MAX = 24
 
 
 def is_workflow(text: str) -> bool:
-    """Return whether this is the id of a workflow, by its form."""
+    """Return whether an id has the form of a workflow's."""
     return text.startswith("w") and is_array(f"a{text[1:]}")
 
 
 def is_array(text: str) -> bool:
-    """Return whether this is the id of an array; executions of one are `ARRAY_INDEX`."""
+    """Return whether an id has the form of an array's; executions of one are `ARRAY_INDEX`."""
     return _ID.fullmatch(text) is not None
 
 
@@ -49,7 +49,7 @@ def array_rows(arrays: Sequence[Array]) -> Rows:
 
 
 def all_rows(arrays: Sequence[Array], executions: Sequence[Summary]) -> Rows:
-    """Return arrays, one row each, and executions as a table, newest first."""
+    """Return a table, newest first: one row for each array and each execution."""
     table = rows_of(executions, any(one["deadline_s"] is not None for one in arrays))
     with_progress, with_deadline = "progress" in table.columns, "deadline" in table.columns
     aged = [(one["submitted_at_s"], row) for one, row in zip(executions, table.rows, strict=True)]
@@ -58,7 +58,7 @@ def all_rows(arrays: Sequence[Array], executions: Sequence[Summary]) -> Rows:
 
 
 def _row(array: Array, with_progress: bool, with_deadline: bool) -> Sequence[object]:
-    """Return the row of an array: READY is how many indices have ended of all."""
+    """Return the row of an array: READY is ended indices of all."""
     now_s, counts = time.time(), array["counts"]
     end_s = now_s if array["ended_at_s"] is None else array["ended_at_s"]
     ended = sum(counts.get(state, 0) for state in _ENDED)

@@ -37,7 +37,7 @@ def completion(shell: Annotated[Shell, typer.Argument(help="Shell to complete in
 
 
 def execution_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """Return the newest executions whose id begins so, with descriptions; none if the server does not answer."""
+    """Return the newest executions with this id prefix, with descriptions; none if the server does not answer."""
     params = context.find_root().params
     given = {key: params[key] for key in ("url", "token", "token_file") if params.get(key)}
     try:

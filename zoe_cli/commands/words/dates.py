@@ -1,4 +1,4 @@
-"""Dates as people write them."""
+"""Parse dates from the command line."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def now_s() -> float:
 
 
 def since(text: str) -> float:
-    """Return a time before now such as 90m, 12h or 3d, or a date, as seconds since the epoch."""
+    """Return a past time as seconds since the epoch: an age such as 90m, 12h or 3d, or a date."""
     ago_s = None if text.strip().isdecimal() else span_s(text.strip())
     return date(text) if ago_s is None else max(now_s() - ago_s, 0.0)
 
 
 def coming(text: str) -> float:
-    """Return a time to come, as seconds since the epoch: +3h, 08:00 (the next one in this machine's time zone), or a
-    date. What is special about it, on a day when clocks change, is said.
+    """Return a future time, as seconds since the epoch: +3h, 08:00 (the next one in this machine's time zone), or a
+    date. Print a note on days when clocks change.
     """
     try:
         found = read_time(text, now_s())
@@ -39,12 +39,12 @@ def coming(text: str) -> float:
 
 
 def deadline(text: str) -> str:
-    """Return a deadline as it is sent, and say in full when it is."""
+    """Return a deadline for the request, and print it in full."""
     return asked_deadline(text)[0]
 
 
 def asked_deadline(text: str) -> tuple[str, str]:
-    """Return the same, and the moment that was said, for a question whose answer says it again."""
+    """Return a deadline, and the printed time, for a request whose response repeats it."""
     try:
         found = read_deadline(text, now_s())
         note(f"deadline: {found.in_full}" + (f"; {found.note}" if found.note else ""))
@@ -54,7 +54,9 @@ def asked_deadline(text: str) -> tuple[str, str]:
 
 
 def duration(text: str, most_s: float = SECONDS_MAX) -> float:
-    """Return a duration such as 90m, 12h, 1d2h, or seconds, in seconds; at most so many, which are whole days."""
+    """Return a duration such as 90m, 12h, 1d2h, or seconds, in seconds; `BadParameter` beyond a maximum of whole
+    days.
+    """
     found_s = span_s(text.strip())
     if found_s is None and text.strip().isascii() and text.strip().isdecimal():
         found_s = float(text.strip()[:_DIGITS_MAX])

@@ -1,4 +1,4 @@
-"""What is said of deadlines: in lists, and about one execution."""
+"""Texts about deadlines: in lists, and for one execution."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LOST = {
 
 
 def deadline_cell(execution: Summary) -> str:
-    """Return how an execution stands to its deadline, in a few letters; a server of an earlier version does not say."""
+    """Return the state of an execution's deadline in a few letters; empty for an older server."""
     deadline, over = execution.get("deadline"), execution["state"] in TERMINAL_STATES
     if deadline is None:
         return ""
@@ -46,7 +46,7 @@ def deadline_cell(execution: Summary) -> str:
 
 
 def array_deadline_cell(array: Array) -> str:
-    """Return how an array stands to its deadline: missed by indices that had not ended then."""
+    """Return the state of an array's deadline: missed if indices had not ended by then."""
     deadline_s = array["deadline_s"]
     if deadline_s is None:
         return ""
@@ -57,12 +57,12 @@ def array_deadline_cell(array: Array) -> str:
 
 
 def _left(left_s: float) -> str:
-    """Return how far off a deadline is; what has only offers of later ends may be past the one that it asked for."""
+    """Return the time to a deadline; with only later offers left, the requested deadline may have passed."""
     return f"in {duration(left_s)}" if left_s > 0 else "passed"
 
 
 def deadline_words(deadline: Deadline) -> str:
-    """Return all about the deadline of an execution."""
+    """Return all sentences about the deadline of an execution."""
     at = in_full(deadline["at_s"])
     if deadline["status"] == DeadlineStatus.MISSED:
         return f"{at}; missed: {cause_words(deadline['cause'])}{costs_words(deadline['costs_s'])}"
@@ -71,12 +71,12 @@ def deadline_words(deadline: Deadline) -> str:
 
 
 def cause_words(cause: str | None) -> str:
-    """Return a cause as a part of a sentence; as it is, if it is of a later version."""
+    """Return a cause as part of a sentence; unchanged if it is from a later version."""
     return next((text for known, text in CAUSES.items() if known == cause), str(cause))
 
 
 def costs_words(costs_s: Mapping[Any, float]) -> str:
-    """Return what the time was lost to, the most first; empty if nothing is known."""
+    """Return the causes of lost time, the largest first; empty if unknown."""
     ordered = sorted(costs_s.items(), key=lambda one: -one[1])
     parts = [f"{duration(seconds)} {_LOST.get(cause, cause)}" for cause, seconds in ordered]
     return f" ({', '.join(parts)})" if parts else ""

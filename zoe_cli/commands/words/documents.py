@@ -1,4 +1,4 @@
-"""Read descriptions from files, and report their faults."""
+"""Read descriptions from files, and report their errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Settings = Annotated[
 
 
 def load(file: Path) -> Any:
-    """Return the JSON in a file; findings end the command."""
+    """Return the JSON in a file; exit with the findings if it is invalid."""
     text = read_text(file)
     try:
         return load_json(text)
@@ -42,7 +42,7 @@ def load(file: Path) -> Any:
 
 
 def load_description(file: Path) -> dict[str, Any]:
-    """Return the description in a file; findings end the command."""
+    """Return the description in a file; exit with the findings if it is invalid."""
     document = load(file)
     if not isinstance(document, dict):
         raise typer.BadParameter(f"{_name(file)} does not contain a JSON object")
@@ -52,7 +52,7 @@ def load_description(file: Path) -> dict[str, Any]:
 
 
 def set_in(document: dict[str, Any], settings: Sequence[str] | None) -> dict[str, Any]:
-    """Return a description after `--set`; findings end the command."""
+    """Return a description after `--set`; exit with the findings if it is invalid."""
     changed = document
     if settings:
         from zoe_client.documents.settings import set_values
@@ -67,7 +67,7 @@ def set_in(document: dict[str, Any], settings: Sequence[str] | None) -> dict[str
 
 
 def _endless(document: dict[str, Any]) -> Iterator[str]:
-    """Yield the places of numbers such as 1e400, which cannot be sent."""
+    """Yield the paths of infinite numbers such as 1e400, which JSON cannot carry."""
     found: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
     while found:
         path, one = found.pop()
@@ -78,7 +78,7 @@ def _endless(document: dict[str, Any]) -> Iterator[str]:
 
 
 def refuse(error: DescriptionError) -> NoReturn:
-    """Report every finding, and end the command."""
+    """Report every finding, and exit."""
     note("zoe: the description is not valid")
     report_diagnostics(error.diagnostics)
     raise typer.Exit(Exit.USAGE)
@@ -90,7 +90,7 @@ def data_format(context: typer.Context) -> Format:
 
 
 def read_text(file: Path) -> str:
-    """Return the text, or just enough of it to show that it is too long."""
+    """Return the text, or a prefix just long enough to show that it is too long."""
     try:
         if str(file) == "-":
             return sys.stdin.buffer.read(DOCUMENT_BYTES_MAX + 1).decode("utf-8")
@@ -99,7 +99,7 @@ def read_text(file: Path) -> str:
     except OSError as error:
         raise typer.BadParameter(f"cannot read {_name(file)}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        if error.end >= DOCUMENT_BYTES_MAX:  # a character that the bound has cut
+        if error.end >= DOCUMENT_BYTES_MAX:  # a character cut at the limit
             return " " * (DOCUMENT_BYTES_MAX + 1)
         raise typer.BadParameter(f"{_name(file)} is not UTF-8 text") from None
 

@@ -1,4 +1,4 @@
-"""Places of files as people write them: `:PATH`, `shared:PATH`, and places in the object store."""
+"""Parse places of files: `:PATH`, `shared:PATH`, and places in the object store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FilePlace:
 
     @property
     def needs_directory(self) -> str:
-        """Return the directory that a file of this path needs; of an object, that is its container."""
+        """Return the directory that a file of this path needs; for an object, its container."""
         return self.path.partition("/")[0] if self.root.startswith(STORE_ROOT) else self.parent.path
 
     @property
@@ -48,7 +48,7 @@ class FilePlace:
 
 
 def read_place(text: str) -> FilePlace | None:
-    """Return the place that a text means; None if it is a path of this machine. BadParameter."""
+    """Return the place in a text; None if it is a local path. BadParameter if it is invalid."""
     found = _rooted(text)
     if found is None:
         return None

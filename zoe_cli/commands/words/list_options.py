@@ -1,4 +1,4 @@
-"""How `zoe ls` sorts executions, and writes them by a format of the user's."""
+"""Sort the executions of `zoe ls`, and print them with a format string."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _SORTS: dict[str, Callable[[Summary, float], Any]] = {
 
 
 def sort_key(text: str) -> str:
-    """Return the column to sort by, a minus in front reverses the order. BadParameter for any other."""
+    """Return the sort column; a leading minus reverses the order. BadParameter for unknown columns."""
     if text.removeprefix("-") not in _SORTS:
         raise typer.BadParameter(f"{text!r} is not a column to sort by; use one of {', '.join(_SORTS)}, or -name")
     return text
 
 
 def sort(executions: Sequence[Summary], key: str) -> list[Summary]:
-    """Return executions in this order; equal ones stay in theirs."""
+    """Return executions in this order; the sort is stable."""
     now_s, of = time.time(), _SORTS[key.removeprefix("-")]
     return sorted(executions, key=lambda execution: of(execution, now_s), reverse=key.startswith("-"))
 
 
 def line_format(text: str) -> str:
-    """Return a format such as '{id} {state}'; BadParameter if it names what an execution does not have."""
+    """Return a format such as '{id} {state}'; BadParameter if it names an unknown field."""
     known = Summary.__annotations__
     try:
         names = [name for _, name, spec, conversion in string.Formatter().parse(text) if _plain(name, spec, conversion)]
@@ -51,7 +51,7 @@ def line_format(text: str) -> str:
 
 
 def _plain(name: str | None, spec: str | None, conversion: str | None) -> bool:
-    """Return whether this part of a format is a name; ValueError if it is more than a name."""
+    """Return whether this part of a format is a plain name; ValueError if it is an expression."""
     if name is None:
         return False
     if spec or conversion:
@@ -60,7 +60,7 @@ def _plain(name: str | None, spec: str | None, conversion: str | None) -> bool:
 
 
 def lines(executions: Sequence[Summary], text: str) -> str:
-    """Return a line for each execution; what it does not have is empty."""
+    """Return a line for each execution; missing fields are empty."""
     return "".join(printable(text.format_map(_texts(execution))) + "\n" for execution in executions)
 
 

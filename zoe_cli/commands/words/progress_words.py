@@ -1,4 +1,4 @@
-"""What is said of progress: in lists, and about one execution."""
+"""Texts about progress: in lists, and for one execution."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from zoe_client.quick.plain import Progress, Summary
 
 
 def progress_cell(execution: Summary) -> str:
-    """Return the share that is done; a server of an earlier version does not say."""
+    """Return the finished share; empty for an older server."""
     progress = execution.get("progress")
     return "" if progress is None or progress["share"] is None else percent(progress["share"])
 
 
 def progress_words(progress: Progress) -> str:
-    """Return all about the progress of an execution."""
+    """Return all sentences about the progress of an execution."""
     words = [] if progress["share"] is None else [percent(progress["share"])]
     words += [progress["text"]] if progress["text"] else []
     words += _rest(progress)
@@ -22,12 +22,12 @@ def progress_words(progress: Progress) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent; it is 100 % only when all is done."""
+    """Return a share in percent; 100 % only after the end."""
     return f"{int(share * 100)} %"
 
 
 def _rest(progress: Progress) -> list[str]:
-    """Return how long the rest takes, with its spread, if that is known."""
+    """Return the remaining time with its spread, if known."""
     rest_s, low_s, high_s = progress["remaining_s"], progress["remaining_low_s"], progress["remaining_high_s"]
     if rest_s is None or low_s is None:
         return []

@@ -1,4 +1,4 @@
-"""What is said of promises and offers."""
+"""Texts about promises and offers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ IN_WHAT = {
     OfferKind.CHEAPEST: "the cheapest",
     OfferKind.DEARER: "in time, beyond the budget",
 }
-# Nobody knows when it begins: the end is that of a run which begins at once.
+# The start is unknown: the end is that of a run which begins at once.
 _BEGINS_UNKNOWN = (PromiseRisk.NO_ROOM, PromiseRisk.HELD, PromiseRisk.INPUT_LATE)
 
 
 def promise_lines(execution: Execution) -> Iterator[str]:
-    """Return what was decided, as sentences."""
+    """Return the decision, as sentences."""
     yield from _promise(execution)
     offers = execution.get("offers")
     if offers is not None:
@@ -38,7 +38,7 @@ def _promise(execution: Execution) -> Iterator[str]:
         return
     yield f"Promised: {terms_words(promise['terms'])}."
     if execution["state"] in TERMINAL_STATES:
-        return  # how it ended says more than what was expected
+        return  # the outcome says more than the forecast
     adjusted = promise.get("adjusted")
     if adjusted is not None and adjusted["attempt"] == execution["attempt"]:
         if _fewer(promise, adjusted):
@@ -51,7 +51,7 @@ def _promise(execution: Execution) -> Iterator[str]:
 
 
 def risk_words(notice: Mapping[str, Any], what: str) -> str:
-    """Return that a promise was said to be at risk; it may have caught up since."""
+    """Return that a promise was reported at risk; it may have caught up since."""
     at_s = notice.get("at_s")
     said = "" if at_s is None else f", as of {in_full(at_s)}"
     return f"At risk ({notice['risk']}){said}: {what} is expected to end {in_full(notice['end_s'])}{_at_least(notice)}"
@@ -70,7 +70,7 @@ def _are(adjusted: Mapping[str, Any]) -> str:
 
 
 def promise_event_words(data: Mapping[str, Any]) -> str:
-    """Return what an event says of a promise; empty for other events."""
+    """Return the text of an event about a promise; empty for other events."""
     if (terms := data.get("terms")) is not None:
         offer = f"offer {data['offer']}: " if data.get("offer") else ""
         return offer + terms_words(terms)
@@ -85,7 +85,7 @@ def promise_event_words(data: Mapping[str, Any]) -> str:
 
 
 def offer_lines(offers: Mapping[str, Any], execution_id: str = "") -> Iterator[str]:
-    """Return why there is no promise, and what is offered instead; execution_id: of one that can accept that now."""
+    """Return why there is no promise, and the offers; execution_id: the execution that can accept one now."""
     yield f"It cannot be promised: {offers['why']}."
     for one in offers["offers"]:
         yield f"Offer {one['number']} ({IN_WHAT[OfferKind(one['kind'])]}): {terms_words(one['terms'])}."
@@ -94,7 +94,7 @@ def offer_lines(offers: Mapping[str, Any], execution_id: str = "") -> Iterator[s
 
 
 def terms_words(terms: Mapping[str, Any]) -> str:
-    """Return by when it ends, how sure that is, what is guaranteed for it, and what it costs."""
+    """Return the terms as text: end, confidence, guaranteed resources, and price."""
     with_what = [f"{terms['elastic']} elastic {'service' if terms['elastic'] == 1 else 'services'}"]
     if terms["read_bytes_per_s"]:
         with_what.append(f"{rate(terms['read_bytes_per_s'])} to read")

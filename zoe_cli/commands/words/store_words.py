@@ -1,4 +1,4 @@
-"""What events say of the object store, in words."""
+"""Texts for events about the object store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def store_words(kind: str, data: Mapping[str, Any]) -> str:
-    """Return how inputs are read, or which way of using the store an execution has to do without; empty if neither."""
+    """Return how inputs are read, or which way of using the store failed; empty if neither."""
     match kind:
         case "inputs_decided":
             return "; ".join(f"input {read.get('name')}: {read.get('why')}" for read in data.get("inputs", ()))

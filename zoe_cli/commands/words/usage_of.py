@@ -1,4 +1,4 @@
-"""What the services of one execution use and used, from the samples that the master stores."""
+"""Resource use of an execution's services, from the samples that the master stores."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _OVER = (ServiceState.ENDED, ServiceState.LOST)
 
 @dataclass(frozen=True, slots=True)
 class ServiceUse:
-    """What a service uses now (None once it is over), its peaks among the stored samples, and its reservation.
+    """Present use of a service (None after its end), its peaks among the stored samples, and its reservation.
 
-    `cpu_s` is what it used until the last sample, `sampled_s` the time until then."""
+    `cpu_s` is the CPU time until the last sample, `sampled_s` the wall time until then.
+    """
 
     service_id: str
     name: str
@@ -36,7 +37,7 @@ class ServiceUse:
 
 
 def uses_of(execution: Execution, samples: Sequence[Usage]) -> list[ServiceUse]:
-    """Return the usage of each service that was sampled, in the order of the services."""
+    """Return the usage of each sampled service, in the order of the services."""
     by_service: dict[str, list[Usage]] = defaultdict(list)
     for sample in samples:
         by_service[sample["service_id"]].append(sample)
@@ -72,7 +73,7 @@ def use_data(execution: Execution, uses: Sequence[ServiceUse]) -> dict[str, Any]
 
 
 def efficiency(uses: Sequence[ServiceUse]) -> Iterator[tuple[str, str]]:
-    """Return how much of its reservation an execution used: CPU time in total, and memory of the fullest service."""
+    """Return the used share of an execution's reservation: CPU time in total, and memory of the fullest service."""
     reserved_s = sum(use.cores_reserved * use.sampled_s for use in uses)
     if reserved_s > 0:
         cpu_s = sum(use.cpu_s for use in uses)

@@ -105,20 +105,20 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
 
 
 def left_words(execution: Execution) -> Iterator[str]:
-    """Return what services left in scratch directories, which are removed; older servers tell nothing of it."""
+    """Return a text on files that services left in their scratch, which is removed; empty for an older server."""
     for service in execution["services"]:
         if left := service.get("left_files"):
             yield f"scratch directory of {service['name']} with {left}; keep files in the workspace"
 
 
 def note_left(execution: Execution) -> None:
-    """Say what services left in scratch directories."""
+    """Print a note on files that services left in their scratch."""
     for text in left_words(execution):
         note(f"note: removed the {text}")
 
 
 def _jobs(execution: Execution) -> Iterator[tuple[str, str]]:
-    """Return the job that submitted it, and what it submitted; older servers tell neither."""
+    """Return the parent job, and the submitted executions; None for an older server."""
     if (parent := execution.get("submitted_by")) is not None:
         yield "origin", f"submitted by job {parent['execution_id']}, attempt {parent['attempt']}"
     if submitted := execution.get("submitted"):
@@ -126,7 +126,7 @@ def _jobs(execution: Execution) -> Iterator[tuple[str, str]]:
 
 
 def slower_ways(execution: Execution) -> Iterator[str]:
-    """Return in which ways an execution may be slower than it could be, for want of the object store's answers."""
+    """Return the ways in which an execution may be slower because the object store did not answer."""
     for read in execution["inputs"]:
         if read.get("unanswered"):
             yield f"input {read['name']} is read {read['why']}"
@@ -139,7 +139,7 @@ def slower_ways(execution: Execution) -> Iterator[str]:
 
 
 def _times(execution: Execution) -> Iterator[tuple[str, str]]:
-    """Return its deadline, and what is promised."""
+    """Return the sentences about the deadline and the promise."""
     if execution["deadline_s"] is not None:
         deadline = execution.get("deadline")
         yield "deadline", clock(execution["deadline_s"]) if deadline is None else deadline_words(deadline)
@@ -153,7 +153,7 @@ def _progress(execution: Execution) -> Iterator[tuple[str, str]]:
 
 
 def _moved(execution: Execution) -> Iterator[tuple[str, str]]:
-    """Return what it moved to and from the object store, if it uses one; never 0 for what is not known."""
+    """Return the bytes moved to and from the object store, if it uses one; never 0 for unknown amounts."""
     moved = execution["transfers"]
     if moved is None:
         started = Mark.STARTED in execution["marks"] and execution["description"].get("storage")
@@ -166,7 +166,7 @@ def _moved(execution: Execution) -> Iterator[tuple[str, str]]:
 
 
 def _conditions(execution: Execution) -> Iterator[tuple[str, str]]:
-    """Return what keeps it, or has kept it, from the queue."""
+    """Return the conditions that keep, or have kept, it out of the queue."""
     conditions = execution["conditions"]
     if conditions is None:
         return
@@ -180,7 +180,7 @@ def _conditions(execution: Execution) -> Iterator[tuple[str, str]]:
 
 
 def asks_for_bandwidth(execution: Execution) -> bool:
-    """Return whether it runs, and its description asks for bandwidth of the object store."""
+    """Return whether it runs, and its description requests bandwidth of the object store."""
     wanted = (execution["description"].get("storage") or {}).get("bandwidth")
     return bool(wanted) and execution["state"] in ACTIVE_STATES
 
@@ -203,13 +203,13 @@ def _ready(execution: Summary) -> str:
 
 
 def run_s(execution: Summary, now_s: float) -> float | None:
-    """Return the seconds from its placement to its end, or until now; None before."""
+    """Return the seconds from its placement to its end, or until now; None before the placement."""
     if Mark.PLACED not in execution["marks"]:
         return None
     if Mark.ENDED not in execution["marks"]:
         return now_s - execution["marks"][Mark.PLACED]
     ended_s: float = execution["marks"][Mark.ENDED]
-    ran_s = execution.get("ran_s")  # a server of an earlier version does not say it
+    ran_s = execution.get("ran_s")  # an older server lacks it
     return ended_s - execution["marks"][Mark.PLACED] if ran_s is None else ran_s
 
 

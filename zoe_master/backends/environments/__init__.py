@@ -1,1 +1,1 @@
-"""Programs that fill environments and clone repositories, as the user they are for."""
+"""Programs that install packages and clone repositories, as the user of the component."""

@@ -1,8 +1,8 @@
-"""The program that makes an environment, as the user it is for: `python -I -c SOURCE TASK`, standard library only.
+"""The program that makes an environment, as its user: `python -I -c SOURCE TASK`, standard library only.
 
-It prints what pip prints, and as its last line why it failed. Only the marker makes an environment complete, and is
-written last: what a killed build leaves is removed by the next one. It runs on the runtime's Python, which may be older
-than Zoe's.
+It prints pip's output, and the reason of a failure as the last line. The marker, written last, makes an environment
+complete: the next build removes the rest of a killed one. It runs on the runtime's Python, which may be older than
+Zoe's.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Failed(Exception):  # noqa: N818 - the name is the fact
 
 
 def main() -> int:
-    """Make the environment of a task unless it is there; return the exit code."""
+    """Make the environment of a task unless it exists; return the exit code."""
     task = json.loads(sys.argv[1])
     os.umask(0o022)
     directory = task["directory"]
@@ -74,7 +74,7 @@ def _make(task: Task, directory: str) -> None:
     packages = site_packages(directory)
     if (
         sys.prefix != sys.base_prefix and not of_image
-    ):  # what the runtime has is found too, after what is installed here
+    ):  # the runtime's packages are visible too, after those installed here
         with open(os.path.join(packages, "zoe-runtime.pth"), "w") as file:
             file.write(sysconfig.get_path("purelib") + "\n")
     _install(task, directory)
@@ -126,7 +126,7 @@ def _install(task: Task, directory: str) -> None:
 
 
 def for_pip(requirement: str) -> str:
-    """Return a requirement as pip takes it for nothing else: `a==1+b.zip` alone is a file to it."""
+    """Return a requirement in a form that pip cannot take for a file: `a==1+b.zip` alone is a file to it."""
     name, bracket, rest = requirement.partition("[")
     extras, closing, versions = rest.partition("]") if bracket else ("", "", "")
     if not bracket:
@@ -136,7 +136,7 @@ def for_pip(requirement: str) -> str:
 
 
 def _pip_of_image(task: Task) -> str:
-    """Return where the image's pip can be imported from, without the other packages beside it."""
+    """Return a directory to import the image's pip from, without other packages."""
     found = importlib.util.find_spec("pip")
     if found is not None and found.origin:
         alone = os.path.join(os.environ["TMPDIR"], "pip-alone")
@@ -163,7 +163,7 @@ def _options(task: Task) -> Iterator[str]:
 
 
 def _reason(lines: list[str], task: Task) -> str:
-    """Return what pip says of its failure in one line; that it got no list of packages, if that is why."""
+    """Return pip's reason for its failure in one line; if it got no list of packages, that reason."""
     if any(_NO_ANSWER in line for line in lines):
         index = f"the package index {_shown(task['index_url'])}" if task["index_url"] else "the package index"
         return f"{index} does not answer{_cause(lines)}"
@@ -182,20 +182,20 @@ def _reason(lines: list[str], task: Task) -> str:
 
 
 def _cause(lines: list[str]) -> str:
-    """Return why the last connection broke, if pip prints it in words."""
+    """Return why the last connection failed, if pip prints it in words."""
     line = next(line for line in reversed(lines) if _NO_ANSWER in line)
     found = re.search(r"\[Errno -?\d+\] ([^'\")]+)|(timed out)|(CERTIFICATE_VERIFY_FAILED[^'\")]*)", line)
     return "" if found is None else ": " + next(text for text in found.groups() if text)
 
 
 def _shown(place: str) -> str:
-    """Return an address without the password in it."""
+    """Return an address without its password."""
     scheme, found, rest = place.partition("://")
     return f"{scheme}://{rest.rpartition('@')[2]}" if found else place
 
 
 def _seal(directory: str) -> int:
-    """Take away the right to write, and everything that is no plain file; return the size in bytes."""
+    """Remove write permissions, and everything that is not a regular file; return the size in bytes."""
     total = 0
     for parent, directories, names in os.walk(directory, topdown=False):
         for name in [*names, *directories]:
@@ -207,16 +207,18 @@ def _seal(directory: str) -> int:
 def _seal_one(path: str, found: os.stat_result, directory: str) -> int:
     if stat.S_ISLNK(found.st_mode):
         if not _is_own_link(path, directory):
-            raise Failed("a package leaves a link that leads out of the environment: " + path[len(directory) + 1 :])
+            raise Failed("a package contains a link out of the environment: " + path[len(directory) + 1 :])
         return 0
     if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
-        raise Failed("a package leaves what is no file: " + path[len(directory) + 1 :])
+        raise Failed("a package contains an entry that is not a regular file: " + path[len(directory) + 1 :])
     os.chmod(path, stat.S_IMODE(found.st_mode) & 0o555)
     return found.st_size
 
 
 def _is_own_link(path: str, directory: str) -> bool:
-    """Links to the Python that it is made of lead out; all others must stay in."""
+    """Return whether a link is allowed: links to the Python of the environment lead out; all others must stay
+    inside.
+    """
     if os.path.dirname(path) == os.path.join(directory, "bin") and os.path.basename(path).startswith("python"):
         return True
     real = os.path.realpath(path)
@@ -238,12 +240,12 @@ def _size(directory: str) -> int:
 
 
 def site_packages(directory: str) -> str:
-    """Return where the packages of an environment are."""
+    """Return the directory for the packages of an environment."""
     return sysconfig.get_path("purelib", "venv", {"base": directory, "platbase": directory})
 
 
 def _locked(path: str) -> int:
-    """Return the descriptor of the held lock; another build of the same environment goes first."""
+    """Return the descriptor of the held lock, after waiting for another build of the same environment."""
     while True:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
@@ -254,13 +256,13 @@ def _locked(path: str) -> int:
         try:
             if os.path.samestat(os.fstat(lock), os.lstat(path)):
                 return lock
-        except FileNotFoundError:  # swept meanwhile
+        except FileNotFoundError:  # removed by a sweep meanwhile
             pass
         os.close(lock)
 
 
 def remove(directory: str) -> None:
-    """Remove an environment, sealed or half made."""
+    """Remove an environment, complete or partial."""
     for parent, _, _ in os.walk(directory):
         with contextlib.suppress(OSError):
             os.chmod(parent, 0o700)
@@ -268,7 +270,7 @@ def remove(directory: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print a line at once."""
+    """Print a line immediately."""
     os.write(1, (text + "\n").encode(errors="replace"))
 
 

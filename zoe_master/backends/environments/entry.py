@@ -1,8 +1,7 @@
 """The first program of a container whose component has sources or requirements: `python3 -I ARCHIVE TASK COMMAND...`.
 
-It has repositories cloned, then the environment made if it is not there, removes others that nobody uses, and becomes
-the command. Standard library only. A service that uses an environment holds its lock, shared, until its last process
-has ended.
+It clones the repositories, makes the environment if it does not exist, removes unused ones, and becomes the command.
+Standard library only. A service that uses an environment holds its lock, shared, until its last process has ended.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _CANNOT_RUN = 127
 
 
 def main() -> int:
-    """Return the exit code if something cannot be had; otherwise become the command."""
+    """Become the command; return the exit code if a source or package is unavailable."""
     part = {"--build": build, "--clone": clone}.get(sys.argv[1])
     if part is not None:
         del sys.argv[1]
@@ -53,7 +52,7 @@ def main() -> int:
 
 
 def _cloned(task: Task) -> int:
-    """Run the program that clones; return its exit code."""
+    """Run the cloning program; return its exit code."""
     git = shutil.which("git")
     if git is None:
         say("zoe: the image has no git, which sources need")
@@ -82,21 +81,21 @@ def _run_in(task: Task, command: list[str]) -> int:
 
 
 def _key(task: Task) -> str:
-    """Return the name that equal lists on equal Pythons from the same source share."""
+    """Return the name shared by equal lists on equal Pythons from the same source."""
     python = (sys.version, sysconfig.get_platform(), platform.libc_ver(), os.path.realpath(sys.executable))
     facts = (_FORMAT, task["user"], task["requirements"], python, task["index_url"], task["wheelhouse"])
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def _hold(directory: str) -> bool:
-    """Return whether the environment is complete; then this process and what it becomes hold its lock."""
+    """Return whether the environment is complete; then this process and its successors hold its lock."""
     lock = os.open(directory + ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         say("zoe: another service makes the same environment; waiting for it")
         fcntl.flock(lock, fcntl.LOCK_SH)
-    with contextlib.suppress(FileNotFoundError):  # swept meanwhile
+    with contextlib.suppress(FileNotFoundError):  # removed by a sweep meanwhile
         same = os.path.samestat(os.fstat(lock), os.lstat(directory + ".lock"))
         if same and os.path.exists(os.path.join(directory, MARKER)):
             os.utime(lock)
@@ -113,7 +112,7 @@ def _made(task: Task, directory: str) -> int:
 
 
 def _apart(part: str, task: Task, seconds_max: float, late: str) -> int:
-    """Run a part of this program, which has none of the component's variables; return its exit code."""
+    """Run a part of this program without the component's variables; return its exit code."""
     scratch = tempfile.mkdtemp(prefix="zoe-build-")
     environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8"}
     words = [sys.executable, "-I", sys.argv[0], part, json.dumps(task)]
@@ -130,7 +129,7 @@ def _apart(part: str, task: Task, seconds_max: float, late: str) -> int:
 
 
 def _sweep(task: Task, used: str) -> None:
-    """Remove environments that nobody holds: those beyond the age, and the oldest beyond the bytes of all."""
+    """Remove unused environments: those beyond the age, and the oldest beyond the total size."""
     found = []
     for name in os.listdir(task["base"]):
         path = os.path.join(task["base"], name.removesuffix(".lock"))

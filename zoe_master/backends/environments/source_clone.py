@@ -1,8 +1,8 @@
-"""The program that clones repositories, as the user they are for: `python -I -c SOURCE TASK`, standard library only. In
-containers it is part of the program that comes before the component (`entry.py`).
+"""The program that clones repositories, as their user: `python -I -c SOURCE TASK`, standard library only. In containers
+it is part of the program that comes before the component (`entry.py`).
 
-It prints what git prints, and as its last line why it failed. A clone has its name only when it is complete. It never
-changes what a user has changed.
+It prints git's output, and the reason of a failure as the last line. A clone gets its name only when it is complete. It
+never overwrites changes of its user.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FAILED, DISK_FULL = 1, errno.ENOSPC
 POLL_S = 0.5
 LINES_MAX = 200
 _PART = ".zoe-clone"
-# Hooks and monitors of a clone that is there already are programs; nothing of a repository runs here.
+# Hooks and monitors of an existing clone are programs; no program of a repository runs here.
 _SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
 
 
@@ -39,7 +39,7 @@ _PRIVATE = "a private repository needs a stored secret: `secret` of the source, 
 
 
 class Failed(Exception):  # noqa: N818 - the name is the fact
-    """A repository cannot be had."""
+    """A repository cannot be cloned."""
 
 
 def main() -> int:
@@ -78,7 +78,7 @@ class _Clone:
         os.makedirs(parent, exist_ok=True)
         lock = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # another service may clone the same
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another service may clone the same repository
             self._remove_leftovers(parent)
             if os.path.isdir(self._place) and os.listdir(self._place):
                 self._update()
@@ -88,7 +88,7 @@ class _Clone:
             os.close(lock)
 
     def _remove_leftovers(self, parent: str) -> None:
-        """Remove what clones left that were killed; none is made now, as this process has the lock."""
+        """Remove remains of killed clones; no other runs now, as this process holds the lock."""
         for name in os.listdir(parent):
             if name.startswith(".") and name.endswith(_PART):
                 shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
@@ -110,7 +110,7 @@ class _Clone:
         self._say_version()
 
     def _checkout(self) -> bool:
-        """Check out what was cloned; False if it has no such version."""
+        """Check out the version; return False if the repository does not have it."""
         at, wanted = self._part, self._ref or self._read("symbolic-ref", "--short", "HEAD", at=self._part)
         if wanted and self._has(f"refs/remotes/origin/{wanted}", at):
             self._git("checkout", "--quiet", "-B", wanted, "--track", f"origin/{wanted}", at=at)
@@ -121,7 +121,7 @@ class _Clone:
         return bool(commit)
 
     def _update(self) -> None:
-        """Move an existing clone forward, unless this would change what its user has done."""
+        """Fast-forward an existing clone, unless this would change its user's work."""
         at = self._place
         origin = self._read("config", "--get", "remote.origin.url", at=at) if os.path.isdir(f"{at}/.git") else ""
         if origin.rstrip("/") != self._url:
@@ -156,7 +156,7 @@ class _Clone:
             _say(f"zoe: {self._into} has commits of its own, and is left as it is")
 
     def _commit(self, at: str) -> str:
-        """Return the commit of a tag, or of a commit's own name; empty if there is none."""
+        """Return the commit of a tag, or of a commit id; empty if there is none."""
         for name in (f"refs/tags/{self._ref}", self._ref if re.fullmatch("[0-9a-f]{7,64}", self._ref) else ""):
             found = self._read("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", at=at) if name else ""
             if found:
@@ -167,7 +167,7 @@ class _Clone:
         return bool(self._read("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", at=at))
 
     def _read(self, *words: str, at: str) -> str:
-        """Return what git prints, or nothing if it fails."""
+        """Return git's output, or an empty text if it fails."""
         command = [self._task["git"], *_SAFE, "-C", at, *words]
         done = subprocess.run(
             command, env=self._environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
@@ -182,7 +182,7 @@ class _Clone:
             raise Failed(f"{said}; {_PRIVATE}" if closed else said)
 
     def _run(self, *words: str, at: str | None) -> tuple[int, list[str]]:
-        """Run git beside a look at the bytes that it leaves; return its exit code and its last lines."""
+        """Run git, watching the bytes it writes; return its exit code and its last lines."""
         place = () if at is None else ("-C", at)
         git = subprocess.Popen(
             [self._task["git"], *_SAFE, *self._options, *place, *words],
@@ -213,7 +213,7 @@ class _Clone:
 
 
 def _access(url: str, secret: str, known_hosts: str) -> tuple[dict[str, str], list[str]]:
-    """Return variables and options with which git asks nobody, and shows the secret to no other host."""
+    """Return variables and options with which git never prompts, and sends the secret to no other host."""
     environment = {
         **os.environ,
         "GIT_TERMINAL_PROMPT": "0",
@@ -246,10 +246,10 @@ def _copy(git: subprocess.Popen[bytes], lines: list[str]) -> None:
 
 
 def _reason(lines: list[str], code: int) -> str:
-    """Return what git says of its failure in one line."""
+    """Return git's reason for its failure in one line."""
     said = [line for line in lines if line.startswith(("fatal: ", "error: ", "ERROR: ", "remote: "))]
-    said = [line for line in said if "askpass" not in line]  # nobody is asked, and the next line says what was missing
-    # What ssh says comes before git's own sentence, which only repeats that something failed.
+    said = [line for line in said if "askpass" not in line]  # the next line names the cause
+    # The message of ssh comes before git's own sentence, which only repeats that the command failed.
     if any("Could not read from remote repository" in line for line in lines):
         said = [line for line in lines[:2] if line] or said
     return "; ".join(line.partition(": ")[2] if line.startswith("fatal") else line for line in said[-2:]) or (

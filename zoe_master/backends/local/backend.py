@@ -55,18 +55,18 @@ _log = logging.getLogger(__name__)
 PRUNE_INTERVAL_S = 60.0
 # A supervisor needs a few milliseconds after its last report, and longer for a large scratch directory.
 ARCHIVE_INTERVAL_S = 0.05
-# So many ends between two samples are kept; of more, the newest.
+# Maximum ends kept between two samples; the newest ones.
 _WHOLE_USES_MAX = 10_000
 
 
 class LocalBackend:
-    """Hands work to a bounded pool, reads what supervisors write, and wakes the master on changes.
+    """Hands work to a bounded pool, reads the files of supervisors, and wakes the master on changes.
 
     Supervisors (see `supervisor`) outlive it: a new back-end on the same directories adopts all services, restarts
-    those handed over but not begun, and ends those whose supervisor is gone. Only one back-end at a time may use a
-    state directory; the leader lock of the master ensures that. If Zoe is root, components run as the system user of
-    their owner, or as `settings.run_as_user`. Otherwise they run as the same user as Zoe and can read what Zoe can
-    read, keys included.
+    those handed over but not begun, and ends those without a supervisor. Only one back-end at a time may use a state
+    directory; the leader lock of the master ensures that. If Zoe is root, components run as the system user of their
+    owner, or as `settings.run_as_user`. Otherwise they run as the same user as Zoe and can read what Zoe can read, keys
+    included.
     """
 
     def __init__(self, settings: LocalSettings, waker: TickWaker, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -104,7 +104,7 @@ class LocalBackend:
         return nodes_now(self._settings.nodes, read_machine_memory(), ours_bytes, services, self._hosts)
 
     def capabilities(self) -> BackendCapabilities:
-        """Return what the settings say; nothing is mounted here, so no target is in use."""
+        """Return the capabilities from the settings; nothing is mounted here, so no target is in use."""
         return self._capabilities
 
     def start(self, start: ServiceStart) -> None:
@@ -119,7 +119,9 @@ class LocalBackend:
         self._pool.submit(self._do_start, record, start)
 
     def stop(self, services: Sequence[ServiceId]) -> None:
-        """Ask supervisors to end their services, and see to it that no other master starts one that is unknown here."""
+        """Ask supervisors to end their services, and keep other masters from starting services that are unknown
+        here.
+        """
         with self._lock:
             known = (self._records.get(service) for service in services)
             to_stop = [record for record in known if record and not record.final and not record.stop_asked]
@@ -160,7 +162,7 @@ class LocalBackend:
         """Return output of a known service, or of a forgotten one whose output is still kept."""
         while (directory := self._layout.find(service)) is not None:
             chunk = read_output(directory, offset, limit)
-            if directory.is_dir():  # otherwise it was moved to the kept ones, or removed, while it was read
+            if directory.is_dir():  # otherwise it was archived, or removed, while it was read
                 return chunk
         with self._lock:
             record = self._records.get(service)
@@ -169,11 +171,11 @@ class LocalBackend:
         return OutputChunk(b"", offset, offset, complete=record.final)
 
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
-        """Return where a process of the user's serves their files; it is started if none runs."""
+        """Return the endpoint of the user's file process, starting it if none runs."""
         return self._files.of(tenant, user, system_user)
 
     def progress_file(self, service: ServiceId, path: str) -> bytes:
-        """Return the end of a file below the working directory of a service that runs."""
+        """Return the end of a file below the working directory of a running service."""
         with self._lock:
             record = self._records.get(service)
         if record is None or record.final:
@@ -192,7 +194,7 @@ class LocalBackend:
         return self._moves.of(move, lambda closing: give_workspace(base, users, move, closing))
 
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:
-        """Start a command as the service runs, in a process of this machine."""
+        """Start a command like the service's own processes, in a process of this machine."""
         with self._lock:
             record = self._records.get(service)
             status = record.status if record is not None and not record.final else None
@@ -206,7 +208,7 @@ class LocalBackend:
             return [record.usage for record in self._records.values() if record.usage is not None and not record.final]
 
     def whole_uses(self) -> Sequence[Usage]:
-        """Return what services used in all that have ended since the last call, so that short ones count, too."""
+        """Return the total use of services that ended since the last call, so that short ones count, too."""
         with self._lock:
             found = list(self._whole_uses)
             self._whole_uses.clear()
@@ -217,9 +219,10 @@ class LocalBackend:
         return image_status(image, self._settings.images)
 
     def close(self) -> None:
-        """Finish what was begun and release all resources; services continue.
+        """Finish started work and release all resources; services continue.
 
-        What was handed over and not begun is left to the next back-end: it may have begun already, in another master.
+        Services that were handed over but not begun are left to the next back-end: another master may have begun them
+        already.
         """
         self._closing.set()
         self._terminals.close()
@@ -232,11 +235,11 @@ class LocalBackend:
         self._layout.close()
 
     def prune_logs(self) -> int:
-        """Remove output of forgotten services beyond the bounds; return how many were removed. Runs every minute."""
+        """Remove output of forgotten services beyond the limits; return how many were removed. Runs every minute."""
         return self._kept.prune(self._settings.kept_logs_bytes_max, self._settings.kept_logs_age_max_s)
 
     def sweep_environments(self) -> int:
-        """Remove environments beyond the bounds that no service uses; return how many. Runs every minute."""
+        """Remove unused environments beyond the limits; return how many. Runs every minute."""
         return self._environments.sweep(self._used_environments)
 
     # Internals
@@ -259,7 +262,9 @@ class LocalBackend:
             record.stage = RecordStage.FINISHED
 
     def _add_late(self) -> bool:
-        """Adopt what a deposed master has begun since this back-end was opened; return whether there was any."""
+        """Adopt services that a deposed master has begun since this back-end was opened; return whether there were
+        any.
+        """
         late = list(self._layout.late(self._records))
         for record in late:
             _log.warning("service %s was begun by another master", record.service_id)
@@ -267,7 +272,7 @@ class LocalBackend:
         return bool(late)
 
     def _do_start(self, record: Record, start: ServiceStart) -> None:
-        if self._closing.is_set():  # between the order to close and the end of the pool
+        if self._closing.is_set():  # between the request to close and the end of the pool
             return
         self._worker.start(record, start)
         self._changed()
@@ -290,7 +295,7 @@ class LocalBackend:
         self._waker.wake()
 
     def _watch(self) -> None:
-        """Run the monitor thread: read hinted changes at once, and everything at each interval."""
+        """Run the monitor thread: read hinted changes at once, and all services at each interval."""
         next_look_s = 0.0
         next_prune_s = 0.0
         while not self._closing.is_set():

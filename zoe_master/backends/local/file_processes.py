@@ -1,7 +1,7 @@
-"""The processes that serve users their files: one for each user of a tenant, started when it is asked for.
+"""The processes that serve users' files: one for each user of a tenant, started on request.
 
-They are not services: nothing is reserved for them, and they end when they are idle. A record of each lets the next
-master use it.
+They are not services: nothing is reserved for them, and they end when idle. A record of each lets the next master use
+it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from zoe_master.backends.services.failures import CannotStartError
 log = structlog.get_logger(__name__)
 
 HOST = "127.0.0.1"
-# `-I -S` starts in a third of the time. Nothing is imported after it has become the user, who may be unable to read it.
+# `-I -S` starts in a third of the time. All modules are imported before the switch to the user, possibly without
+# access to them.
 _PROGRAM = "import sys; sys.path.append({home!r}); from zoe_files.main import main; sys.exit(main())"
 _START_TIMEOUT_S = 10.0
 _ANSWER_BYTES_MAX = 1000
@@ -56,7 +57,7 @@ class FileProcesses:
         self._started: set[int] = set()
 
     def of(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
-        """Return where a user's files are served; BackendError."""
+        """Return the endpoint for a user's files; BackendError."""
         if not (directories.is_safe_name(tenant) and directories.is_safe_name(user)):
             raise BackendError(f"{user!r} of {tenant!r} cannot have a directory")
         with self._lock:
@@ -79,7 +80,7 @@ class FileProcesses:
             self._reap()
 
     def close(self) -> None:
-        """End them all; uploads can go on when the next master has started others."""
+        """End them all; uploads can continue once the next master has started others."""
         with self._lock:
             for record in self._directory.glob("*.json"):
                 _end(files.read_json(str(record)) or {})
@@ -98,7 +99,7 @@ class FileProcesses:
         )
 
     def _running(self, record: Path, task: Mapping[str, Any]) -> Endpoint | None:
-        """Return where the process of the record serves this task; one that serves another is ended."""
+        """Return the endpoint of the recorded process if it serves this task; else end it."""
         known = files.read_json(str(record))
         if known is None or not _is_alive(known):
             return None
@@ -127,7 +128,7 @@ class FileProcesses:
         try:
             files.write_json(str(record), known)
         except OSError as error:
-            # The next master does not find it, and starts another one; this one ends when it is idle.
+            # The next master does not find it, and starts another one; this one ends when idle.
             log.warning("cannot record the process that serves files", why=error.strerror)
         return Endpoint(HOST, int(rest), secret)
 
@@ -161,7 +162,7 @@ def _launched(task: Mapping[str, Any]) -> tuple[int, str]:
         os.close(answer_write)
         answer_write = -1
         with suppress(BrokenPipeError):
-            os.write(task_write, json.dumps(task).encode() + b"\n")  # less than a pipe holds
+            os.write(task_write, json.dumps(task).encode() + b"\n")  # less than the capacity of a pipe
         os.close(task_write)
         task_write = -1
         return pid, _line(answer_read)
@@ -183,7 +184,7 @@ def _line(descriptor: int, clock: Clock = SYSTEM_CLOCK) -> str:
 
 
 def _digest(task: Mapping[str, Any]) -> str:
-    """Return what tells tasks apart, and versions of the program."""
+    """Return a hash that distinguishes tasks, and versions of the program."""
     program = [path.read_text() for path in sorted((HOME / "zoe_files").glob("*.py"))]
     return hashlib.sha256(json.dumps([task, program], sort_keys=True).encode()).hexdigest()
 
@@ -199,7 +200,7 @@ def _is_alive(known: Mapping[str, Any]) -> bool:
 
 
 def _end(known: Mapping[str, Any]) -> None:
-    """End the process of a record, if it still has its number."""
+    """End the process of a record, if it still has its pid."""
     try:
         handle = os.pidfd_open(known["pid"])
     except (OSError, KeyError):
@@ -215,4 +216,4 @@ def _end(known: Mapping[str, Any]) -> None:
 
 def _kill(pid: int) -> None:
     with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)  # a child that is not reaped keeps its number
+        os.kill(pid, signal.SIGKILL)  # a child that is not reaped keeps its pid

@@ -1,4 +1,4 @@
-"""When the local back-end must not be used."""
+"""Conditions under which the local back-end refuses to start."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from zoe_master.backends.file_task import FileLimits
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What replaces an image: directories for PATH, environment, and the command if a component has none."""
+    """Replacement of an image: directories for PATH, environment, and the command for components without one."""
 
     path: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -34,20 +34,20 @@ class LocalSettings:
     """Settings of the local back-end.
 
     state_dir: for Zoe alone (mode 0700). scratch_dir, workspaces_dir, volumes_dir: components write below them, so
-    their users must be able to enter them. images: image name to runtime; a name without a tag stands for all its
-    tags. image_hints: what to do about images without a runtime. nodes: if empty, one node of the machine's size.
+    their users must be able to enter them. images: image name to runtime; a name without a tag stands for all its tags.
+    image_hints: what to do about images without a runtime. nodes: if empty, one node of the machine's size.
     host_paths_allowed: directories that volumes with a host path may mount, subdirectories included. run_as_user: one
-    user for all components if Zoe is root; empty: those that the master assigns. If Zoe is not root, they run as
-    Zoe's own user, and can read whatever that user can. cgroups: False samples memory even if control groups are
-    permitted. output_bytes_max: bound of the output kept of one service. kept_logs_bytes_max, kept_logs_age_max_s:
-    bounds of the output kept of forgotten services. port_first, port_last: ports for components, below the range that
-    the kernel gives to clients. workers: services handed over at the same time, which takes milliseconds each;
-    supervisors do the rest. look_interval_s: how often everything is polled; hints report changes earlier.
-    terminals_max: open at once. insecure: see `refuse_reason`. files: bounds of the program that serves a user's files.
-    environments_dir: as volumes_dir (default: beside it). environment_index_url, environment_wheelhouse: where packages
-    come from, if not from where pip's own configuration says. environment_build_s_max, environment_bytes_max: bounds of
-    one environment; environments_bytes_max, environments_age_max_s: of those that are kept.
-    source_s_max, source_bytes_max: bounds of cloning the sources of a component.
+    user for all components if Zoe is root; empty: users assigned by the master. If Zoe is not root, they run as Zoe's
+    own user, and can read everything that user can. cgroups: False samples memory even if control groups are permitted.
+    output_bytes_max: limit of the output kept of one service. kept_logs_bytes_max, kept_logs_age_max_s: limits of the
+    output kept of forgotten services. port_first, port_last: ports for components, below the range that the kernel
+    gives to clients. workers: services handed over at the same time, which takes milliseconds each; supervisors do the
+    rest. look_interval_s: interval of polling everything; hints report changes earlier. terminals_max: open at once.
+    insecure: see `refuse_reason`. files: limits of the program that serves a user's files. environments_dir: as
+    volumes_dir (default: beside it). environment_index_url, environment_wheelhouse: sources of packages, instead of
+    those in pip's configuration. environment_build_s_max, environment_bytes_max: limits of one environment;
+    environments_bytes_max, environments_age_max_s: limits of all. source_s_max, source_bytes_max: limits of cloning the
+    sources of a component.
     """
 
     state_dir: Path

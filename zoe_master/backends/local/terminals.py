@@ -1,4 +1,4 @@
-"""What the process of a terminal in a local service is told."""
+"""Orders for the process of a terminal in a local service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BARE = (sys.executable, "-I", "-S", "-c", _PROGRAM.format(path=str(Path(__file_
 
 
 def terminal_order(directory: Path, status: files.Document, request: TerminalRequest) -> dict[str, Any]:
-    """Return the order for a command in the service of this directory, whose own process `status` names."""
+    """Return the order for a command in the service of this directory; `status` has the service's own process."""
     return {
         "argv": [*_BARE, str(directory), request.term if request.tty else "", *request.command],
         "tty": request.tty,

@@ -1,1 +1,1 @@
-"""What back-ends share about services: their peers, secrets, failures and kept output."""
+"""Shared by back-ends: peers, secrets, failures and kept output of services."""

@@ -15,4 +15,4 @@ class CannotStartError(Exception):
 
 
 class CannotStartYetError(CannotStartError):
-    """Whether the service can be started is not known yet; a back-end retries for a while before it gives up."""
+    """It is unknown yet whether the service can start; a back-end retries for a while before it gives up."""

@@ -1,4 +1,4 @@
-"""Which output of forgotten services is kept: the newest, up to a total size and an age."""
+"""Retention of forgotten services' output: the newest, up to a total size and an age."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-# The least that a service counts: small files cost their blocks, names, and the time to walk through them.
+# Minimum size of a service: small files cost their blocks, names, and the time to walk through them.
 BYTES_MIN = 1 << 16
 
 
@@ -21,7 +21,7 @@ class KeptOutput:
 
 
 def beyond(kept: Mapping[str, KeptOutput], bytes_max: int, oldest_s: float) -> Sequence[str]:
-    """Return the names of those that are too old, and of the oldest beyond the size."""
+    """Return the names of outputs that are too old, and of the oldest beyond the total size."""
     left, gone = bytes_max, []
     for name, log in sorted(kept.items(), key=lambda item: item[1].at_s, reverse=True):
         left -= log.bytes

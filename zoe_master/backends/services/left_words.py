@@ -1,4 +1,4 @@
-"""What a component left in its scratch directory, in words."""
+"""Describe the files that a component left in its scratch directory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoe_client.words.amounts import counted, size
 
 
 def left_words(left: dict[str, Any] | None) -> str:
-    """Return the names and sizes that the supervisor noted, the largest first; empty without any."""
+    """Return the names and sizes recorded by the supervisor, the largest first; empty without any."""
     return "" if not left else ", ".join(_parts(left))
 
 

@@ -1,4 +1,4 @@
-"""Find the services, inputs and outputs of an execution that a service's templates refer to."""
+"""Resolve peers, inputs and outputs of an execution in a service's templates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zoe_master.backends.services.failures import CannotStartError
 
 
 def peer_meant(start: ServiceStart, template: Template) -> PeerService:
-    """Return the first instance of the named component, or the service itself if none is named. Raises
+    """Return the first instance of the named component, or the service itself without a name. Raises
     CannotStartError.
     """
     if template.component is None:

@@ -1,4 +1,4 @@
-"""The files with which a service gets its secrets, the same on every back-end."""
+"""The files that contain a service's secrets, the same on every back-end."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.services.failures import CannotStartError
 
 API_TOKEN_FILE = ".zoe-api-token"  # noqa: S105 - a name
-"""No secret of a user has this name: one that begins with a dot goes on as a variable's does."""
+"""No secret of a user has this name: a variable's file begins with a dot, then continues like the variable."""
 
 
 def secret_files(start: ServiceStart) -> dict[str, str]:
-    """Return the content of each file by its name; CannotStartError says which secret cannot be had."""
+    """Return the content of each file by its name; CannotStartError names an unavailable secret."""
     if start.secrets.refusal:
         raise CannotStartError(f"component {start.component.name}: {start.secrets.refusal}")
     given = {file_of(use): start.secrets.values[use.name] for use in start.component.secrets}
@@ -21,14 +21,16 @@ def secret_files(start: ServiceStart) -> dict[str, str]:
 
 
 def api_variables(start: ServiceStart, directory: str) -> dict[str, str]:
-    """Return the variables that say where the API is, and in which file the token; none for most services."""
+    """Return the variables with the API's URL and the path of the token's file; none for most services."""
     if start.api is None:
         return {}
     return {"ZOE_API_URL": start.api.url, "ZOE_API_TOKEN_FILE": f"{directory}/{API_TOKEN_FILE}"}
 
 
 def source_secrets(start: ServiceStart) -> dict[str, str]:
-    """Return the content of the file that opens each source, by the source's number. OpenSSH wants a last newline."""
+    """Return the content of the credential file of each source, by the source's number. OpenSSH requires a final
+    newline.
+    """
     return {
         str(number): start.secrets.values[source.secret].rstrip("\n") + "\n"
         for number, source in enumerate(start.component.sources)
@@ -37,10 +39,10 @@ def source_secrets(start: ServiceStart) -> dict[str, str]:
 
 
 def file_of(use: ComponentSecret) -> str:
-    """Return the name of the file. That of a variable begins with a dot, which no other does."""
+    """Return the name of the file. The file of a variable begins with a dot; no other does."""
     return use.file or f".{use.variable}"
 
 
 def variable_files(start: ServiceStart, directory: str) -> Mapping[str, str]:
-    """Return the file for each variable that holds a secret."""
+    """Return the file for each variable that contains a secret."""
     return {use.variable: f"{directory}/{file_of(use)}" for use in start.component.secrets if use.variable}

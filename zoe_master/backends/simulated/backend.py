@@ -43,14 +43,14 @@ from zoe_master.backends.simulated.behaviour import (
 from zoe_master.waker import TickWaker
 
 FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
-# As many forgotten services are known by their ids, so that none of them is started again, and their output is kept.
+# Number of forgotten services whose ids and output are kept, so that none of them starts again.
 _FORGOTTEN_MAX = 10_000
 _RUNS_FOR_EVER = ServiceBehaviour()
 
 
 @dataclass(slots=True)
 class _Simulated:
-    """A simulated service: how it was started, how it behaves, and what can be observed of it now."""
+    """A simulated service: its ServiceStart, its behaviour, and its present observation."""
 
     start: ServiceStart
     behaviour: ServiceBehaviour
@@ -62,7 +62,7 @@ class SimulatedBackend:
     """Services follow `behave(start)`; every state depends only on the clock at the time of the call.
 
     Nothing happens between calls: every call first catches up with the clock, in order of time and then of hand-over,
-    so the same calls at the same times always return the same results. `next_change_s` says how far the clock can
+    so the same calls at the same times always return the same results. `next_change_s` returns how far the clock can
     advance before anything changes. With `images` None, every image is known.
     """
 
@@ -115,7 +115,7 @@ class SimulatedBackend:
         self._changed()
 
     def stop(self, services: Sequence[ServiceId]) -> None:
-        """Stop services; unknown ones and those already ending are left alone."""
+        """Stop services; unknown ones and those already ending are skipped."""
         self._catch_up()
         now_s = self._clock.now_s()
         for service_id in services:
@@ -131,7 +131,7 @@ class SimulatedBackend:
         return [service.present for service in self._services.values()]
 
     def forget(self, services: Sequence[ServiceId]) -> None:
-        """Stop reporting these services; those that have not ended are kept."""
+        """Stop reporting these services; active ones stay."""
         self._catch_up()
         for service_id in services:
             service = self._services.get(service_id)
@@ -163,19 +163,19 @@ class SimulatedBackend:
         return OutputChunk(data, first, first + len(data), complete and first + len(data) == len(output))
 
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:  # noqa: ARG002 - the Protocol's signature
-        """Refuse: nothing here has files."""
+        """Refuse: this back-end has no files."""
         raise BackendError("the simulated back-end has no files")
 
     def progress_file(self, service: ServiceId, path: str) -> bytes:  # noqa: ARG002
-        """Refuse: nothing here has files."""
+        """Refuse: this back-end has no files."""
         raise BackendError("the simulated back-end has no files")
 
     def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:  # noqa: ARG002
-        """Return that nothing here has files."""
+        """Return that there is nothing to move."""
         return MovedWorkspace(MoveState.NOTHING)
 
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:  # noqa: ARG002
-        """Refuse: nothing runs here that a terminal could show."""
+        """Refuse: this back-end has no processes."""
         raise BackendError("this back-end has no terminals")
 
     def usage(self) -> Sequence[Usage]:
@@ -208,10 +208,10 @@ class SimulatedBackend:
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
 
-    # What a simulation does to the back-end
+    # Changes made by a simulation
 
     def next_change_s(self) -> float | None:
-        """Return when the next state begins if nothing else happens; None if no state is to come."""
+        """Return when the next state begins if nothing else happens; None if no state follows."""
         self._catch_up()
         while self._due and self._stale(self._due[0]):
             heapq.heappop(self._due)
@@ -238,7 +238,7 @@ class SimulatedBackend:
         self._changed()
 
     def kill(self, service: ServiceId) -> None:
-        """End a service as SIGKILL does."""
+        """End a service like SIGKILL."""
         self.end(service, SIGKILL_EXIT_CODE, Cause.KILLED, "killed")
 
     def lose_node(self, name: str, message: str = "the node is down") -> None:
@@ -252,12 +252,12 @@ class SimulatedBackend:
         self._changed()
 
     def set_node(self, node: Node) -> None:
-        """Add a node, or replace the one of that name (such as one that came back)."""
+        """Add a node, or replace the one of that name (such as a returning one)."""
         self._nodes[node.name] = node
         self._changed()
 
     def set_foreign(self, name: str, foreign: Resources) -> None:
-        """Let foreign work take this much of a node."""
+        """Set the foreign load of a node."""
         self.set_node(replace(self._nodes[name], foreign=foreign))
 
     # Internals

@@ -1,4 +1,4 @@
-"""What a simulated service does, as data, and the timeline that follows from it."""
+"""The behaviour of a simulated service, as data, and its timeline."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SIGKILL_EXIT_CODE = 137
 
 
 class SimulatedClock:
-    """A clock that stands still until it is advanced, for one thread: to wait is to advance it.
+    """A clock that stands still until it is advanced, for one thread: waiting advances it.
 
-    It implements `zoe_lib.clock.Clock`; both of its clocks tell the same number.
+    It implements `zoe_lib.clock.Clock`; both of its clocks return the same number.
     """
 
     def __init__(self, now_s: float = 0.0) -> None:
@@ -49,7 +49,7 @@ class SimulatedClock:
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceBehaviour:
-    """What a service does after it is handed over; durations in seconds, `math.inf` is never.
+    """Behaviour of a service after the hand-over; durations in seconds, `math.inf` is never.
 
     start_s: from the hand-over to the running process. fails: it never runs, and ends after start_s with this cause.
     ready_s: from the running process to the first success of its readiness probe (without a probe: ready at once).

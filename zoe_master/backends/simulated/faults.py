@@ -1,4 +1,4 @@
-"""Simulated back-ends with a fault, which their name says."""
+"""Simulated back-ends with a fault, named after it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BackendRefusesStarts(SimulatedBackend):
 
 
 class BackendForgetsStarts(SimulatedBackend):
-    """The first `losses` starts are accepted and then lost, like a request that gets lost on its way."""
+    """The first `losses` starts are accepted and then lost, like a request lost on its way."""
 
     losses: float = math.inf
 

@@ -1,4 +1,4 @@
-"""Docker Swarm as a back-end: Zoe decides who runs where and when, Swarm carries it out."""
+"""Docker Swarm as a back-end: Zoe decides which service runs where and when, Swarm executes it."""
 
 from zoe_master.backends.swarm.backend import SwarmBackend
 from zoe_master.backends.swarm.settings import SwarmSettings

@@ -76,7 +76,7 @@ class SwarmBackend:
 
     One thread creates and removes Swarm services and lists tasks (`manager_loop`), one thread per engine reads its
     events (`watch`), a bounded pool signals containers and copies output, and one thread starts recurring work.
-    Everything carries labels, so a new back-end finds what an earlier one created; only one at a time may work on an
+    Everything carries labels, so a new back-end finds the objects of an earlier one; only one at a time may work on an
     installation.
     """
 
@@ -118,7 +118,7 @@ class SwarmBackend:
         self._intervals.start()
 
     def _make_views(self, settings: SwarmSettings, clock: Clock) -> None:
-        """Make what answers from memory."""
+        """Make the views that answer from memory."""
         self._capabilities = CapabilitiesView(
             self._watches, self._pulls, lambda: self._reconciler.network_addresses, settings
         )
@@ -135,7 +135,7 @@ class SwarmBackend:
         self._sampling = UsageSampling(self._registry, self._watches, self._pool, settings, clock)
 
     def _make_parts_of_services(self, settings: SwarmSettings, clock: Clock) -> None:
-        """Make what reads and changes the output, files and terminals of services."""
+        """Make the parts that read and change the output, files and terminals of services."""
         self._copies = OutputCopies(self._registry, self._watches, settings)
         self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings, clock)
         self._terminals = TerminalRequests(settings.terminals_host, settings.terminals_max)
@@ -163,11 +163,11 @@ class SwarmBackend:
     # The Protocol
 
     def nodes(self) -> Sequence[Node]:
-        """Return all nodes of the swarm as last seen."""
+        """Return all nodes of the swarm from the last poll."""
         return self._view.nodes()
 
     def capabilities(self) -> BackendCapabilities:
-        """Return what the settings allow, and the images that engines have reported."""
+        """Return the capabilities from the settings, and the images that engines have reported."""
         return self._capabilities.capabilities()
 
     def start(self, start: ServiceStart) -> None:
@@ -190,7 +190,7 @@ class SwarmBackend:
         return [record.observation for record in self._registry.all() if not record.mark.forgotten]
 
     def forget(self, services: Sequence[ServiceId]) -> None:
-        """Stop reporting ended services; their output is copied, then everything else of them is removed from the
+        """Stop reporting ended services; after a copy of their output, everything else of them is removed from the
         swarm.
         """
         records = [self._registry.forget(service) for service in services]
@@ -238,11 +238,11 @@ class SwarmBackend:
             return output.read(place, offset, limit)
 
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
-        """Return where a container of the user serves the files, on a node that mounts the workspaces."""
+        """Return the endpoint of the user's file container, on a node that mounts the workspaces."""
         return self._files.of(WorkspaceUser(tenant, user, system_user))
 
     def progress_file(self, service: ServiceId, path: str) -> bytes:  # noqa: ARG002
-        """Refuse: only the engine of the node could read it, by unpacking an archive of it each time."""
+        """Refuse: only the engine of the node could read it, by unpacking an archive each time."""
         raise BackendError(NO_PROGRESS_FILES)
 
     def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:
@@ -256,7 +256,7 @@ class SwarmBackend:
         return self._moves.of(move, lambda closing: self._giving.give(move, closing))
 
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:
-        """Start a command in the service's container; a process beside the master carries what it says."""
+        """Start a command in the service's container; a process beside the master carries its output."""
         record = self._registry.get(service)
         engine = None if record is None else self._watches.engine(record.node)
         return self._terminals.opened(terminal_order(engine, record, self._settings.tls_dir, request))
@@ -266,7 +266,7 @@ class SwarmBackend:
         return self._sampling.usage()
 
     def prepare(self, image: str) -> ImageStatus:
-        """Return whether the admin allows the image and nodes have it; begin to pull it if pulls are allowed."""
+        """Return whether the admin allows the image and nodes have it; begin a pull if pulls are allowed."""
         return self._pulls.status(image)
 
     def close(self) -> None:
@@ -281,7 +281,7 @@ class SwarmBackend:
     # Reports of engines
 
     def container_seen(self, facts: ContainerFacts, after_gap: bool) -> None:
-        """Take in an engine's report on one of our containers; of one that ended, once it is known what it left."""
+        """Process an engine's report on one of our containers; for an ended one, after its left files are known."""
         if facts.started_at_s is None or facts.finished_at_s is None or self._registry.has_ended(facts.service_id):
             self._take_in(facts, after_gap)
         else:
@@ -294,7 +294,7 @@ class SwarmBackend:
         try:
             if engine is not None:
                 facts = replace(facts, left_files=left_in(engine.api, facts.container_id, self._clock))
-        except Exception:  # names of files must not cost the end
+        except Exception:  # errors about left files must not lose the end
             _log.exception("cannot list what service %s left", facts.service_id)
         self._take_in(facts, after_gap)
 
@@ -304,11 +304,11 @@ class SwarmBackend:
             self._tending.tend(record)
 
     def exec_ended(self, exec_id: str, exit_code: int, at_s: float) -> None:
-        """Take in the end of a process that waited for readiness."""
+        """Process the end of a readiness exec."""
         self._registry.ready(exec_id, exit_code, at_s)
 
     def engine_changed(self, node: str, after_gap: bool) -> None:
-        """Note that an engine came, went, or has other images or foreign containers now."""
+        """Record that an engine appeared, disappeared, or has other images or foreign containers."""
         if after_gap:
             for record in self._registry.all():
                 if record.node == node:
@@ -360,7 +360,7 @@ class SwarmBackend:
         self._loop.nudge()
 
     def _watch_intervals(self) -> None:
-        """Start recurring work, whether managers answer or not; this also detects engines that have fallen silent."""
+        """Start recurring work, whether managers answer or not; this also detects silent engines."""
         while not self._clock.wait(self._closing, self._settings.look_interval_s):
             try:
                 self._at_intervals(self._clock.monotonic_s())
@@ -371,7 +371,7 @@ class SwarmBackend:
                 _log.exception("periodic work failed")
 
     def _at_intervals(self, now_s: float) -> None:
-        """Sample usage, prune output, and check from inside what containers reach."""
+        """Sample usage, prune output, and check from inside which ports containers reach."""
         self._exposure.look(self._watches.all())
         self._sampling.begin(now_s)
         self._copies.begin(now_s)

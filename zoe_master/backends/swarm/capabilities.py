@@ -1,4 +1,6 @@
-"""What this back-end can run: the admin's settings, paths that engines use inside containers, and the nodes' images."""
+"""Capabilities of this back-end: the admin's settings, paths that engines use inside containers, and the nodes'
+images.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ from zoe_master.backends.swarm.spec.engine_limits import DOCKER
 from zoe_master.backends.swarm.spec.mounts.mounts import mount_points
 
 IMAGES_MAX = 1000
-"""More allowed images than this are not listed one by one: each change writes the list into the database."""
+"""Maximum allowed images listed one by one: each change writes the list into the database."""
 
 NO_PROGRESS_FILES = "files of containers are not read on Docker Swarm"
 
 
 def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
-    """Return what the settings say."""
+    """Return the capabilities from the settings."""
     return BackendCapabilities(
         images=settings.images,
         host_paths=tuple(str(path) for path in settings.host_paths_allowed),
@@ -38,7 +40,7 @@ def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
 
 
 class CapabilitiesView:
-    """Adds what managers and engines report; returns the same value until a report changes."""
+    """Adds the reports of managers and engines; returns the same value until a report changes."""
 
     def __init__(
         self, watches: EngineWatches, pulls: ImagePulls, addresses: Callable[[], int | None], settings: SwarmSettings
@@ -80,6 +82,6 @@ class CapabilitiesView:
 
 
 def _either(one: ImageFacts, other: ImageFacts) -> ImageFacts:
-    """Return what holds if any of the nodes may be used."""
+    """Return the combined facts of two nodes: one node with a capability is enough."""
     made_for = one.made_for if one.made_for and other.made_for else ""
     return ImageFacts(one.has_command or other.has_command, made_for)

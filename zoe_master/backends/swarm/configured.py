@@ -14,7 +14,7 @@ from zoe_master.waker import TickWaker
 
 
 def swarm_backend(settings: Settings, waker: TickWaker) -> SwarmBackend:
-    """Return the back-end, ready to use; it adopts services that already run. BackendError if it must not be used."""
+    """Return the back-end, ready to use; it adopts running services. BackendError if the settings do not allow it."""
     return SwarmBackend(_swarm_settings(settings), waker)
 
 

@@ -1,4 +1,4 @@
-"""Errors of engines: their kind, and which part of their text users see, besides operators."""
+"""Errors of engines: their kind, and the part of their text that users see, besides operators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from docker.errors import APIError, DockerException
 
 UNREACHABLE = (OSError, DockerException)
-"""What a call may raise if there is no answer; errors of requests are OSErrors."""
+"""Exceptions of calls without an answer; errors of requests are OSErrors."""
 OPERATORS_SEE = "operators see the full error"
 _INSIDE = re.compile(
     r"""\d{1,3}(?:\.\d{1,3}){3}                         # an address
@@ -25,7 +25,7 @@ _INSIDE = re.compile(
 
 
 _OF_THE_COMMAND = re.compile(r'exec: "[^"]*": [^:]+')
-"""What is wrong with a user's own command, as the program that starts containers words it."""
+"""Errors of a user's own command, as the program that starts containers words them."""
 
 
 class ErrorText(NamedTuple):
@@ -39,9 +39,10 @@ NOTHING = ErrorText("")
 
 
 def error_text(sentence: str, words: str) -> ErrorText:
-    """Say what happened, with the engine's words if they name no address, host, path or part of an engine.
+    """Return a sentence on the failure, with the engine's words if they name no address, host, path or part of an
+    engine.
 
-    What an engine says of a container is mostly due to its user (no such program), so users must see it.
+    An engine's error about a container is mostly due to its user (no such program), so users must see it.
     """
     if _INSIDE.search(words):
         helps = _OF_THE_COMMAND.search(words)
@@ -52,7 +53,9 @@ def error_text(sentence: str, words: str) -> ErrorText:
 
 
 def error_text_of(sentence: str, error: Exception) -> ErrorText:
-    """Say what happened to a request to an engine; the client's own words, without an answer, are for operators."""
+    """Return a sentence on a failed request to an engine; the client's own words, without an answer, are for
+    operators.
+    """
     words = words_of(error)
     return (
         error_text(sentence, words)
@@ -67,7 +70,7 @@ def status_of(error: Exception) -> int | None:
 
 
 def words_of(error: Exception) -> str:
-    """Return the engine's message, without what the client adds."""
+    """Return the engine's message, without the client's additions."""
     return str(error.explanation or error) if isinstance(error, APIError) else str(error)
 
 

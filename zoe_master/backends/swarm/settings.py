@@ -14,7 +14,7 @@ _GATEWAY = Resources(50, 64 * 2**20)
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentSettings:
-    """Where packages come from, and bounds of one environment and of all of a user."""
+    """Sources of packages, and limits of one environment and of all of a user."""
 
     index_url: str = ""
     wheelhouse: str = ""
@@ -26,7 +26,7 @@ class EnvironmentSettings:
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings:
-    """Bounds of cloning the sources of a component."""
+    """Limits of cloning the sources of a component."""
 
     seconds_max: float = 600.0
     bytes_max: int = 4 * 2**30
@@ -40,20 +40,20 @@ class SwarmSettings:
     engine; other nodes are reached at their own address on `engine_port`. tls_dir: `ca.pem`, `cert.pem` and `key.pem`
     for tcp:// URLs. installation: distinguishes several Zoes on one swarm; part of all labels and names. images: the
     allowed images, names or patterns such as `zoe/*`; a name without a tag stands for all its tags. pull_images: let
-    engines pull missing images; otherwise the images must have been loaded. user: one user (uid:gid) for
-    all components; if empty, and `tenant_users` names none for their tenant, each runs as `ServiceStart.system_user`.
+    engines pull missing images; otherwise the images must have been loaded. user: one user (uid:gid) for all
+    components; if empty, and `tenant_users` names none for their tenant, each runs as `ServiceStart.system_user`.
     workspaces_dir: a path that the admin mounts on every node, with a directory for each tenant. publish_ports: publish
     ports on their node, for a network whose members are all trusted; proxied ports are not published. gateway_image:
-    the image of gateways; empty: there are none, and proxied ports are like any other. gateway_reservation: what each
-    takes off its node. allow_unhardened: use engines that let containers gain privileges, or exceed `ulimits_max`.
+    the image of gateways; empty: no gateways, and proxied ports are like any other. gateway_reservation: what each
+    reserves on its node. allow_unhardened: use engines that let containers gain privileges, or exceed `ulimits_max`.
     check_closed: check from inside whether containers reach control ports and metadata, and report it for the node.
     ulimits_max: upper bounds of an engine's default limits, by their names for dockerd. fence_command: run with a
     node's name when the node is lost; its services are lost only once it has succeeded. gather_s: how long the first of
     several starts waits for others. look_interval_s, busy_look_interval_s: how often tasks are listed, at rest and
-    while services start or stop. copy_interval_s: how often output of running services is copied; less often while
-    nothing is printed. place_timeout_s: a task for which Swarm finds no room for this long has failed.
-    files: bounds of the program that serves a user's files. terminals_host: where terminals listen for the API.
-    terminals_max: open at once. environments: where packages come from, and bounds. sources: bounds of clones.
+    while services start or stop. copy_interval_s: interval of copying output of running services; longer while nothing
+    is printed. place_timeout_s: a task for which Swarm finds no room for this long has failed. files: limits of the
+    program that serves a user's files. terminals_host: where terminals listen for the API. terminals_max: maximum open
+    at once. environments: sources of packages, and limits. sources: limits of clones.
     """
 
     state_dir: Path
@@ -98,5 +98,5 @@ class SwarmSettings:
 
     @property
     def gateway_taken(self) -> Resources:
-        """Return what a gateway takes off its node; nothing without gateways."""
+        """Return the reservation of a gateway; nothing without gateways."""
         return self.gateway_reservation if self.gateway_image else Resources()

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 _HANGUP_S, _KILL_S = 1.0, 30.0
 _CODE_S, _LOOK_S, _RETRY_S = 5.0, 0.02, 0.5
-_GONE = (404, 409)  # no such container, or it does not run
-# What makes an engine let go of a pseudo-terminal, unless another sequence is given. Nobody types this one.
+_GONE = (404, 409)  # no such container, or it is not running
+# The sequence that detaches from a pseudo-terminal, unless another one is given. This one cannot be typed.
 _DETACH_KEYS = ",".join(["ctrl-@"] * 8)
 _NO_SHELL = "the image has no /bin/sh, without which nothing ends what a terminal begins"
 
 
 class ContainerExec(ProcessStreams):
-    """A command in a container, and everything that it starts. `failure` says why it has no exit code.
+    """A command in a container, and its descendants. `failure`: why it has no exit code.
 
     `notice` is called from another thread when it has ended.
     """
@@ -49,18 +49,18 @@ class ContainerExec(ProcessStreams):
         self._begin(order, theirs, [write for _, write in pipes])
 
     def resize(self, rows: int, columns: int) -> None:
-        """Have the engine tell the program the size of its window, soon."""
+        """Make the engine resize the window of the program, soon."""
         self._size = (rows, columns)
         self._size_changed.set()
 
     def reap(self) -> None:
-        """Do nothing: the end is noticed by another thread."""
+        """Do nothing: another thread notices the end."""
 
     def end(self) -> None:
-        """End it with everything that it has started: hang up, then kill; try while its engine is away."""
+        """End it with its descendants: hang up, then kill; retry while its engine is away."""
         if not self._exec:
             return
-        # What nobody reads would keep the engine from noticing that commands in this container have ended.
+        # Unread output would keep the engine from noticing that commands in this container have ended.
         for descriptor in {self.input, *self.outputs} - {-1}:
             os.close(descriptor)
         until_s = time.monotonic() + _KILL_S
@@ -101,7 +101,7 @@ class ContainerExec(ProcessStreams):
             threading.Thread(target=self._resize_soon, daemon=True).start()
 
     def _has_shell(self) -> bool:
-        """Return whether it is there; engines differ in how they refuse a command that is not."""
+        """Return whether the shell exists; engines differ in how they refuse a missing command."""
         try:
             self._api.ask("HEAD", f"/containers/{self._container}/archive?path={container_shell.SHELL}")
         except EngineRefused as refused:
@@ -109,7 +109,7 @@ class ContainerExec(ProcessStreams):
         return True
 
     def _watch(self, pump: ExecTransfer) -> None:
-        """Note how it ended, once its output has."""
+        """Record the exit code after the output has ended."""
         pump.join()
         until_s = time.monotonic() + _CODE_S
         while self.exit_code is None and self.failure is None:
@@ -136,7 +136,7 @@ class ContainerExec(ProcessStreams):
                     self._api.ask("POST", f"/exec/{self._exec}/resize?h={rows}&w={columns}")
 
     def _signal(self, signal: str, until_s: float) -> bool:
-        """Send a signal to all that it has started; return whether there may be any."""
+        """Send a signal to all its processes; return whether there may be any."""
         while True:
             try:
                 return self._ended_by(container_shell.end(self._name, signal)) == container_shell.SOME_LEFT
@@ -163,5 +163,5 @@ class ContainerExec(ProcessStreams):
 
 
 def _why(words: str) -> str:
-    """Return what the engine says; the shell is the only program that it starts itself."""
+    """Return the engine's error; the shell is the only program that it starts itself."""
     return _NO_SHELL if container_shell.SHELL in words else f"the engine refuses the command: {words}"

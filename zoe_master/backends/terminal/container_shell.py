@@ -1,8 +1,8 @@
-"""What runs in a container for a terminal, by /bin/sh and nothing else of the image.
+"""Commands of a terminal in a container, with /bin/sh and no other part of the image.
 
-An engine cannot end a command that it runs in a container, and forgets what the command has started. So all processes
-of a terminal inherit its number, by which a second command finds them: as their limit of file locks, which Linux does
-not apply and no process can raise, and in a variable.
+An engine cannot end a command that it runs in a container, and does not track the command's descendants. So all
+processes of a terminal inherit its number, and a second command finds them by it: as their limit of file locks, which
+Linux ignores and no process can raise, and in a variable.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ fi
 exec "$@"
 """
 
-# Arguments: the signal, the number. Found are processes with the number, whatever their sessions hold, and their
+# Arguments: the signal, the number. It finds processes with the number, all processes of their sessions, and their
 # children. A session with one process of a terminal was begun by one: no process can join a session.
 _END = r"""
 found=" "
@@ -91,11 +91,13 @@ def begin(name: str, command: list[str], size: tuple[int, int] | None) -> list[s
 
 
 def end(name: str, signal: str) -> list[str]:
-    """Return the command that sends a signal to every process of a terminal, and exits with SOME_LEFT if it has one."""
+    """Return the command that sends a signal to every process of a terminal, and exits with SOME_LEFT if there is
+    one.
+    """
     return [SHELL, "-c", _END, "zoe-end", signal, name]
 
 
 def name_in(arguments: list[str]) -> str | None:
-    """Return the name of the terminal that the arguments of a command belong to; None if it is no terminal's."""
+    """Return the name of the terminal in the arguments of a command; None if it belongs to no terminal."""
     title = arguments[2] if len(arguments) > 2 else ""
     return title.removeprefix(_TITLE) if title.startswith(_TITLE) else None

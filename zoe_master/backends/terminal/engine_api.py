@@ -1,4 +1,4 @@
-"""Ask a Docker Engine, and attach to a command that it runs, with the standard library alone."""
+"""Client of a Docker Engine that can attach to a command, with the standard library alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ANSWER_BYTES_MAX, _HEAD_BYTES_MAX = 2**20, 2**16
 _READ_BYTES = 64 * 1024
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
 UNREACHABLE = (OSError, http.client.HTTPException, ValueError)
-"""What a question may raise if there is no usable answer."""
+"""Exceptions of requests without a usable answer."""
 
 
 class EngineRefused(Exception):  # noqa: N818 - the name is the fact
@@ -31,7 +31,9 @@ class EngineRefused(Exception):  # noqa: N818 - the name is the fact
 
 
 class EngineApi:
-    """One engine at a URL as `SwarmSettings.managers` has; each request has a connection of its own. Thread-safe."""
+    """One engine at a URL in the form of `SwarmSettings.managers`; each request has a separate connection.
+    Thread-safe.
+    """
 
     def __init__(self, url: str, tls_dir: str | None, version: str) -> None:
         parts = urlsplit(url)
@@ -41,7 +43,7 @@ class EngineApi:
         self._tls = _context(tls_dir) if tls_dir is not None and parts.scheme == "tcp" else None
 
     def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        """Return the answer; EngineRefused, or one of UNREACHABLE."""
+        """Return the response; EngineRefused, or one of UNREACHABLE."""
         connection = http.client.HTTPConnection("docker", timeout=_TIMEOUT_S)
         raw = self._connected()
         try:
@@ -57,7 +59,7 @@ class EngineApi:
         return dict(json.loads(text)) if text.strip().startswith(b"{") else {}
 
     def attach(self, path: str, body: object) -> ContainerStream:
-        """Start what `path` names, and return its connection; EngineRefused, or one of UNREACHABLE."""
+        """Start the command at `path`, and return its connection; EngineRefused, or one of UNREACHABLE."""
         raw = self._connected()
         try:
             stream = ContainerStream(raw, None if self._tls is None else _TlsCodec(self._tls, self._host))
@@ -85,7 +87,7 @@ class EngineApi:
 
 
 class ContainerStream:
-    """The raw connection to a command, which never blocks once it has begun. `outgoing` is what is still to be sent."""
+    """The raw connection to a command, which never blocks once it has begun. `outgoing`: bytes to send."""
 
     def __init__(self, connection: socket.socket, codec: _TlsCodec | None) -> None:
         self._connection = connection
@@ -100,7 +102,7 @@ class ContainerStream:
         return self._connection.fileno()
 
     def begin(self, request: bytes) -> None:
-        """Send the request and read the head of the answer; EngineRefused if the command did not begin."""
+        """Send the request and read the head of the response; EngineRefused if the command did not begin."""
         if self._codec is not None:
             self._codec.shake_hands(self._connection)
         self._connection.sendall(self._encoded(request))
@@ -115,12 +117,12 @@ class ContainerStream:
         self._connection.setblocking(False)
 
     def early(self) -> bytes:
-        """Return what came with the head of the answer, once."""
+        """Return bytes that arrived with the head of the response, once."""
         early, self._early = self._early, b""
         return early
 
     def receive(self) -> bytes:
-        """Return what has come; empty if that is nothing, or at the end, when `ended` is set."""
+        """Return the received bytes; empty if there are none, or at the end, when `ended` is set."""
         try:
             return self._decoded(self._connection.recv(_READ_BYTES))
         except (BlockingIOError, InterruptedError):
@@ -130,7 +132,7 @@ class ContainerStream:
             return b""
 
     def send(self, data: bytes) -> None:
-        """Add to what is sent, and send what can be."""
+        """Append bytes to send, and send as many as possible."""
         if data:
             self.outgoing += self._encoded(data)
         if not self.outgoing or self._shut:
@@ -140,10 +142,10 @@ class ContainerStream:
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
-            self.outgoing.clear()  # its end is seen by the reader
+            self.outgoing.clear()  # the reader detects its end
 
     def end_input(self) -> None:
-        """Say that nothing more will be sent, and go on receiving. Everything before must have been sent."""
+        """Close the sending side, and continue to receive. All earlier bytes must have been sent."""
         if self._shut:
             return
         if self._codec is not None:
@@ -183,7 +185,7 @@ class ContainerStream:
 
 
 class _TlsCodec:
-    """TLS without a socket: so that the end of input can be said while output still comes."""
+    """TLS without a socket: it can close the sending side while output still arrives."""
 
     def __init__(self, context: ssl.SSLContext, host: str) -> None:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -191,7 +193,7 @@ class _TlsCodec:
         self.ended = False
 
     def shake_hands(self, connection: socket.socket) -> None:
-        """Agree on keys, over a connection that blocks."""
+        """Do the handshake, over a blocking connection."""
         while True:
             try:
                 self._tls.do_handshake()
@@ -205,12 +207,12 @@ class _TlsCodec:
         connection.sendall(self._outgoing.read())
 
     def encode(self, data: bytes) -> bytes:
-        """Return what to send."""
+        """Return the encrypted bytes."""
         self._tls.write(data)
         return self._outgoing.read()
 
     def decode(self, data: bytes) -> bytes:
-        """Return what was said."""
+        """Return the decrypted bytes."""
         self._incoming.write(data)
         plain = bytearray()
         try:
@@ -219,16 +221,16 @@ class _TlsCodec:
             self.ended = True
         except ssl.SSLWantReadError:
             pass
-        except ssl.SSLError:  # the end, said or not
+        except ssl.SSLError:  # the end, announced or not
             self.ended = True
         return bytes(plain)
 
     def answer(self) -> bytes:
-        """Return what TLS itself has to send."""
+        """Return the bytes that TLS itself has to send."""
         return self._outgoing.read()
 
     def end(self) -> bytes:
-        """Return the message that nothing more follows. All that came was decoded, or OpenSSL would refuse."""
+        """Return the closing message. All received bytes must be decoded, or OpenSSL would refuse."""
         with contextlib.suppress(ssl.SSLError):
             self._tls.unwrap()
         return self._outgoing.read()

@@ -15,10 +15,10 @@ _LOOK_S = 1.0
 
 
 class ExecTransfer(threading.Thread):
-    """Ends with the connection, when everything is delivered, or with `stop`. It owns the descriptors that it is given.
+    """Ends with the connection, after delivering everything, or with `stop`. It owns the given descriptors.
 
-    `outputs`: where output goes, and where errors go, unless a pseudo-terminal makes one of the two. Neither side makes
-    anything grow: it reads no more than the other side takes.
+    `outputs`: descriptors for output and for errors; equal with a pseudo-terminal. Buffers are bounded: it reads no
+    more than the other side takes.
     """
 
     def __init__(self, stream: ContainerStream, input_: int, outputs: list[int]) -> None:
@@ -33,7 +33,7 @@ class ExecTransfer(threading.Thread):
         self._stopping = threading.Event()
 
     def stop(self) -> None:
-        """Let it end soon."""
+        """Make it end soon."""
         self._stopping.set()
 
     def run(self) -> None:
@@ -85,7 +85,7 @@ class ExecTransfer(threading.Thread):
         self._input_ended = True
 
     def _take(self, data: bytes) -> None:
-        """Keep output for its reader; without a pseudo-terminal it comes in frames: kind, three zeros and length."""
+        """Queue output for its reader; without a pseudo-terminal it arrives in frames: kind, three zeros and length."""
         if not self._frames:
             self._pending[self._outputs[0]] += data
             return
@@ -106,4 +106,4 @@ class ExecTransfer(threading.Thread):
         except BlockingIOError:
             return
         except OSError:
-            data.clear()  # nobody reads it any more
+            data.clear()  # its reader is gone

@@ -1,4 +1,4 @@
-"""Wait for the one connection that brings the secret."""
+"""Wait for the one connection that sends the secret."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def listen(host: str) -> socket.socket:
 
 
 def accept(server: socket.socket, secret: bytes, permission: int, wait_s: float) -> socket.socket | None:
-    """Return the first connection that begins with the secret; None if there is none in time, or `permission` ends.
+    """Return the first connection that begins with the secret; None if none arrives in time, or `permission` ends.
 
-    Others may connect, too, and must not keep the right one out: the oldest of too many has to go.
+    Other connections must not keep the right one out: the oldest of too many is closed.
     """
     until_s = time.monotonic() + wait_s
     server.setblocking(False)
@@ -58,7 +58,7 @@ def _admit(server: socket.socket, candidates: dict[int, tuple[socket.socket, byt
 def _listened(
     ready: int, candidates: dict[int, tuple[socket.socket, bytearray]], secret: bytes
 ) -> socket.socket | None:
-    """Read what a candidate says; return it if that is the secret."""
+    """Read from a candidate; return it if it sent the secret."""
     if ready not in candidates:
         return None
     connection, said = candidates[ready]

@@ -1,4 +1,4 @@
-"""The process of one terminal: `main()` is told by its first line what to run, and ends with its standard input."""
+"""The process of one terminal: `main()` reads its order from the first line, and ends with its standard input."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def main() -> None:
 
 
 def _begun(order: dict[str, Any], wakeup: int) -> tuple[TerminalProcess | ContainerExec, Callable[[], str | None]]:
-    """Return the program, and what says why its terminal must end before it."""
+    """Return the program, and a function that returns why its terminal must end early."""
     if "container" not in order:
         local = TerminalProcess(order["argv"], order["tty"], order["rows"], order["columns"])
         return local, lambda: _gone(order["pid"], order["start_ticks"])
-    # Imported only here: TLS takes as long to load as the rest.
+    # Imported only here: TLS takes as long to load as all other modules.
     from zoe_master.backends.terminal.container_exec import ContainerExec
 
     remote = ContainerExec(order, wakeup)
@@ -62,7 +62,7 @@ def _first_line() -> bytes:
 
 
 def _gone(pid: int, start_ticks: int) -> str | None:
-    """Return why the terminal must end: the service's own process has."""
+    """Return why the terminal must end: the service's own process has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             text = file.read()

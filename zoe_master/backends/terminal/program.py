@@ -24,16 +24,16 @@ class ProcessStreams:
     outputs: list[int]
 
     def read(self, descriptor: int) -> bytes | None:
-        """Return what is there, empty at the end; None if there is nothing now."""
+        """Return available bytes, empty at the end; None if there are none now."""
         try:
             return os.read(descriptor, _READ_BYTES)
         except BlockingIOError:
             return None
-        except OSError:  # a pseudo-terminal that no process has open any more
+        except OSError:  # a pseudo-terminal without open processes
             return b""
 
     def write(self, data: bytes) -> int:
-        """Return how many bytes it took; all of them once it reads no more."""
+        """Return the number of bytes taken; all of them once it no longer reads."""
         try:
             return os.write(self.input, data) if self.input >= 0 else len(data)
         except BlockingIOError:
@@ -42,7 +42,7 @@ class ProcessStreams:
             return len(data)
 
     def end_input(self) -> None:
-        """Let it read the end of its input."""
+        """Close its input."""
         if self.tty:
             self.write(b"\x04")
         elif self.input >= 0:
@@ -75,13 +75,13 @@ class TerminalProcess(ProcessStreams):
             os.set_blocking(descriptor, False)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Tell the program the size of its window."""
+        """Resize the program's window."""
         if self.tty and self.input >= 0:
             with contextlib.suppress(OSError):
                 fcntl.ioctl(self.input, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def reap(self) -> None:
-        """Collect processes that ended; note the exit code of the first one."""
+        """Collect ended processes; record the exit code of the first one."""
         with contextlib.suppress(ChildProcessError):
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)

@@ -1,4 +1,4 @@
-"""The terminals of this master: it starts their processes, and none outlives it."""
+"""The terminals of this master: it starts their processes, and they end with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from zoe_master.backends.base import BackendError, Endpoint
 
-# How long a client has to connect, and the process to say where.
+# Time for a client to connect, and for the process to report its port.
 ACCEPT_S, _BEGIN_S = 10.0, 10.0
 _SECRET_BYTES = 32
 _ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared only
@@ -23,7 +23,7 @@ BARE = (sys.executable, "-I", "-S", "-c", _PROGRAM.format(path=str(Path(__file__
 
 
 def listening_host(master_endpoint: str) -> str:
-    """Return the address on which terminals listen: the one of the master's endpoint, by which the API reaches it."""
+    """Return the address on which terminals listen: the host of the master's endpoint, where the API reaches it."""
     if not master_endpoint.startswith("tcp://"):
         return "127.0.0.1"
     host = master_endpoint.removeprefix("tcp://").rpartition(":")[0].strip("[]")
@@ -31,7 +31,7 @@ def listening_host(master_endpoint: str) -> str:
 
 
 class TerminalRequests:
-    """Each process holds the end of a pipe, and ends when the master lets go of it, or is gone. Thread-safe."""
+    """Each process holds the end of a pipe, and ends when the master closes it, or is gone. Thread-safe."""
 
     def __init__(self, host: str, in_all_max: int) -> None:
         self._host = host
@@ -40,7 +40,7 @@ class TerminalRequests:
         self._running: list[subprocess.Popen[bytes]] = []
 
     def opened(self, order: dict[str, Any], command: Sequence[str] = BARE) -> Endpoint:
-        """Return where the terminal of this order waits for its client; BackendError if there is none."""
+        """Return the endpoint of a new terminal for its client; BackendError if there is none."""
         secret = secrets.token_hex(_SECRET_BYTES)
         line = {**order, "host": self._host, "secret": secret, "wait_s": ACCEPT_S}
         process = self._begun(command)

@@ -24,7 +24,7 @@ _FLUSH_S, _CLOSE_S = 30.0, 5.0
 
 
 class TerminalTransfer:
-    """Ends with the program, the connection, or when `over` returns a reason, which it looks at each second."""
+    """Ends with the program, the connection, or when `over`, called each second, returns a reason."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class TerminalTransfer:
         connection.setblocking(False)
 
     def run(self) -> None:
-        """Return when everything is said, or nobody listens any more."""
+        """Return after all bytes are delivered, or the client is gone."""
         look_at_s = 0.0
         while self._connection.fileno() >= 0:
             self._poll()
@@ -86,11 +86,12 @@ class TerminalTransfer:
     def _drain_wakeups(self, ready: dict[int, int]) -> None:
         for descriptor in self._wakeups:
             if ready.get(descriptor, 0) and not os.read(descriptor, 4096):
-                self._connection.close()  # whoever gave the permission has gone
+                self._connection.close()  # the client's permission has ended
 
     def _read(self, ready: dict[int, int], ended: bool) -> None:
         for descriptor, kind in list(self._kinds.items()):
-            # What a program left behind that ended is there now; its children may keep the other end open for ever.
+            # The remaining output of an ended program is available now; its children may keep the other end open for
+            # ever.
             if not ended and not ready.get(descriptor, 0) & ~select.POLLOUT:
                 continue
             data = self._program.read(descriptor)
@@ -167,7 +168,7 @@ class TerminalTransfer:
         self._close_after_reading()
 
     def _close_after_reading(self) -> None:
-        """Close once the other side does: a close before all was read takes back what was sent."""
+        """Close after the other side: closing before it has read everything would discard sent bytes."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_WR)
             self._connection.settimeout(_CLOSE_S)

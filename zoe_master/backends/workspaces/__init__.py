@@ -1,1 +1,1 @@
-"""Workspaces of users: where they are, and how they move to another user."""
+"""Workspaces of users: their directories, and moves to another user."""

@@ -1,6 +1,6 @@
-"""The directories of workspaces: `TENANT/USER` is a user's own, `TENANT/shared` that of all users of the tenant.
+"""The directories of workspaces: `TENANT/USER` is a user's own, `TENANT/shared` belongs to all users of the tenant.
 
-`TENANT` belongs to root, and everybody may pass through it.
+`TENANT` belongs to root, and all users may pass through it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 SHARED = "shared"
 HOLDER_MODE, OWN_MODE, SHARED_MODE = 0o711, 0o700, 0o2770
 NO_NUMBER = "no system user is left for its owner: extend the setting user_ids_last"
-"""Why a service cannot start whose owner has no number."""
+"""Message for services whose owner has no number."""
 
 
 def directory_of(user: str) -> str:

@@ -1,4 +1,4 @@
-"""Moves of workspaces from users who leave to others, which take as long as their files are many."""
+"""Moves of workspaces from users who leave to others; the time grows with the number of files."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from zoe_master.backends.base import BackendError, MovedWorkspace, MoveState, WorkspaceMove
 from zoe_master.backends.services.failures import CannotStartError
 
-# Shorter than the API waits for an answer.
+# Shorter than the API's timeout.
 _WAIT_S = 1.0
 _CLOSE_S = 5.0
 _SHOWN_MAX = 10
 Work = Callable[[threading.Event], str]
-"""Moves, and returns the name of the new directory, empty if there was nothing to move; ends early when the event is
-set. Raises BackendError, CannotStartError, OSError."""
+"""Moves a workspace, and returns the name of the new directory, empty if there was nothing to move; ends early when the
+event is set. Raises BackendError, CannotStartError, OSError.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def waiting_for(user: str, executions: Sequence[str]) -> MovedWorkspace:
 
 
 class WorkspaceMoves:
-    """Runs each in a thread, one at a time for a user of a tenant. Thread-safe."""
+    """Runs each move in a thread, one at a time for a user of a tenant. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -42,12 +43,12 @@ class WorkspaceMoves:
         self._jobs: dict[tuple[str, str], _Job] = {}
 
     def goes_on(self, move: WorkspaceMove) -> bool:
-        """Return whether the move has begun, and its result was not told."""
+        """Return whether a move has begun, and its result was not returned yet."""
         with self._lock:
             return (move.tenant, move.user) in self._jobs
 
     def of(self, move: WorkspaceMove, work: Work) -> MovedWorkspace:
-        """Begin a move unless it goes on already, wait a moment, and say how far it is. The result is told once."""
+        """Begin a move unless one is in progress, wait a moment, and return its state. The result is returned once."""
         key = move.tenant, move.user
         with self._lock:
             job = self._jobs.get(key)
@@ -65,7 +66,7 @@ class WorkspaceMoves:
         return _told(job)
 
     def close(self) -> None:
-        """End them all; repeating a move goes on where it ended."""
+        """End them all; a repeated move continues where it ended."""
         self._closing.set()
         with self._lock:
             jobs = list(self._jobs.values())

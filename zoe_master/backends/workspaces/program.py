@@ -1,9 +1,9 @@
 """The program that gives a workspace to another user, run as root by each back-end; standard library only.
 
 Arguments: the tenant's directory, the directory of the former user in it, that of the new one, and the numbers of both,
-which are equal where all users are one. It prints the name of the directory that it made, or nothing if there was
-nothing to move. It may be killed at any time: the next run gives away what is left, and the directory gets its new
-name last, in one step.
+which are equal where all users are one. It prints the name of the new directory, or nothing if there was nothing to
+move. It may be killed at any time: the next run gives away the rest, and the directory gets its new name last, in one
+step.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 
 def main() -> int:
-    """Move; 1 with a sentence on standard error if it cannot be done."""
+    """Move the workspace; return 1 with a sentence on standard error if that is impossible."""
     holder, former, heir, former_uid, heir_uid = sys.argv[1:]
     try:
         base = os.open(holder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -40,10 +40,10 @@ def main() -> int:
 
 
 def give(top: int, former: int, heir: int) -> None:
-    """Give what the former user has in a tree of this file system to the heir; `top` is closed.
+    """Give the former user's files in a tree of this file system to the heir; `top` is closed.
 
-    Programs of the former user may change the tree meanwhile. So what is looked at is what is given, and no link is
-    followed: everything is held by a descriptor.
+    Programs of the former user may change the tree meanwhile. So each check and change uses the same descriptor, and no
+    link is followed.
     """
     device = os.fstat(top).st_dev
     way: list[tuple[int, Iterator[os.DirEntry[str]]]] = [(top, os.scandir(top))]
@@ -70,7 +70,7 @@ def give(top: int, former: int, heir: int) -> None:
 
 
 def renamed(base: int, former: str, heir: str) -> str:
-    """Move the directory into the heir's, under the first free name, and return that. Never into what a link names."""
+    """Move the directory into the heir's, under the first free name, and return the name. It never follows a link."""
     into = os.open(heir, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=base)
     name = f"from-{former}"
     for number in range(2, _NAMES_MAX):
@@ -86,13 +86,13 @@ def renamed(base: int, former: str, heir: str) -> str:
 
 
 def _own(held: int, former: int, heir: int) -> None:
-    # Also a link: a descriptor that was opened for its path leads to the link itself.
+    # Also a link: a descriptor opened for its path leads to the link itself.
     if os.fstat(held).st_uid == former:
         os.chown(f"/proc/self/fd/{held}", heir, -1)
 
 
 def _raise_bound() -> None:
-    """Allow as many open files as root may have: a tree is as deep as its user likes."""
+    """Raise the limit of open files to root's: a tree is as deep as its user likes."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 

@@ -1,1 +1,1 @@
-"""Promises: decided beside the loop, journaled by it, adjusted while they run."""
+"""Promises: decided beside the loop, journaled by it, adjusted while executions run."""

@@ -1,4 +1,6 @@
-"""What running promised executions give back, and what late ones get: services first, then bandwidth."""
+"""Adjust the guarantees of running promised executions: early ones return elastic services and bandwidth, late ones get
+more.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ _TYPICAL = 0.5
 
 
 class GuaranteesNow(NamedTuple):
-    """How many elastic services, and how many bytes per second to read, are to be guaranteed to an execution now; no
-    rate: that of its promise.
+    """New guarantees of an execution: elastic services, and bytes per second to read; no rate: the rate of its
+    promise.
     """
 
     execution: Execution
@@ -30,14 +32,16 @@ class GuaranteesNow(NamedTuple):
 
 
 class PromiseAdjustments:
-    """Compares what runs with its promise. expected_end_s: when an execution is expected to end, seen at a time."""
+    """Compares running executions with their promises. expected_end_s: returns the expected end of an execution from a
+    given time.
+    """
 
     def __init__(self, run_times: RunTimesKept, expected_end_s: Callable[[Execution, float], float]) -> None:
         self._run_times = run_times
         self._expected_end_s = expected_end_s
 
     def made_on(self, tick: Tick, progress: Mapping[ExecutionId, ExecutionProgress]) -> Iterator[GuaranteesNow]:
-        """Yield each execution whose guarantees change; bandwidth is given to one after the other."""
+        """Yield each execution whose guarantees change; bandwidth is assigned one by one."""
         now_s, shares = tick.snapshot.now_s, None
         for execution in tick.promised:
             promise, told = execution.promise, progress.get(execution.id)
@@ -60,8 +64,8 @@ class PromiseAdjustments:
                 yield GuaranteesNow(execution, promise.guaranteed(execution.attempt), found)
 
     def _rest_s(self, execution: Execution, told: ExecutionProgress | None, now_s: float) -> float | None:
-        """Return how long the rest of a run takes; None if that is not known. What tells no progress is late once that
-        was said, and gets more bandwidth once.
+        """Return the remaining run time; None if unknown. An execution without progress reports counts as late after a
+        notice, and gets more bandwidth once.
         """
         promise = execution.promise
         if told is not None or promise is None:
@@ -71,7 +75,7 @@ class PromiseAdjustments:
         return self._expected_end_s(execution, now_s) - now_s
 
     def _typical_s(self, execution: Execution) -> Callable[[int], float | None]:
-        """Return a function that tells how long half of such runs take at a rate."""
+        """Return a function that returns the median run time at a rate."""
         views = through_views(execution) if execution.inputs else None
 
         def takes_s(rate: int) -> float | None:

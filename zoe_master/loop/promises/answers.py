@@ -1,4 +1,4 @@
-"""Journal decisions on promises that still hold, and keep the room for them."""
+"""Journal valid decisions on promises, and reserve room for them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class PromiseAnswers:
         self._cache = cache
         self._told: SimpleQueue[PromiseDecision] = SimpleQueue()
         self.taken = 0
-        """How many decisions were taken so far; who decides waits until its own are among them."""
+        """Number of decisions taken so far; the deciding thread waits until its own are among them."""
         self._looked = False
-        self._refused: dict[ExecutionId, int] = {}  # of executions that are decided again
+        self._refused: dict[ExecutionId, int] = {}  # for executions to decide again
 
     def tell(self, decisions: Iterable[PromiseDecision]) -> None:
         """Hand over decisions; callable from any thread."""
@@ -40,7 +40,7 @@ class PromiseAnswers:
             self._told.put(one)
 
     def settle(self, tick: TickContext, snapshot: Callable[[], Snapshot]) -> None:
-        """Journal the decisions that still hold, a limited number; the others are made anew."""
+        """Journal the valid decisions, a limited number; the others are made again."""
         if not self._looked:
             self._look_again(snapshot)
         if self._told.empty():
@@ -53,7 +53,7 @@ class PromiseAnswers:
             self.taken += 1
 
     def _look_again(self, snapshot: Callable[[], Snapshot]) -> None:
-        """Keep room for what a former master promised and offered, before anything else gets it."""
+        """Reserve room for promises and offers of a former master, before any other use."""
         self._looked = True
         promises = self._cache.promises
         promised, offered = promises.unplaced()[:_FOUND_MAX], promises.unplaced_offers()[:_FOUND_MAX]
@@ -85,7 +85,7 @@ class PromiseAnswers:
     def _adjust(
         self, execution: Execution, elastic: int, rate: int | None, later: NodesLater, tick: TickContext
     ) -> None:
-        """Journal what is guaranteed now, unless others hold the bandwidth by now; then it is decided anew."""
+        """Journal the present guarantees, unless the bandwidth has been taken meanwhile; then it is decided again."""
         if rate is not None:
             if not later.shares.may_hold(execution, rate, later.bookings):
                 return
@@ -104,12 +104,12 @@ class PromiseAnswers:
             self._keep(answer.bookings, later)
 
     def _answer_together(self, decisions: Sequence[PromiseDecision], later: NodesLater, tick: TickContext) -> None:
-        """Journal the answers of a whole in one transaction, if each still holds."""
+        """Journal the answers for a group in one transaction, if each is still valid."""
         answers = {one.execution.id: one.answer for one in decisions if one.answer is not None}
         members = [self._cache.get(one.execution.id) for one in decisions]
         asking = [one for one in members if one is not None and awaits_promise(one)]
         if [one.version for one in asking] != [one.execution.version for one in decisions]:
-            return  # some were changed or have ended: it is decided anew
+            return  # some were changed or have ended: it is decided again
         if not later.still_free([room for answer in answers.values() for room in answer.bookings]):
             if self._is_decided_again(asking[0].id):
                 return
@@ -121,7 +121,7 @@ class PromiseAnswers:
         self._keep([room for name in made for room in answers[name].bookings], later)
 
     def _is_decided_again(self, execution_id: ExecutionId) -> bool:
-        """Return whether it is decided once more, since the room was taken meanwhile; count it."""
+        """Return whether to decide it once more, since the room was taken meanwhile; count it."""
         number = self._refused.get(execution_id, 0)
         self._refused[execution_id] = number + 1
         return number < _REFUSALS_MAX

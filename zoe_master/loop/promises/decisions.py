@@ -1,4 +1,4 @@
-"""Decide promises on what a tick saw, beside the loop, which checks each answer before it journals it."""
+"""Decide promises from a tick's snapshot, beside the loop, which checks each answer before it journals it."""
 
 from __future__ import annotations
 
@@ -41,32 +41,32 @@ from zoe_master.scheduler.promising.wholes import in_order, limits_of_neighbours
 from zoe_master.state.run_times import RunTimesKept
 
 DECISIONS_MAX = 50
-"""Decisions on one tick; those that follow see a newer one."""
+"""Maximum decisions on one tick; later ones use a newer tick."""
 OFFERED_MAX = 3
-"""Executions of one user for which room is kept by offers; it costs nothing to ask for more."""
+"""Maximum executions of one user with room reserved for offers; requests beyond it cost nothing."""
 _ENOUGH = f"No offers: {OFFERED_MAX} of your executions have some already"
 _TOO_LARGE = "Looking for room takes longer than a decision may take"
 _NO_RATE = "It reads from the object store, which has no bandwidth to guarantee"
 _TYPICAL = 0.5
 _SLOW, _READERS = 1_000_000, 64
-"""A run without a guarantee may be left with so few bytes per second, or with its part of the store beside so many."""
+"""Bytes per second left to a run without a guarantee, or in addition to its share of the store."""
 _SOONER = 0.98  # a rate that saves less is not worth a guarantee
-_SOON_S = 5.0  # late by more, a begin is what breaks a promise
+_SOON_S = 5.0  # a later begin than this breaks a promise
 
 
 class PromisePrices(Protocol):
-    """What applications cost."""
+    """Prices of applications."""
 
     def price(self, application: Application, tenant: str, user: str, run_s: float, at_s: float) -> PromisePrice:
-        """Return what an application costs if all its services run for that time, as prices are at `at_s`."""
+        """Return the price of an application if all its services run for that time, with the prices at `at_s`."""
         ...
 
 
 @value(frozen=True, slots=True)
 class PromiseDecision:
-    """What was decided for an execution at this version: an answer, room for its promise, that this is at risk, or how
-    many elastic services, and at which rate it reads, are guaranteed to it now (no rate: that of its promise).
-    together: decisions that hold together with it, or not at all.
+    """The decision for an execution at this version: an answer, room for its promise, a notice of risk, or new
+    guarantees of elastic services and a rate to read (no rate: the rate of its promise). together: decisions that are
+    valid with it, or not at all.
     """
 
     execution: Execution
@@ -79,7 +79,7 @@ class PromiseDecision:
 
 
 class PromiseDecisions:
-    """Makes decisions; it keeps nothing, so any thread may use one."""
+    """Makes decisions; it has no state, so any thread may use one."""
 
     def __init__(self, run_times: RunTimesKept, prices: PromisePrices) -> None:
         self._run_times = run_times
@@ -91,9 +91,7 @@ class PromiseDecisions:
         give_up: GiveUp = never,
         progress: Mapping[ExecutionId, ExecutionProgress] = MappingProxyType({}),
     ) -> list[PromiseDecision]:
-        """Return decisions for those that wait for one, the oldest promises first; `progress`: how far executions are,
-        where it is known.
-        """
+        """Return the pending decisions, the oldest promises first; `progress`: known progress of executions."""
         made = [PromiseDecision(one, notice=notice) for one, notice in self._risks(tick, progress)]
         made += [
             PromiseDecision(one.execution, elastic=one.elastic, read_bytes_per_s=one.read_bytes_per_s)
@@ -110,7 +108,7 @@ class PromiseDecisions:
             try:
                 booking = _room_again(execution, later)
             except OutOfBudget:
-                return made  # the next tick goes on with the others
+                return made  # the next tick continues with the others
             if booking is not None:
                 later.with_bookings([booking])
                 made.append(PromiseDecision(execution, booking=booking))
@@ -139,14 +137,14 @@ class PromiseDecisions:
         return made
 
     def would_be(self, tick: Tick, execution: Execution, give_up: GiveUp = never) -> PromiseAnswer:
-        """Return what would be decided if this execution were submitted now; OutOfBudget."""
+        """Return the decision for this execution if it were submitted now; OutOfBudget."""
         [found] = self.would_be_together(tick, [execution], give_up)
         return found
 
     def would_be_together(
         self, tick: Tick, members: Sequence[Execution], give_up: GiveUp = never
     ) -> list[PromiseAnswer]:
-        """Return the same for each of those that ask to be promised together, in this order; OutOfBudget."""
+        """Return the same for each member of a group with a common promise, in this order; OutOfBudget."""
         later = NodesLater(tick.snapshot, tick.policy, give_up)
         ordered = in_order(members)
         answers = self._answers(ordered, tick, later, makes_offers=True)
@@ -156,8 +154,8 @@ class PromiseDecisions:
     def _answers(
         self, members: Sequence[Execution], tick: Tick, later: NodesLater, makes_offers: bool
     ) -> list[PromiseAnswer]:
-        """Return the answer for each; those of a whole run in this order."""
-        # Members of a whole may read at the same time.
+        """Return the answer for each; those of a group in this order."""
+        # Members of a group may read at the same time.
         readers = sum(_reads(one.application) for one in members)
         most, free = later.shares.read_rate, later.shares.free_rate()
         rates = rates_of(most, *(rate // max(readers, 1) for rate in (most, free)))
@@ -199,8 +197,8 @@ class PromiseDecisions:
         return PromiseSearch(execution, choices, run_time, price, later, offers_end_s, no_choice)
 
     def _ways_to_read(self, execution: Execution) -> Sequence[bool | None]:
-        """Return how its inputs with a pushdown may be read so that it is known how long that takes. Of what was read
-        plainly so far, a view that turns out to help is used as ever.
+        """Return the ways to read its inputs with a pushdown that have a known duration. An input read plainly so far
+        may still use a view that turns out to help.
         """
         if not pushed_down(execution.application):
             return (None,)
@@ -210,7 +208,7 @@ class PromiseDecisions:
     def _risks(
         self, tick: Tick, progress: Mapping[ExecutionId, ExecutionProgress]
     ) -> Iterator[tuple[Execution, PromiseNotice]]:
-        """Yield promises that are now expected to be broken, of those of which nobody said so."""
+        """Yield promises newly expected to be broken."""
         snapshot = tick.snapshot
         begins = {one.execution_id: max(one.begins_s, snapshot.now_s) for one in snapshot.bookings if one.places}
         for execution in tick.promised:
@@ -225,8 +223,8 @@ class PromiseDecisions:
                 yield execution, _notice(execution, _risk_of(execution), end_s, snapshot.now_s)
 
     def expected_end_s(self, execution: Execution, now_s: float, progress: ExecutionProgress | None = None) -> float:
-        """Return when half of such promised executions would have ended that have come as far as this one: by what it
-        tells of its progress, else by the run times of its kind. now_s: for one that waits, when it is to be placed.
+        """Return the median end of promised executions with the same progress: from its own reports, else from the run
+        times of its kind. now_s: for a waiting one, the time of its placement.
         """
         assert execution.promise is not None
         if progress is not None and progress.attempt == execution.attempt:
@@ -250,7 +248,7 @@ class PromiseDecisions:
 
 
 def _awaits_supply(members: Sequence[Execution], tick: Tick) -> bool:
-    """Return whether some read from the object store while it is unknown what it can guarantee, which may pass."""
+    """Return whether some read from the object store while its capacity is unknown, which is temporary."""
     storage = tick.snapshot.storage
     if storage is None or not storage.problem:
         return False
@@ -263,7 +261,7 @@ def _reads(application: Application) -> bool:
 
 
 def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:
-    """Return whether its tenant and user may have so many of its services at once at all."""
+    """Return whether the limits of its tenant and user ever allow so many of its services at once."""
     counts, application = guaranteed_counts(execution.application, elastic), execution.application
     wanted = total(one.reservation * counts[one.name] for one in application.components)
     for _, limit in limits_of(policy, execution.tenant, execution.user):
@@ -280,10 +278,10 @@ def _with_rates(
     extremes: Sequence[int],
     run_time: Callable[[PromiseChoice, float], ChoiceRunTime | None],
 ) -> list[PromiseChoice]:
-    """Return the choice with each of these rates, or without one if rates do not matter, since hardly anything is read.
+    """Return the choice with each of these rates, or without one if it reads hardly anything.
 
-    If they do, the run needs one: what the store delivers beyond guarantees is lent, and the next promise may take it.
-    extremes: the least and the highest rate of the store.
+    Otherwise the run needs a rate: bandwidth beyond guarantees is lent, and the next promise may take it. extremes: the
+    least and the highest rate of the store.
     """
     runs = [run_time(replace(choice, read_bytes_per_s=rate), _TYPICAL) for rate in extremes]
     took = [run.seconds for run in (run_time(choice, _TYPICAL), *runs) if run is not None]
@@ -304,7 +302,7 @@ def offer_rooms(offers: Iterable[tuple[Execution, int]], later: NodesLater) -> I
 
 
 def promise_rooms(promised: Iterable[Execution], later: NodesLater) -> Iterator[Booking]:
-    """Yield room for promised executions that wait and have none."""
+    """Yield room for waiting promised executions that have none."""
     for execution in promised:
         booking = _room_again(execution, later)
         if booking is not None:
@@ -324,12 +322,12 @@ def _room_again(execution: Execution, later: NodesLater) -> Booking | None:
 
 
 def _begins_s(execution: Execution, at_s: float) -> float:
-    """Return when one that waits may begin at the earliest, at this time or later."""
+    """Return the earliest begin of a waiting execution, at this time or later."""
     return max(at_s, execution.not_before_s, execution.conditions.begins_s)
 
 
 def _notice(execution: Execution, risk: PromiseRisk, end_s: float, now_s: float) -> PromiseNotice:
-    """Return the notice with an end that is later than promised also in full seconds, as it is told."""
+    """Return the notice if the end is later than promised also in full seconds, as users see it."""
     assert execution.promise is not None
     return PromiseNotice(risk, max(end_s, math.floor(execution.promise.terms.finish_s) + 1.0), now_s)
 

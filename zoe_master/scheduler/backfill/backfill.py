@@ -1,7 +1,8 @@
-"""EASY backfill: the first that waits keeps one reservation, and others may pass if they do not delay it.
+"""EASY backfill: the first waiting execution keeps one reservation, and others may pass if they do not delay it.
 
 Lifka, "The ANL/IBM SP scheduling system", 1995; Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. Generalised from a count
-of processors to nodes with several resources: the free amounts at the reserved time have their own ledger."""
+of processors to nodes with several resources: the free amounts at the reserved time have a separate ledger.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from zoe_master.scheduler.placement.admission import admit, places_in, surely_re
 from zoe_master.scheduler.placement.ledger import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
-# The expected end of an execution, and what it holds until then.
+# The expected end of an execution, and its resources until then.
 Release = tuple[float, Sequence[Holding]]
 
 
@@ -29,16 +30,14 @@ _KINDS_MAX = 1_000
 
 
 class Capacities:
-    """How many services of a kind all nodes together have room for, counted once in a pass, since room only shrinks in
-    it.
-    """
+    """How many services of a kind fit on all nodes together, counted once in a pass, since room only shrinks in it."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._known: dict[Hashable, float] = {}
 
     def may_have_room(self, execution: Execution) -> bool:
-        """Return False if there is certainly no room for its core; this settles most of a long queue."""
+        """Return False if its core certainly does not fit; this settles most of a long queue."""
         known = self._known
         for component, count in execution.application.core_groups:
             room = known.get(component.demand)
@@ -54,11 +53,11 @@ class Capacities:
 
 
 class Reservation:
-    """The earliest time at which the blocked execution's core fits by the estimates, and the amounts that are left
-    then.
+    """The earliest time at which the blocked execution's core fits by the estimates, and the amounts left then.
 
-    `releases` lists the expected ends of running executions, and what they hold. Without such a time (nothing that runs
-    has a known end) no execution may pass."""
+    `releases`: expected ends of running executions, and their resources. Without such a time (no running execution has
+    a known end) no execution may pass.
+    """
 
     def __init__(
         self, blocked: Execution, placer: ServicePlacer, releases: Iterable[Release], estimates: Estimates, now_s: float
@@ -72,7 +71,7 @@ class Reservation:
         self._capacities: dict[Hashable, float] = {}
 
     def may_let_pass(self, execution: Execution) -> bool:
-        """Return False if no places that it could take would let it pass: a quick check before `find`."""
+        """Return False if none of its possible places would let it pass: a quick check before `find`."""
         if self._then is None:
             return False
         if self._ends_before(execution):
@@ -87,7 +86,7 @@ class Reservation:
         """Return places in this room with which the blocked execution starts no later, and count them; the room does
         not change.
 
-        If weighers choose nodes that are promised, the other nodes are tried alone.
+        If weighers choose reserved nodes, the other nodes are tried alone.
         """
         if self._then is None:
             return None
@@ -98,12 +97,13 @@ class Reservation:
         return found if found is not None and self._fits_then(execution, found) else None
 
     def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
-        """Return the same for elastic services of an execution that runs until `ends_s`, which no core can
-        take back."""
+        """Return the same for elastic services of an execution that runs until `ends_s`, which no core can take
+        back.
+        """
         return self._then is None or ends_s <= self.shadow_s or self._fits_then(execution, placements)
 
     def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
-        """Return what is free in this room without delaying the blocked execution at its reserved time."""
+        """Return the resources of this room that do not delay the blocked execution at its reserved time."""
         return None if self._then is None or ends_s <= self.shadow_s else self._beside(room, self._then)
 
     def _fits_then(self, execution: Execution, placements: Sequence[Placement]) -> bool:
@@ -137,11 +137,12 @@ class Reservation:
 def _first_fit(blocked: Execution, placer: ServicePlacer, releases: Iterable[Release]) -> tuple[float, Ledger | None]:
     """Return the earliest end after which the blocked execution fits, and the ledger then with its places taken.
 
-    What fits once fits ever after, so the ends are halved, after a look at the first with enough cores on all nodes
-    together: usually it is that one. The ledger of the latest known not to suffice is kept, and only what is released
-    after it is added: each release is added once."""
+    Once it fits it always fits, so this is a bisection over the ends, after a check of the first with enough cores on
+    all nodes together: usually it is that one. The ledger of the latest insufficient end is kept, and only later
+    releases are added to it: each is added once.
+    """
     ordered = sorted([release for release in releases if release[0] < math.inf], key=_end)
-    # Before `low` it is known not to fit, from `high` on it does.
+    # Before `low` it does not fit, from `high` on it does.
     low, high = max(_enough_cores(blocked, placer, ordered) - 1, 0), len(ordered)
     probe = low
     too_early, counted = placer.ledger, 0  # with so many releases
@@ -149,7 +150,7 @@ def _first_fit(blocked: Execution, placer: ServicePlacer, releases: Iterable[Rel
     while low < high:
         after = bisect_right(ordered, ordered[probe][0], key=_end)
         ledger = too_early.copy()
-        ledger.booked = None  # which of these keep it waiting is seen when its time has come
+        ledger.booked = None  # the cause is determined when its time has come
         for _, holdings in ordered[counted:after]:
             for node, amount in holdings:
                 ledger.give_back(node, amount)
@@ -163,7 +164,7 @@ def _first_fit(blocked: Execution, placer: ServicePlacer, releases: Iterable[Rel
 
 
 def _enough_cores(blocked: Execution, placer: ServicePlacer, ordered: Sequence[Release]) -> int:
-    """Return how many releases at least it takes before the core's cores could be free, wherever they are."""
+    """Return the least number of releases before the core's cores could be free, on any nodes."""
     released = (sum(amount.cores_milli for _, amount in holdings) for _, holdings in ordered)
     free = list(accumulate(released, initial=placer.ledger.free_cores_in_all))
     return bisect_left(free, blocked.application.core_resources().cores_milli)

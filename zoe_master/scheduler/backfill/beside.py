@@ -1,4 +1,4 @@
-"""What is free both now and at a reserved time: where a service may stay without delaying the reserved execution."""
+"""Resources free both now and at a reserved time: a service there does not delay the reserved execution."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from zoe_master.scheduler.placement.placement import ServicePlacer
 
 
 class BackfillRoom:
-    """A separate room, kept equal to what is free in both the present room and the accounts of the reserved time.
+    """A separate room, kept equal to the minimum of the present room and the accounts of the reserved time.
 
-    Only nodes whose accounts changed are updated, since a long queue asks again and again.
+    Only nodes whose accounts changed are updated, since a long queue asks often.
     """
 
     def __init__(self, now: ServicePlacer, then: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""Best effort: give elastic services what is left of the cluster, within the limits of tenants and users."""
+"""Best effort: place elastic services in the rest of the cluster, within the limits of tenants and users."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Given = dict[ExecutionId, tuple[Placement, ...]]
 
 
 class ElasticGiving:
-    """Gives places to elastic services in one pass.
+    """Places elastic services in one pass.
 
     Without `growth`, every place is allowed. gives_way: they are taken back when their room is needed.
     """
@@ -76,7 +76,7 @@ class ElasticGiving:
     def _one_by_one(self, executions: Iterable[Execution]) -> Iterator[tuple[tuple[ExecutionId, Placement], Resources]]:
         """Yield the elastic services of one tenant.
 
-        A service that finds no place now finds none later in the pass, nor does an equal one.
+        A service without a place now finds none later in the pass, nor does an equal one.
         """
         for execution in executions:
             for component, services in wants_elastic(execution, self._now_s):

@@ -1,6 +1,4 @@
-"""Find where elastic services that no core can take back may run: they must leave the room promised to waiting
-executions.
-"""
+"""Places for elastic services that no core can take back: they must leave the room reserved for waiting executions."""
 
 from __future__ import annotations
 
@@ -17,19 +15,19 @@ from zoe_master.scheduler.placement.request import Request
 
 
 class PromisedCapacity(Protocol):
-    """Room on nodes at later times that is promised to waiting executions."""
+    """Room on nodes at later times that is reserved for waiting executions."""
 
     def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
         """Return whether these places leave that room free until then; if so, take them."""
         ...
 
     def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
-        """Return what is free in the room and leaves the promised room until then; None if that is not computed."""
+        """Return the resources of the room that do not use reserved room until then; None if that is not computed."""
         ...
 
 
 class ElasticGrowth:
-    """Growth in one pass. `promised` None: only the lines of limits promise anything."""
+    """Growth in one pass. `promised` None: only the lines of limits reserve room."""
 
     def __init__(self, promised: PromisedCapacity | None, lines: LimitLines, span: Callable[[Execution], Span]) -> None:
         self._promised = promised
@@ -41,7 +39,7 @@ class ElasticGrowth:
     ) -> list[int]:
         """Take room for these services of one kind, best node first; return the node index of each one that got room.
 
-        If weighers choose nodes that are promised, the other nodes are tried alone, as for cores that pass.
+        If weighers choose reserved nodes, the other nodes are tried alone, as for cores that pass.
         """
         chosen = placer.place(request)
         nodes = self._kept(execution, services, chosen, request, placer)
@@ -66,7 +64,7 @@ class ElasticGrowth:
         request: Request,
         placer: ServicePlacer,
     ) -> list[int]:
-        """Return the nodes that the next of the services may have; give back the room of the others."""
+        """Return the nodes that the next of the services may use; release the room of the others."""
         allowed: list[int] = []
         for node in nodes:
             place = Placement(service_id=services[len(allowed)].id, node=placer.ledger.nodes[node].name)

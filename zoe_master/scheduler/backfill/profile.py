@@ -33,11 +33,11 @@ class FoundCapacity:
 
 
 class CapacityProfile:
-    """What is expected to be free from now on.
+    """The expected free resources from now on.
 
-    `rooms` are those of `ElasticReclaim`: what is free now, and what could be made free; they begin now. The room of
-    executions that should have ended by now counts from the next span on, which may begin at the same time: it is
-    expected, but not free yet.
+    `rooms` are those of `ElasticReclaim`: free now, and possibly freed; they begin now. The room of executions that
+    should have ended by now counts from the next span on, which may begin at the same time: it is expected, but not
+    free yet.
     """
 
     def __init__(self, rooms: Sequence[ServicePlacer], releases: Iterable[Release], now_s: float) -> None:
@@ -56,7 +56,7 @@ class CapacityProfile:
                 self._ledgers[-1].give_back(node, amount)
 
     def reserve(self, execution: Execution, run_s: float) -> FoundCapacity | None:
-        """Reserve the earliest room for a core until its expected end; return its places if it can have them now, else
+        """Reserve the earliest room for a core until its expected end; return its places if they are free now, else
         None.
         """
         cores_milli = execution.application.core_resources().cores_milli
@@ -86,7 +86,7 @@ class CapacityProfile:
         return True
 
     def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
-        """Return what is free in this room beside all reservations until then; None once a pass has computed it too
+        """Return the resources of this room beside all reservations until then; None once a pass has computed it too
         often.
         """
         if self._besides_left == 0:
@@ -105,7 +105,7 @@ class CapacityProfile:
         """Return places that are free in all these spans."""
         least = self._ledgers[first].copy()
         if first >= self._present:
-            least.booked = None  # they are known for what starts now only
+            least.booked = None  # known only for executions that start now
         for ledger in self._ledgers[first + 1 : after]:
             least.lower_to(ledger)
         placer = self._placer.on(least)
@@ -129,7 +129,7 @@ class CapacityProfile:
 
 
 def _has_room(ledger: Ledger, holdings: Sequence[Holding]) -> bool:
-    """Return whether there is room for all of them together, which may be on the same node."""
+    """Return whether all of them fit together, possibly on the same node."""
     wanted: dict[int, Resources] = {}
     for node, amount in holdings:
         wanted[node] = wanted[node] + amount if node in wanted else amount

@@ -1,13 +1,14 @@
-"""Room that is not free yet: it is being left, or elastic services can be stopped for it.
+"""Room that is not free yet: services are leaving it, or elastic services can be stopped for it.
 
-A core never waits for an elastic service. It is given a place as if elastic services were absent; those in its way are
-stopped, the last in policy order first and the fewest of them; the place is kept for it until they are gone. An
-execution that passes by backfill does the same, unless that delays one that the policy protects. What fills the limit
-of its tenant or user gives way in the same manner: then it is the elastic services of these that are stopped.
+A core never waits for an elastic service. It gets a place as if elastic services were absent; those in its way are
+stopped, the last in policy order first and as few as possible; the place is kept for it until they are gone. An
+execution that passes by backfill does the same, unless that delays one that the policy protects. Elastic services that
+fill the limit of its tenant or user give way in the same manner.
 
-Cores are never taken back, so no two applications can take from each other for ever: what goes makes room for a core,
-which holds it until its end. One that may pass no more by the time that the room is free leaves it to elastic services;
-only an arrival, an end or an estimate that proves wrong lets it pass again."""
+Cores are never taken back, so no two applications can take from each other for ever: freed room goes to a core, which
+holds it until its end. An execution that may no longer pass when the room is free leaves it to elastic services; only
+an arrival, an end or a wrong estimate lets it pass again.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +27,15 @@ from zoe_master.scheduler.placement.admission import places_in
 from zoe_master.scheduler.placement.ledger import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
-# Places that an execution may have in a room, which stays as it is.
+# Possible places of an execution in a room, which stays unchanged.
 Find = Callable[[Execution, ServicePlacer], tuple[Placement, ...] | None]
-# Whose limits count an execution's services.
+# The holders whose limits count an execution's services.
 Holders = Callable[[Execution], Sequence[LimitSubject]]
 
 
 @value(frozen=True, slots=True)
 class Elastic:
-    """An elastic service that may be stopped; `rank` is its turn, or its execution's place in the order."""
+    """An elastic service that may be stopped; `rank`: its turn, or its execution's position in the order."""
 
     rank: int
     execution: Execution
@@ -43,15 +44,15 @@ class Elastic:
 
     @property
     def counted(self) -> Resources:
-        """Return what it counts for a limit, without the gateway's share."""
+        """Return its amounts for a limit, without the gateway's share."""
         return self.execution.component_of(self.service).reservation
 
 
 class ElasticReclaim:
     """The services of one pass whose room can be made free, and those chosen to stop.
 
-    `active` is in policy order; where tenants take turns, the `turns` of elastic services come before it. `holders`
-    returns whose limits count an execution; without it, no limits count.
+    `active` is in policy order; where tenants take turns, the `turns` of elastic services take precedence. `holders`
+    returns the holders whose limits count an execution; without it, no limits count.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class ElasticReclaim:
         self._rooms: tuple[ServicePlacer, ...] = ()
         self.reserved: dict[ExecutionId, tuple[Placement, ...]] = {}
         self._chosen: list[Elastic] = []
-        # For each holder's limit: what is leaving or can be stopped, and what is leaving.
+        # For each holder's limit: amounts that are leaving or can be stopped, and amounts that are leaving.
         self._in_booked: Sequence[Mapping[int, Resources]] = ()
         self._may_leave: dict[LimitSubject, Resources] = defaultdict(Resources)
         self._leaves: dict[LimitSubject, Resources] = defaultdict(Resources)
@@ -84,10 +85,10 @@ class ElasticReclaim:
             self._tell_bookings(placer.ledger, placer.ledger.booked)
 
     def rooms(self) -> tuple[ServicePlacer, ...]:
-        """Return what is free now; what is free when all that is leaving has gone; and what would be free without
-        elastic services.
+        """Return the free room now; the room after all leaving services have gone; and the room without elastic
+        services.
 
-        Only the first, if nothing leaves or can be stopped. They are made at the first call and kept up to date from
+        Only the first, if no services are leaving or can be stopped. They are made at the first call and updated from
         then on.
         """
         if not self._rooms:
@@ -95,7 +96,7 @@ class ElasticReclaim:
         return self._rooms
 
     def staying(self, execution: Execution) -> Sequence[Holding]:
-        """Return what it holds until its end: all except what is leaving or will be stopped."""
+        """Return its resources until its end: all except services that are leaving or will be stopped."""
         known = self._staying.get(execution.id)
         return self._placer.ledger.held(execution) if known is None else known
 
@@ -104,7 +105,7 @@ class ElasticReclaim:
         return excess.fits_in(self._may_leave[holder])
 
     def givers(self, excess: Mapping[LimitSubject, Resources]) -> Sequence[Elastic]:
-        """Return the fewest elastic services that, with what is leaving, free this much of each holder's limit."""
+        """Return the fewest elastic services that, with the leaving ones, free this much of each holder's limit."""
         if not excess:
             return ()
 
@@ -118,14 +119,14 @@ class ElasticReclaim:
         return _fewest(sorted(own, key=_most_dispensable_first), free, counted)
 
     def make_room(self, execution: Execution, find: Find | None = None, giving: Sequence[Elastic] = ()) -> bool:
-        """Keep a place for the core where services are leaving, or else where elastic services can be stopped.
+        """Reserve a place for the core where services are leaving, or else where elastic services can be stopped.
 
-        The place is taken off the ledger, so that nothing later in the pass gets it. `giving` are stopped in any case,
-        for a limit. `find` returns the places for an execution that may not have all. Return False if there is no
-        place.
+        The place is subtracted from the ledger, so that no later execution of the pass gets it. `giving` are stopped in
+        any case, for a limit. `find` returns the places for an execution that may not use all. Return False if there is
+        no place.
         """
-        # At most two rooms are tried: with what is leaving gone, and without elastic services. Any room in between
-        # would change with each service that is stopped, and with it the places and whether they are allowed.
+        # At most two rooms are tried: after the leaving services, and without elastic services. Any room in between
+        # would change with each stopped service, and with it the places and whether they are allowed.
         for room in self.rooms()[2:] if giving and find is not None else self._rooms_without(giving):
             placements = places_in(room, execution) if find is None else find(execution, room)
             if placements is not None:
@@ -134,7 +135,7 @@ class ElasticReclaim:
         return False
 
     def keep(self, execution: Execution, placements: tuple[Placement, ...], giving: Sequence[Elastic] = ()) -> None:
-        """Keep these places for a core; stop `giving` and the elastic services in its way."""
+        """Reserve these places for a core; stop `giving` and the elastic services in its way."""
         for one in giving:
             self._let_go(one)
         ledger = self._placer.ledger
@@ -142,7 +143,7 @@ class ElasticReclaim:
         self.reserved[execution.id] = placements
 
     def hold(self, wanted: Sequence[Holding]) -> None:
-        """Take this off all rooms, and stop the elastic services in its way."""
+        """Subtract this from all rooms, and stop the elastic services in its way."""
         for node, amount in wanted:
             self._placer.ledger.take(node, amount)
         self.follow(wanted)
@@ -150,7 +151,9 @@ class ElasticReclaim:
             self._choose(node)
 
     def take_if_free(self, execution: Execution) -> tuple[Placement, ...] | None:
-        """Return the places kept for an execution, and stop keeping them, if all of them are free now; else None."""
+        """Return the places reserved for an execution, and end the reservation, if all of them are free now; else
+        None.
+        """
         ledger = self._placer.ledger
         nodes = {node for node, _ in ledger.wanted(execution, self.reserved[execution.id])}
         if not all(_level(ledger.free(node)) for node in nodes):
@@ -158,13 +161,13 @@ class ElasticReclaim:
         return self.reserved.pop(execution.id)
 
     def follow(self, taken: Iterable[Holding]) -> None:
-        """Take what was taken off the ledger off the other rooms, too."""
+        """Subtract amounts taken from the ledger from the other rooms, too."""
         for node, amount in taken if len(self._rooms) > 1 else ():
             for room in self._rooms[1:]:
                 room.ledger.take(node, amount)
 
     def preempted(self) -> dict[ExecutionId, tuple[ServiceId, ...]]:
-        """Return the elastic services that must stop, by execution."""
+        """Return the elastic services to stop, by execution."""
         by_execution: dict[ExecutionId, list[ServiceId]] = defaultdict(list)
         for going in self._chosen:
             by_execution[going.execution.id].append(going.service.id)
@@ -206,7 +209,7 @@ class ElasticReclaim:
         return (self._placer, self._placer.on(soon), self._placer.on(absent))
 
     def _tell_bookings(self, ledger: Ledger, booked: BookingRoom) -> None:
-        """What leaves and what can be stopped is no obstacle to what is booked; each room counts some of it as free."""
+        """Leaving and stoppable services are no obstacle to bookings; each room counts some of them as free."""
         self._in_booked = [self._amounts(self._leaving, elastic=True), self._amounts((), elastic=True), {}]
         ledger.booked = booked.with_returned(self._in_booked[0])
 
@@ -229,14 +232,16 @@ class ElasticReclaim:
         return (self._placer.on(soon), others[1])
 
     def _choose(self, node: int) -> None:
-        """Stop as few elastic services as cover the overdrawn amounts there after what is leaving has gone."""
+        """Stop as few elastic services as possible to cover the overdrawn amounts after the leaving services have
+        gone.
+        """
         soon = self.rooms()[1].ledger
         for one in _fewest(self._elastic.get(node, ()), [soon.free(node)], lambda one: [one.amount]):
             self._let_go(one)
 
     def _let_go(self, one: Elastic) -> None:
         node = self._node_of(one)
-        soon = self.rooms()[1]  # made while it is one of those that can be made to go
+        soon = self.rooms()[1]  # made while it is still a candidate
         self._elastic[node].remove(one)
         soon.ledger.give_back(node, one.amount)
         self._count(one, self._leaves)
@@ -247,7 +252,7 @@ class ElasticReclaim:
             amounts[holder] += one.counted
 
     def _node_of(self, one: Elastic) -> int:
-        assert one.service.node is not None  # or it could not give anything
+        assert one.service.node is not None  # otherwise it could not give anything
         return self._placer.ledger.index[one.service.node]
 
 
@@ -256,7 +261,7 @@ def _fewest(
 ) -> Sequence[Elastic]:
     """Return the first candidates that end the overdraft of `free`, without those that do not reduce it.
 
-    `amounts`: what a candidate gives to each of `free`.
+    `amounts`: contribution of a candidate to each of `free`.
     """
     chosen: list[Elastic] = []
     for candidate in candidates:

@@ -1,4 +1,4 @@
-"""Guaranteed services that failed get new places before anything else does."""
+"""Replace failed guaranteed services before any other placement."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from zoe_master.scheduler.placement.request import Request
 def replace_missing(
     active: Iterable[Execution], placer: ServicePlacer, reclaim: ElasticReclaim
 ) -> dict[ExecutionId, tuple[Placement, ...]]:
-    """Return places for the guaranteed services that have none; where only elastic services of others are in the way,
-    these are stopped, and the places are given in a later pass.
+    """Return new places for guaranteed services without one; where only elastic services of other executions are in the
+    way, these are stopped, and the places follow in a later pass.
     """
     found: dict[ExecutionId, tuple[Placement, ...]] = {}
     for execution in active:

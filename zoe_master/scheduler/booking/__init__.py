@@ -1,1 +1,1 @@
-"""Room that is kept on nodes for promised executions until they start."""
+"""Room on nodes that is booked for promised executions until they start."""

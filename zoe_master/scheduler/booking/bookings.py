@@ -1,7 +1,7 @@
-"""Bookings: room on nodes that is kept for promised executions from a time on.
+"""Bookings: room on nodes for promised executions from a time on.
 
 Before that time others may use it if they are expected to have left by then. Elastic services may use it at any time,
-since they are taken back. It is kept node by node, so a booked service finds one node with room for it, and not a sum
+since they are taken back. It is booked node by node, so a booked service finds one node with room for it, not a sum
 over many.
 """
 
@@ -18,7 +18,7 @@ from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.resources import NOTHING, Resources, total
 from zoe_master.scheduler.booking.spans import Span
 
-# Run times that nobody promises are taken to be this many times as long: half of all learned ones are exceeded.
+# Factor for run times without a promise: half of all learned ones are exceeded.
 CAUTION = 1.5
 _ROUNDED = 1.25
 
@@ -26,11 +26,11 @@ _ROUNDED = 1.25
 @value(frozen=True, slots=True)
 class Booking:
     """Room for an execution: it begins at `begins_s` at the latest, and has ended by `ends_s`; seconds since the epoch.
-    One for an offer is named so (`offer_name`).
+    A booking for an offer has a special name (`offer_name`).
 
-    places: node and amount, for each essential or guaranteed service. read_bytes_per_s: bandwidth to read that is kept
-    for it in this time. whole: with which others an offer is accepted, all with the same number, or not at all.
-    tenant, user: of the execution.
+    places: node and amount, for each essential or guaranteed service. read_bytes_per_s: bandwidth to read that is
+    booked for it in this time. whole: the other members with which an offer is accepted, all with the same number, or
+    not at all. tenant, user: of the execution.
     """
 
     execution_id: ExecutionId
@@ -48,21 +48,21 @@ class Booking:
         return sum(amount.cores_milli for _, amount in self.places)
 
     def reads(self, now_s: float) -> Span:
-        """Return from when until when it holds its bandwidth: one that should have begun already waits for it, and
-        holds it from now on for as long.
+        """Return begin and end of its bandwidth; an execution that should have begun already is waiting for it, and
+        holds it from now on for the same time.
         """
         begins_s = max(self.begins_s, now_s)
         return begins_s, begins_s + self.ends_s - self.begins_s, self.read_bytes_per_s
 
 
-# When something is expected to leave which node, and how much it frees there.
+# When a service is expected to leave a node, and the resources it frees there.
 Leaving = tuple[float, int, Resources]
 _Free = Callable[[int], Resources]
 
 
 @value(frozen=True, slots=True)
 class _Kept:
-    """What one booking keeps on one node."""
+    """Room of one booking on one node."""
 
     execution_id: ExecutionId
     begins_s: float
@@ -72,16 +72,16 @@ class _Kept:
     number: str
 
 
-# From when on how much must be free on a node at the most, by time.
+# The maximum that must be free on a node, by time.
 _Steps = tuple[list[float], list[Resources]]
 
 
 class BookingRoom:
-    """What bookings leave of the room on nodes, seen from one state of the accounts.
+    """Room on nodes that bookings leave, for one state of the accounts.
 
-    `leaving`: what ends, beyond what these accounts count as free. `returned`: what others give back whenever it is
-    needed, by node: elastic services. A node is looked at in detail once, and for executions with bookings of their
-    own there; a table for each time until which services stay says the rest, of which there are few (`cautious`).
+    `leaving`: ends beyond those that these accounts count as free. `returned`: resources that elastic services return
+    on demand, by node. A node is examined in detail once, and for executions with bookings there; otherwise a table for
+    each end of services is enough, of which there are few (`cautious`).
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class BookingRoom:
         for at_s, node, amount in leaving:
             if node in self._kept:
                 self._leaving[node].append((at_s, amount))
-        # Shared with twins: whose bookings do not count any more, and on which nodes; and whose do not count now.
+        # Shared with twins: dropped bookings with their nodes, and ignored ones.
         self._dropped: set[ExecutionId] = set()
         self._dropped_nodes: set[int] = set()
         self._apart: list[ExecutionId | None] = [None]
@@ -111,7 +111,7 @@ class BookingRoom:
         self._set_returned(returned or {})
 
     def with_returned(self, returned: Mapping[int, Resources]) -> BookingRoom:
-        """Return the same bookings for accounts to which others give back this much, by node."""
+        """Return the same bookings for accounts with these returned resources, by node."""
         twin = BookingRoom.__new__(BookingRoom)
         twin.__dict__ |= self.__dict__
         twin._set_returned(returned)
@@ -123,12 +123,12 @@ class BookingRoom:
         self._tables: dict[tuple[float, float], dict[int, Resources]] = {}
 
     def set_apart(self, execution_id: ExecutionId | None) -> None:
-        """Leave the booking of this execution out of account while it looks for its own room; None: of none."""
+        """Ignore the booking of this execution while it looks for its own room; None: ignore none."""
         self._apart[0] = execution_id if execution_id in self._nodes_of else None
 
     @contextmanager
     def ignored(self) -> Iterator[None]:
-        """Ask what would be possible without any booking."""
+        """Ignore all bookings meanwhile."""
         self._ignored[0] = True
         try:
             yield
@@ -136,19 +136,19 @@ class BookingRoom:
             self._ignored[0] = False
 
     def drop(self, execution_id: ExecutionId) -> None:
-        """Forget the booking of an execution that has got its room."""
+        """Drop the booking of an execution that has got its room."""
         if execution_id in self._nodes_of:
             self._dropped.add(execution_id)
             self._dropped_nodes |= self._nodes_of[execution_id]
 
     def key(self, begins_s: float, until_s: float) -> tuple[object, ...]:
-        """Return a key that is the same for services for which about the same room is left."""
+        """Return a key that is equal for services with about the same room left."""
         return self._ignored[0], self._apart[0], begins_s, until_s
 
     def leaves(
         self, nodes: Sequence[int], amount: Resources, begins_s: float, until_s: float, free: _Free
     ) -> list[int]:
-        """Return those of these nodes that have this much left beside the bookings, for this time."""
+        """Return those of these nodes with this much left beside the bookings, for this time."""
         if self._ignored[0]:
             return list(nodes)
         table, special = self._table(begins_s, until_s), self._special()
@@ -160,7 +160,7 @@ class BookingRoom:
         ]
 
     def shortfall(self, node: int, begins_s: float, until_s: float) -> Resources:
-        """Return how much of what is free on a node must stay free between two times."""
+        """Return how much of a node's free resources must stay free between two times."""
         if node not in self._kept or self._ignored[0]:
             return NOTHING
         if node in self._special():
@@ -169,12 +169,12 @@ class BookingRoom:
         return self._table(begins_s, until_s).get(node, NOTHING)
 
     def _special(self) -> set[int]:
-        """Return the nodes of which the tables say too much."""
+        """Return the nodes for which the tables are too strict."""
         apart = self._apart[0]
         return self._dropped_nodes if apart is None else self._dropped_nodes | self._nodes_of[apart]
 
     def _table(self, begins_s: float, until_s: float) -> dict[int, Resources]:
-        """Return what must stay free, on the nodes where that is anything."""
+        """Return the amounts that must stay free, by node."""
         known = self._tables.get((begins_s, until_s))
         if known is None:
             known = {}
@@ -189,7 +189,7 @@ class BookingRoom:
         return known
 
     def _steps_of(self, node: int, begins_s: float, without: Collection[ExecutionId | None]) -> _Steps:
-        """Return the times from which on more must be free than before, and how much."""
+        """Return the times from which on more must be free than before, and the amounts."""
         kept = [one for one in self._kept[node] if one.ends_s > begins_s and one.execution_id not in without]
         times, most = [], NOTHING
         amounts: list[Resources] = []
@@ -208,8 +208,8 @@ class BookingRoom:
 
 
 def _together(kept: Iterable[_Kept]) -> Resources:
-    """Return how much these keep: of several offers for one execution, or for a whole of some, the most, since only one
-    can be accepted.
+    """Return the amount of these bookings: several offers for one execution or group count with their maximum, since
+    only one can be accepted.
     """
     of_offers: dict[tuple[str, str], Resources] = {}
     for one in kept:
@@ -222,34 +222,32 @@ def _together(kept: Iterable[_Kept]) -> Resources:
 
 
 def offer_of(booking: Booking) -> tuple[str, str]:
-    """Return what is accepted at once, an execution or a whole of some, and the number of the offer; empty if it is
-    none.
-    """
+    """Return the unit of acceptance, an execution or a group, and the number of the offer; empty for other bookings."""
     name, _, number = booking.execution_id.partition("#")
     return booking.whole or name, number
 
 
 def offer_name(execution_id: ExecutionId, number: int) -> str:
-    """Return the name of a booking for an offer, which has this number."""
+    """Return the name of a booking for an offer with this number."""
     return f"{execution_id}#{number}"
 
 
 def booked_for(name: str) -> ExecutionId:
-    """Return for which execution a booking is."""
+    """Return the execution of a booking."""
     return name.partition("#")[0]
 
 
 def _at(steps: _Steps, until_s: float) -> Resources:
-    """Return how much must be free before this time."""
+    """Return the amount that must be free before this time."""
     times, amounts = steps
     number = bisect_left(times, until_s)
     return amounts[number - 1] if number else NOTHING
 
 
 def cautious(begins_s: float, ends_s: float) -> float:
-    """Return the time until which something is taken to stay that is expected to end at `ends_s`.
+    """Return a pessimistic end of a stay expected to end at `ends_s`.
 
-    There are few of them: how long it stays is rounded up to a power of 1.25.
+    There are few distinct ones: the duration is rounded up to a power of 1.25.
     """
     stays_s = CAUTION * (ends_s - begins_s)
     if not 0 < stays_s < math.inf:

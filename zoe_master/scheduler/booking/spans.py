@@ -1,4 +1,4 @@
-"""Amounts that are held from one time to another: how much of them is held at once. Pure."""
+"""Amounts held over time: the maximum held at once. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 Span = tuple[float, float, int]
-"""From when until when an amount is held; seconds since the epoch."""
+"""Begin and end of a held amount; seconds since the epoch."""
 
 
 def most_held(spans: Iterable[Span], begins_s: float, ends_s: float) -> int:
-    """Return the most that is held at once between two times; what ends when another begins is not held with it."""
+    """Return the maximum held at once between two times; an amount that ends when another begins does not overlap
+    it.
+    """
     changes: list[tuple[float, int]] = []
     for from_s, until_s, amount in spans:
         if max(from_s, begins_s) < min(until_s, ends_s):
@@ -24,7 +26,7 @@ def most_held(spans: Iterable[Span], begins_s: float, ends_s: float) -> int:
 
 
 class BookingSpans:
-    """The same for many questions from one time on: it is swept once, and each answer is looked up."""
+    """The same for many queries from one time on: one sweep, then each answer is looked up."""
 
     def __init__(self, spans: Iterable[Span], now_s: float) -> None:
         changes = sorted(
@@ -44,6 +46,6 @@ class BookingSpans:
                 self._most.append(most)
 
     def most_before(self, ends_s: float) -> int:
-        """Return the most that is held at once before this time."""
+        """Return the maximum held at once before this time."""
         number = bisect_left(self._times, ends_s)
         return self._most[number - 1] if number else 0

@@ -1,7 +1,8 @@
-"""Admit executions with required bandwidth: the sum of all guarantees stays within what can be guaranteed.
+"""Admit executions with required bandwidth: the sum of all guarantees stays within the capacity for guarantees.
 
-An execution that waits for bandwidth blocks no other. Among those that require some, the first that waits keeps a
-reservation as in EASY backfill, so that many small ones do not pass it for ever."""
+An execution that waits for bandwidth blocks no execution without it. Among those that require bandwidth, the first
+waiting one keeps a reservation as in EASY backfill, so that many small ones do not pass it for ever.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ class Guarantees:
     ) -> None:
         self._booked = _kept_for(bookings)
         self._readings = [one for one in bookings if one.read_bytes_per_s]
-        self._held: list[Span] = []  # until when what runs holds its bandwidth to read, as far as one may rely on it
+        self._held: list[Span] = []  # pessimistic ends of running executions' bandwidth to read
         self._taken = 0
         self._table: BookingSpans | None = None
         self._supply = supply
@@ -61,9 +62,10 @@ class Guarantees:
                     self._hold(execution, estimates.cautious_end_s(execution, now_s, CAUTION))
 
     def refusal(self, execution: Execution, may_start: MayStart = lambda _: True) -> Reason | None:
-        """Return why the bandwidth that it requires cannot be promised now; None if it can, or it requires none.
+        """Return why its required bandwidth cannot be guaranteed now; None if it can, or it requires none.
 
-        `may_start`: whether it could start at all with it; else it keeps no turn in its tenant's line."""
+        `may_start`: whether it could start with it; else it keeps no turn in its tenant's line.
+        """
         demand = required(execution.application)
         if demand is None:
             return None
@@ -76,7 +78,7 @@ class Guarantees:
         )
 
     def take(self, execution: Execution) -> None:
-        """Count its bandwidth: it starts now, or its place is reserved."""
+        """Count its bandwidth: it starts now, or has a reserved place."""
         wanted = required(execution.application)
         if wanted is None:
             return
@@ -103,14 +105,14 @@ class Guarantees:
         return _reason(f"{free}{_until(self._available_s(wanted), self._now_s)}")
 
     def _fits_beside_bookings(self, execution: Execution, wanted: Rates, supply: BandwidthSupply) -> bool:
-        """Return whether there is enough until it has ended, though not beside all that is booked for later."""
+        """Return whether there is enough until its end without bookings, but not with later ones."""
         if not self._readings or not Rates(write=wanted.write).fits_in(self._free):
             return False
         own = [one for one in self._readings if booked_for(one.execution_id) == execution.id]
         if own and execution.promise is not None:
             turn = min(map(_turn, own))
             others = [one for one in self._readings if booked_for(one.execution_id) != execution.id]
-            # What is late itself, and comes after this one, waits for it.
+            # A booking that is late itself, and comes after this execution, must wait for it.
             others = [one for one in others if one.begins_s > self._now_s or _turn(one) < turn]
             ends_s = max(self._now_s + execution.promise.terms.run_s, *(one.ends_s for one in own))
             held = most_held([*self._held, *(one.reads(self._now_s) for one in others)], self._now_s, ends_s)
@@ -125,7 +127,7 @@ class Guarantees:
     def _hold(self, execution: Execution, ends_s: float) -> None:
         wanted = required(execution.application)
         if wanted is not None and wanted.read:
-            # What should have ended holds it until it has.
+            # An execution that should have ended holds its bandwidth until its end.
             self._held.append((self._now_s, max(ends_s, self._now_s + _HOLDS_S), wanted.read))
 
     def _limit_refusal(
@@ -139,7 +141,7 @@ class Guarantees:
         return self._of_tenants.refusal(execution, wanted, self._asked[execution.id], ends_s, ever)
 
     def _add(self, execution: Execution, ends_s: float, release_s: float) -> None:
-        """Add a guarantee; `release_s` is estimated if nothing is known."""
+        """Add a guarantee; `release_s` is estimated if unknown."""
         wanted = required(execution.application)
         if wanted is not None:
             self._free -= wanted
@@ -172,7 +174,7 @@ class Guarantees:
 
 
 def _kept_for(bookings: Iterable[Booking]) -> dict[ExecutionId, Rates]:
-    """Return the bandwidth to read that is kept for each execution; of its offers, the largest."""
+    """Return the bandwidth to read that is booked for each execution; of its offers, the largest."""
     kept: dict[ExecutionId, Rates] = {}
     for one in bookings:
         if one.read_bytes_per_s:
@@ -182,8 +184,8 @@ def _kept_for(bookings: Iterable[Booking]) -> dict[ExecutionId, Rates]:
 
 
 def _turn(booking: Booking) -> tuple[float, ExecutionId]:
-    """Return a key that puts first what has to begin first. Those that are late must have an order: if each kept its
-    bandwidth from all others, none of them would ever begin.
+    """Return a sort key: the earliest begin first. Late bookings need an order: if each kept its bandwidth from all
+    others, none would ever begin.
     """
     return booking.begins_s, booking.execution_id
 
@@ -193,14 +195,14 @@ def _reason(why: str, hint: str = _HINT) -> Reason:
 
 
 def _needs(wanted: Rates, room: Rates) -> str:
-    """Return the direction with too little bandwidth, and how much there is."""
+    """Return the direction with too little bandwidth, and its available amount."""
     short = [(wanted.read, room.read, "read"), (wanted.write, room.write, "write")]
     need, there, what = next(one for one in short if one[0] > max(one[1], 0) or one is short[-1])
     return f"needs {_mb(need)} MB/s to {what}, {_mb(max(there, 0))}"
 
 
 def _beside(wanted: Rates, supply: BandwidthSupply) -> str:
-    """Return what policies and others hold of the bandwidth that is wanted; empty if they hold nothing."""
+    """Return the bandwidth held by policies and other tenants as text; empty if they hold none."""
     ways = ((wanted.read, supply.others.read, "read"), (wanted.write, supply.others.write, "write"))
     held = [f"{_mb(others)} MB/s to {what}" for more, others, what in ways if more and others > 0]
     return f" (standing SLOs, rules and other clients hold {' and '.join(held)})" if held else ""

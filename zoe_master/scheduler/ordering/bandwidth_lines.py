@@ -1,7 +1,8 @@
 """A tenant's limit of guaranteed bandwidth: which executions exceed it, which waits first, and which may pass.
 
-As the lines of the limits of cores and memory (`limit_lines.py`): the first keeps a reservation by the estimates of run
-times, so that small ones of its tenant do not pass it for ever."""
+As in the lines of the limits of cores and memory (`limit_lines.py`), the first keeps a reservation by the estimates of
+run times, so that small ones of its tenant do not pass it for ever.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +24,13 @@ _BEHIND = Reason(
     ("Another execution of its tenant is ahead by the policy, and waits for the rest of the tenant's bandwidth limit."),
     hint="it starts when that execution has started, or earlier if it would not delay it",
 )
-# Whether no lasting reason would keep an execution from the nodes once a limit lets it.
+# Whether no lasting reason would keep an execution from the nodes once a limit admits it.
 MayStart = Callable[[Execution], bool]
 
 
 @dataclass(slots=True)
 class _Line:
-    """A line: its first execution, when that is expected to start, and what is left of the limit then."""
+    """A line: its first execution, the expected start of that, and the rest of the limit then."""
 
     place: int
     starts_s: float
@@ -37,7 +38,7 @@ class _Line:
 
 
 class BandwidthLines:
-    """For one pass: what each tenant has guaranteed, when that is expected to end, and the line for its limit."""
+    """For one pass: each tenant's guarantees, their expected ends, and the line for its limit."""
 
     def __init__(self, policy: Policy) -> None:
         self._limits = policy.limits
@@ -46,7 +47,7 @@ class BandwidthLines:
         self._lines: dict[str, _Line] = {}
 
     def take(self, tenant: str, wanted: Rates, ends_s: float) -> None:
-        """Count this much until then: it is used, or its place is reserved."""
+        """Count this much until then: in use, or with a reserved place."""
         self._held[tenant] += wanted
         self._ends[tenant].append((ends_s, wanted))
         line = self._lines.get(tenant)

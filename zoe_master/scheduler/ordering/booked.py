@@ -1,4 +1,4 @@
-"""Bookings in a pass: what they leave of the room, and whose turn has come by them."""
+"""Bookings in a pass: the room that they leave, and promised executions that must start now."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_master.scheduler.placement.ledger import Ledger
 
 
 def booked_ledger(snapshot: Snapshot, policy: Policy) -> Ledger:
-    """Return the accounts of the nodes as they are, with what is booked on them."""
+    """Return the present accounts of the nodes, with bookings."""
     ledger = snapshot.ledger()
     if snapshot.bookings:
         leaving = leaving_later(snapshot, ledger, takes_back=policy.preemption == "elastic")
@@ -22,8 +22,8 @@ def booked_ledger(snapshot: Snapshot, policy: Policy) -> Ledger:
 
 
 def leaving_later(snapshot: Snapshot, ledger: Ledger, *, takes_back: bool) -> Iterator[Leaving]:
-    """Yield what leaves the nodes when executions end; not what leaves now, nor elastic services if these are taken
-    back.
+    """Yield resources that leave the nodes when executions end; without those leaving now, and without elastic services
+    if these are taken back.
     """
     estimates = snapshot.estimates()
     for execution in snapshot.active:
@@ -37,7 +37,7 @@ def leaving_later(snapshot: Snapshot, ledger: Ledger, *, takes_back: bool) -> It
 
 
 def due_first(ordered: Sequence[Execution], bookings: Iterable[Booking], now_s: float) -> Sequence[Execution]:
-    """Return the queue with those at its head that must start now to keep their promise, the earliest first."""
+    """Return the queue with executions at its head that must start now to keep their promise, the earliest first."""
     due = {one.execution_id: one.begins_s for one in bookings if one.begins_s <= now_s or not one.places}
     if not due:
         return ordered

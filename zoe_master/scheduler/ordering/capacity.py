@@ -1,4 +1,4 @@
-"""How much of the cluster a demand is, as one number over all resources."""
+"""The size of a demand relative to the cluster, as one number over all resources."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from zoe_lib.domain.values.resources import Resources
 
 
 def capacity_of(nodes: Collection[Node]) -> Resources:
-    """Return what all nodes have in total, including nodes that are down and what other programs use.
+    """Return the total of all nodes, including nodes that are down and foreign use.
 
-    Sizes then change only when a node is added or removed, and not with each change of what other programs use.
+    So sizes change only when a node is added or removed, not with each change of foreign use.
     """
     devices: Counter[str] = Counter()
     for node in nodes:
@@ -23,11 +23,11 @@ def capacity_of(nodes: Collection[Node]) -> Resources:
 
 
 def dominant_cores(resources: Resources, capacity: Resources) -> float:
-    """Return the number of cores that is the same share of the cluster as the resource that is asked for most.
+    """Return the number of cores that is the same share of the cluster as the most requested resource.
 
     This is the dominant share (Ghodsi et al., "Dominant Resource Fairness", NSDI 2011) times the cores of the cluster,
     in thousandths: a job that asks for a quarter of the memory counts as a quarter of the cores. Without a known
-    capacity only cores count. At least one thousandth, so that what asks for nothing still has a size.
+    capacity only cores count. At least one thousandth, so that an empty demand still has a size.
     """
     largest = float(max(resources.cores_milli, 1))
     cores_milli = capacity.cores_milli

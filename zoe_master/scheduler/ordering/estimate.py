@@ -44,9 +44,9 @@ class Estimates:
     Orders and backfill assume an hour for an unknown run time (`guess_s`); otherwise no execution could pass where none
     are declared.
 
-    `past_runs` has the expected run time of the next run by RunKey. `learned_first`: learned run times come before
-    declared ones, since users are asked for sizes, but forecasts should come true. `correct`: backfill corrects a run
-    time that was exceeded (`corrected_s`), instead of expecting the run to end now.
+    `past_runs` has the expected run time of the next run by RunKey. `learned_first`: learned run times take precedence
+    over declared ones, since users are asked for sizes, but forecasts should come true. `correct`: backfill corrects an
+    exceeded run time (`corrected_s`), instead of expecting the run to end now.
     """
 
     def __init__(self, past_runs: Mapping[RunKey, float], learned_first: bool = False, correct: bool = False) -> None:
@@ -55,7 +55,7 @@ class Estimates:
         self._correct = correct
 
     def run_time(self, execution: Execution) -> RunTime:
-        """Return the expected run time and its source. What is learned never exceeds the time limit."""
+        """Return the expected run time and its source. Learned run times never exceed the time limit."""
         return RunTime(*self._known(execution))
 
     def run_s(self, execution: Execution) -> float:
@@ -80,10 +80,10 @@ class Estimates:
         return max(placed_at_s + expected_s, now_s)
 
     def cautious_end_s(self, execution: Execution, now_s: float, caution: float) -> float:
-        """Return by when a placed execution has ended as far as one may rely on it: `caution` times what is expected
-        of those that nobody promises, but no more than the time limit.
+        """Return the pessimistic end of a placed execution: `caution` times the expected run time without a promise, at
+        most the time limit.
 
-        One that should have ended goes on for as long as it has been late: nobody knows when it ends, but not now.
+        One that should have ended continues for as long as it has been late: its end is unknown, but not now.
         """
         if execution.state is ExecutionState.STOPPING:
             return now_s
@@ -95,7 +95,7 @@ class Estimates:
         return max(end_s if limit_s is None else min(end_s, placed_at_s + limit_s), now_s)
 
     def _known(self, execution: Execution) -> tuple[float, EstimateSource]:
-        """Return a plain pair: long queues are ranked by it at every tick."""
+        """Return run time and source as a plain pair: long queues are ranked by it at every tick."""
         application = execution.application
         declared_s = application.expected_run_s
         limit_s = application.time_limit_s or math.inf
@@ -115,8 +115,8 @@ def run_key(execution: Execution) -> RunKey:
 
 
 def corrected_s(expected_s: float, ran_s: float, limit_s: float = math.inf) -> float:
-    """Return the expected run time of what has run for `ran_s`: corrections are added until it is longer, up to the
-    limit.
+    """Return the expected run time of an execution that has run for `ran_s`: corrections are added until it is longer,
+    up to the limit.
 
     Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007: small corrections first, since most runs end soon after.
     """

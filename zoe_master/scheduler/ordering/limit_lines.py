@@ -1,8 +1,9 @@
-"""Which execution waits first for the limit of a tenant or a user, and which others of them may pass.
+"""The first waiting execution for the limit of a tenant or a user, and the executions that may pass it.
 
 Without a line, small cores of a tenant would pass a large one for ever, each within the limit. So the first that a
-limit refuses keeps a reservation by the estimates of run times, as in EASY backfill: not of nodes, but of what its
-holder may have."""
+limit refuses keeps a reservation by the estimates of run times, as in EASY backfill: not of nodes, but of its holder's
+limit.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +19,13 @@ from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
-# The expected end of an execution, and what it returns to the holder's limit.
+# The expected end of an execution, and the amount it returns to the holder's limit.
 _End = tuple[float, Resources]
 
 
 @dataclass(slots=True)
 class _Line:
-    """A line: its first execution, when that is expected to start, and what is left of the limit then."""
+    """A line: its first execution, the expected start of that, and the rest of the limit then."""
 
     first: ExecutionId
     starts_s: float
@@ -59,7 +60,7 @@ class LimitLines:
         return None
 
     def wait(self, execution: Execution, holder: LimitSubject, may_start: Callable[[Execution], bool]) -> None:
-        """Note that this limit refuses it: if it is the first, and could start without the limit, it keeps its turn."""
+        """Record that this limit refuses it: the first that could start without the limit keeps its turn."""
         self._asked.setdefault(execution.id, len(self._asked))
         free = self._holdings.left_of(execution, holder)
         core = execution.application.core_resources()
@@ -81,7 +82,7 @@ class LimitLines:
                 line.beside -= core
 
     def may_grow(self, execution: Execution, amount: Resources, ends_s: float) -> bool:
-        """Return whether elastic services that stay until then leave what the first in the line waits for."""
+        """Return whether elastic services that stay until then leave enough for the first in the line."""
         return all(_passes(line, amount, ends_s) for line in self._of_limits(execution))
 
     def grow(self, execution: Execution, amount: Resources, ends_s: float) -> None:
@@ -103,7 +104,7 @@ class LimitLines:
         return (*self._ends[holder], *given)
 
     def _all_ends(self) -> dict[LimitSubject, list[_End]]:
-        """Return True: what is leaving, or can be stopped for a core, could be gone at once."""
+        """Return all ends; services that are leaving, or can be stopped for a core, could be gone at once."""
         now_s = self._snapshot.now_s
         ends_of: dict[LimitSubject, list[_End]] = defaultdict(list)
         for execution in self._snapshot.active:

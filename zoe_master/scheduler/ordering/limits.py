@@ -1,4 +1,4 @@
-"""Limits of the policy on what tenants, and users in them, may hold."""
+"""Limits of the policy on the resources of tenants, and users in them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _ENDLESS = 2**62
 
 
 class TenantReservations:
-    """What each tenant's services reserve while a plan is made, and each user's; not counted where nothing asks for it.
+    """Reservations of each tenant's and each user's services while a plan is made; not counted where they are not
+    needed.
 
-    `limited`: whether a limit may make anybody wait.
+    `limited`: whether any limit may make an execution wait.
     """
 
     def __init__(self, active: Iterable[Execution], policy: Policy) -> None:
@@ -30,7 +31,7 @@ class TenantReservations:
             self.take(execution, reserved(execution))
 
     def of(self, tenant: str) -> Resources:
-        """Return what the tenant holds now."""
+        """Return the tenant's present reservations."""
         return self._has(LimitSubject(tenant))
 
     def take(self, execution: Execution, amount: Resources) -> None:
@@ -46,7 +47,7 @@ class TenantReservations:
         return [holder for holder, _ in self._limits_of(execution)]
 
     def room_for(self, execution: Execution, amount: Resources) -> int | None:
-        """Return how often it may still take this amount; None if nothing limits it."""
+        """Return how many times this amount still fits; None if nothing limits it."""
         counts = [
             max(most - has, 0) // wanted
             for holder, limit in self._limits_of(execution)
@@ -56,7 +57,7 @@ class TenantReservations:
         return min(counts, default=None)
 
     def excess(self, execution: Execution) -> Mapping[LimitSubject, Resources]:
-        """Return by how much the core would exceed each holder's limit now; nothing if it may start."""
+        """Return by how much the core would exceed each holder's limit now; empty if it may start."""
         found: dict[LimitSubject, Resources] = {}
         for holder, limit in self._limits_of(execution):
             core = execution.application.core_resources()
@@ -66,8 +67,7 @@ class TenantReservations:
         return found
 
     def left_of(self, execution: Execution, holder: LimitSubject) -> Resources:
-        """Return what is left of a limit that counts for it; practically unlimited without a limit, except
-        for devices."""
+        """Return the rest of a limit that counts for it; practically unlimited without a limit, except for devices."""
         limit, has = dict(self._limits_of(execution))[holder], self._has(holder)
         return Resources(
             _ENDLESS if limit.cores_milli is None else limit.cores_milli - has.cores_milli,
@@ -123,7 +123,7 @@ class TenantReservations:
 
 
 def _compared(limit: Limit, held: Resources, amount: Resources) -> Sequence[tuple[int | None, int, int]]:
-    """Yield limited amounts: the maximum, what is held, and what is needed in addition."""
+    """Yield limited amounts: the maximum, the present amount, and the additional amount."""
     return (
         (limit.cores_milli, held.cores_milli, amount.cores_milli),
         (limit.memory_bytes, held.memory_bytes, amount.memory_bytes),

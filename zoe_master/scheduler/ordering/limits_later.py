@@ -1,5 +1,5 @@
-"""What limits leave to tenants and users at later times: what runs holds its part until it has ended, as far as one may
-rely on it, and what is booked from its begin to its end.
+"""The rest of limits at later times: running executions hold their part until their pessimistic end, and bookings from
+their begin to their end.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LimitsLater:
                 self._held[subject].append((self._now_s, ends_s, _staying(one, takes_back)))
 
     def of(self, execution: Execution) -> Sequence[tuple[LimitSubject, Limit]]:
-        """Return the limits that count for an execution."""
+        """Return the limits that apply to an execution."""
         if not self.limited:
             return ()
         key = execution.tenant, execution.user
@@ -50,7 +50,7 @@ class LimitsLater:
         return known
 
     def allow(self, wanted: Execution, others: Sequence[Booking], begins_s: float, ends_s: float) -> bool:
-        """Return whether all limits allow its essential services in all of this time; `others`: bookings of others."""
+        """Return whether all limits allow its essential services in all of this time; `others`: other bookings."""
         core = wanted.application.core_resources()
         for subject, limit in self.of(wanted):
             for most, more, spans in _amounts(limit, core, [*self.held(subject), *booked_by(subject, others)]):
@@ -59,12 +59,12 @@ class LimitsLater:
         return True
 
     def held(self, subject: LimitSubject) -> Sequence[_Holding]:
-        """Return what those that run now hold of a limit."""
+        """Return the use of a limit by running executions."""
         return self._held.get(subject, ())
 
 
 class BookedLimits:
-    """What is kept of limits for promised executions, while a plan is made."""
+    """Parts of limits booked for promised executions, while a plan is made."""
 
     def __init__(self, snapshot: Snapshot, policy: Policy, estimates: Estimates) -> None:
         self._bookings = snapshot.bookings if policy.limits.hold_up() else ()
@@ -74,15 +74,15 @@ class BookedLimits:
         self._taken: dict[LimitSubject, Resources] = {}
 
     def take(self, execution: Execution) -> None:
-        """Count what starts now."""
+        """Count an execution that starts now."""
         if self._later is not None:
             for subject, _ in self._later.of(execution):
                 core = execution.application.core_resources()
                 self._taken[subject] = self._taken.get(subject, Resources()) + core
 
     def refusal(self, execution: Execution) -> Reason | None:
-        """Return that what is left of a limit is kept for others that begin before it is expected to end; None if not.
-        What is promised itself was given its part when that was decided.
+        """Return a reason if the rest of a limit is booked for executions that begin before its expected end; None if
+        not. Promised executions got their part with the decision.
         """
         if self._later is None or execution.promise is not None:
             return None
@@ -98,7 +98,7 @@ class BookedLimits:
         return None
 
     def _tables_of(self, subject: LimitSubject) -> tuple[BookingSpans, BookingSpans] | None:
-        """Return when how many cores and how much memory are held; None if nothing is booked."""
+        """Return cores and memory held over time; None without bookings."""
         if subject not in self._tables:
             booked = list(booked_by(subject, self._bookings))
             held = [*self._later.held(subject), *booked] if self._later is not None and booked else []
@@ -109,7 +109,7 @@ class BookedLimits:
 
 
 def booked_by(subject: LimitSubject, bookings: Iterable[Booking]) -> Iterator[_Holding]:
-    """Yield what bookings hold of a limit."""
+    """Yield the parts of a limit held by bookings."""
     for one in bookings:
         if one.tenant == subject.tenant and subject.user in (None, one.user):
             yield one.begins_s, one.ends_s, total(amount for _, amount in one.places)
@@ -118,7 +118,7 @@ def booked_by(subject: LimitSubject, bookings: Iterable[Booking]) -> Iterator[_H
 def _amounts(
     limit: Limit, wanted: Resources, held: Sequence[_Holding]
 ) -> Iterator[tuple[float, int, Sequence[tuple[float, float, int]]]]:
-    """Yield of cores, then of memory: the most, what is wanted, and what is held from when until when."""
+    """Yield of cores, then of memory: the maximum, the wanted amount, and the held spans."""
     endless = float("inf")
     most = limit.cores_milli, limit.memory_bytes
     yield endless if most[0] is None else most[0], wanted.cores_milli, [(a, b, one.cores_milli) for a, b, one in held]
@@ -126,7 +126,9 @@ def _amounts(
 
 
 def _staying(execution: Execution, takes_back: bool) -> Resources:
-    """Return what limits count of it that stays: elastic services are taken back, where the policy does so."""
+    """Return the amount that limits count of it and that stays: without elastic services, where the policy takes them
+    back.
+    """
     return total(
         execution.component_of(one).reservation
         for one in execution.services

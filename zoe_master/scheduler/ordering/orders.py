@@ -39,8 +39,9 @@ _LEAST_S = 1e-9
 class QueueContext:
     """What orders use in addition to the execution.
 
-    `usage` is each tenant's share of all recent use, over its due; `virtual` emulates processor sharing until now;
-    `capacity` is what all nodes have in total."""
+    `usage`: each tenant's share of recent use, relative to its due; `virtual`: processor sharing emulated until now;
+    `capacity`: the total of all nodes.
+    """
 
     now_s: float
     policy: Policy
@@ -50,7 +51,9 @@ class QueueContext:
     capacity: Resources = field(default_factory=Resources)
 
     def waited_s(self, execution: Execution) -> float:
-        """From its submission, or the end of its last attempt or of its conditions, to its place or until now."""
+        """Return the time from its submission, or the end of its last attempt or of its conditions, to its placement or
+        until now.
+        """
         since_s = execution.submitted_at_s
         if execution.attempt > 1 or execution.conditions is not NO_CONDITIONS:
             since_s = execution.marks.get(Mark.QUEUED, since_s)
@@ -58,11 +61,11 @@ class QueueContext:
         return max(until_s - since_s, 0.0)
 
     def run_s(self, execution: Execution) -> float:
-        """Expected run time in seconds, at least one; an hour when nothing is known."""
+        """Return the expected run time in seconds, at least one; an hour if unknown."""
         return self.estimates.guess_s(execution)
 
     def remaining_s(self, execution: Execution) -> float:
-        """Return what is expected to be left of the run time."""
+        """Return the expected rest of the run time."""
         if execution.state not in ACTIVE_STATES:
             return self.run_s(execution)
         return max(self.run_s(execution) - (self.now_s - execution.marks[Mark.PLACED]), _LEAST_S)
@@ -74,13 +77,13 @@ Order = Callable[[Execution, QueueContext], SortKey]
 def size(execution: Execution, moment: QueueContext) -> float:
     """Return the expected run time in seconds times the share of the cluster, in cores: the area of the execution.
 
-    The share is that of the resource of which it requests most (`dominant_cores`).
+    The share is that of the most requested resource (`dominant_cores`).
     """
     return moment.run_s(execution) * _cores(execution, moment)
 
 
 def attained(execution: Execution, now_s: float) -> float:
-    """Core-seconds that its services have held so far, in all attempts."""
+    """Return the core-seconds of its services so far, in all attempts."""
     return sum(
         max((service.ended_at_s or now_s) - service.started_at_s, 0.0)
         * execution.component_of(service).reservation.cores_milli
@@ -91,8 +94,8 @@ def attained(execution: Execution, now_s: float) -> float:
 
 
 def _aged(value: float, execution: Execution, moment: QueueContext) -> SortKey:
-    """Halve the value every `ageing_s` of waiting, so that nothing waits forever."""
-    # Compared as logarithms: a halving is then a subtraction that cannot underflow.
+    """Halve the value every `ageing_s` of waiting, so that no execution waits forever."""
+    # Compared as logarithms: halving is then a subtraction that cannot underflow.
     ageing_s = moment.policy.ageing_s
     halvings = moment.waited_s(execution) / ageing_s if ageing_s > 0 else 0.0
     return (math.log2(max(value, _LEAST_S)) - halvings,)
@@ -126,7 +129,8 @@ def _las(execution: Execution, moment: QueueContext) -> SortKey:
 def _psbs(execution: Execution, moment: QueueContext) -> SortKey:
     end_lag_s = moment.virtual.end_lag_s(execution.id)
     if moment.virtual.late(execution.id):
-        # They take turns: the one that has had least is next. One that runs far longer than expected then blocks none.
+        # They take turns: the one with the least service is next. One that runs far longer than expected then blocks no
+        # other.
         return (0.0, attained(execution, moment.now_s), end_lag_s)
     return (1.0, end_lag_s, 0.0)
 
@@ -156,7 +160,7 @@ def _unicef(execution: Execution, moment: QueueContext) -> SortKey:
 def _by_arrival(score: ByArrival) -> Order:
     def order(execution: Execution, moment: QueueContext) -> SortKey:
         waited_s = moment.waited_s(execution)
-        if waited_s >= WINDOW_S:  # else a large one would be passed forever
+        if waited_s >= WINDOW_S:  # otherwise a large one would be passed forever
             return (0.0, -waited_s)
         return (1.0, score(moment.run_s(execution), _cores(execution, moment), arrival_in_window(waited_s)))
 

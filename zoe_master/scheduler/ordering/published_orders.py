@@ -1,4 +1,4 @@
-"""Scores that published work found good and cheap: the least is served first.
+"""Scores that published work found good and cheap: the lowest is served first.
 
 WFP3 and UNICEF: Tang, Lan, Desai, Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems", IEEE
 CLUSTER 2009. F1 to F4: Carastan-Santos and de Camargo, "Obtaining dynamic scheduling policies with simulation and
@@ -11,22 +11,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-# r, n and s to a score.
+# Compute a score from r, n and s.
 ByArrival = Callable[[float, float, float], float]
 
 # An installation has no start of a log, so arrivals count from this long ago: about the length of a sequence from which
-# such orders are learned, so that arrivals weigh as they do there. Executions that have waited longer come before all
+# such orders are learned, so that arrivals have the same weight. Executions that have waited longer come before all
 # others.
 WINDOW_S = 15 * 86_400.0
 
 
 def wfp3(wait_s: float, run_s: float, cores: float) -> float:
-    """-(w / r)^3 n."""
+    """Return -(w / r)^3 n."""
     return -((wait_s / run_s) ** 3) * cores
 
 
 def unicef(wait_s: float, run_s: float, cores: float) -> tuple[float, float]:
-    """-w / (log2(n) r). On one core that is infinite: these come first, by -w / r."""
+    """Return -w / (log2(n) r). On one core that is infinite: these come first, by -w / r."""
     if cores <= 1:
         return (0.0, -wait_s / run_s)
     return (1.0, -wait_s / (math.log2(cores) * run_s))
@@ -53,5 +53,5 @@ def f4(run_s: float, cores: float, at_s: float) -> float:
 
 
 def arrival_in_window(waited_s: float) -> float:
-    """Return s of one that arrived so long ago, at least 1."""
+    """Return s of an execution that arrived this long ago, at least 1."""
     return max(WINDOW_S - waited_s, 1.0)

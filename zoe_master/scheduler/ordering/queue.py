@@ -28,7 +28,7 @@ from zoe_master.scheduler.ordering.virtual_time import NOBODY, VirtualTime, arri
 
 @value(frozen=True, slots=True)
 class Pass:
-    """The input of one pass of the scheduler: the snapshot, the policy, and what orders use."""
+    """The input of one pass of the scheduler: the snapshot, the policy, and data for orders."""
 
     snapshot: Snapshot
     policy: Policy
@@ -36,7 +36,9 @@ class Pass:
 
     @classmethod
     def of(cls, snapshot: Snapshot, policy: Policy, virtual: VirtualTime | None = None) -> Pass:
-        """`virtual` is the emulation for `psbs` if there is one already, advanced to the snapshot's time."""
+        """Return a pass; `virtual`: the emulation for `psbs`, if there is one already, advanced to the snapshot's
+        time.
+        """
         estimates = snapshot.estimates()
         usage = _usage_over_due(snapshot, policy) if policy.order == "fair-share" else {}
         if virtual is None:
@@ -46,11 +48,11 @@ class Pass:
 
     @property
     def estimates(self) -> Estimates:
-        """Return how long executions are expected to run."""
+        """Return the expected run times of executions."""
         return self.moment.estimates
 
     def span(self, execution: Execution) -> tuple[float, float]:
-        """Return from when until when it is expected to use what it gets now."""
+        """Return begin and end of its expected use of resources placed now."""
         now_s = self.snapshot.now_s
         if execution.state in ACTIVE_STATES:
             return now_s, self.estimates.end_s(execution, now_s)
@@ -98,7 +100,7 @@ def turns_of_elastic(
 def turns_of_tenants(
     executions: Iterable[Execution], holdings: TenantReservations, snapshot: Snapshot, policy: Policy
 ) -> TenantTurns | None:
-    """Return the turns of these executions' tenants by what they hold now; None where the order alone counts."""
+    """Return the turns of these executions' tenants by their present resources; None where the order alone counts."""
     if policy.tenants != "drf":
         return None
     held = {execution.tenant: holdings.of(execution.tenant) for execution in executions}
@@ -106,8 +108,9 @@ def turns_of_tenants(
 
 
 def _staying(execution: Execution, takes_back: bool) -> Resources:
-    """Return what it holds that no core can take back. Were elastic services counted, taking them back would change
-    whose turn it is, and giving them again would change it back, for ever."""
+    """Return its resources that no core can take back. If elastic services counted, taking them back would change whose
+    turn it is, and giving them again would change it back, for ever.
+    """
     return total(
         execution.component_of(s).reservation
         for s in execution.services
@@ -116,7 +119,7 @@ def _staying(execution: Execution, takes_back: bool) -> Resources:
 
 
 def _virtual_time(snapshot: Snapshot, estimates: Estimates) -> VirtualTime:
-    """Processor sharing of the present cluster by all that is there and by what ended last."""
+    """Return processor sharing of the present cluster, emulated from present executions and the last ended ones."""
     present = (arrival_of(e, estimates) for e in (*snapshot.queued, *snapshot.active))
     return virtual_time((*snapshot.departed, *present), _cluster(snapshot).cores_milli, snapshot.now_s)
 
@@ -126,7 +129,7 @@ def _cluster(snapshot: Snapshot) -> Resources:
 
 
 def _usage_over_due(snapshot: Snapshot, policy: Policy) -> Mapping[str, float]:
-    """Each tenant's share of what all used lately over the share that is due to it; 1 is just right."""
+    """Return each tenant's share of recent use, relative to its due share; 1 is fair."""
     tenants = sorted({e.tenant for e in snapshot.queued} | set(snapshot.used))
     due = {tenant: policy.tenant_shares.get(tenant, 1.0) for tenant in tenants}
     used, shares = sum(snapshot.used.values()), sum(due.values())

@@ -1,8 +1,8 @@
-"""The ranked queue, kept from pass to pass: only executions that arrived or changed are moved.
+"""The ranked queue, kept from pass to pass: only new and changed executions move.
 
 With most orders, time adds the same to the keys of all waiting executions, so the sequence does not change: keys of any
-one time rank like those of now. With the other orders, time changes the sequence; for them, the queue is kept as by
-`fifo`, and each pass ranks it.
+one time rank like those of now. With the other orders, time changes the sequence; for them, the queue is kept in the
+order `fifo`, and each pass ranks it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from zoe_master.scheduler.ordering.orders import ORDERS, SIZED_ORDERS, STANDING_
 
 # Later than every submission, so that every execution has waited.
 _ANY_TIME_S = 2.0**32
-# An order, how fast waiting counts in it, and the capacity of the cluster where sizes depend on it.
+# An order, the rate at which waiting counts in it, and the capacity of the cluster where sizes depend on it.
 RankedBy = tuple[str, float, Resources]
 _Key = tuple[float | str, ...]
 _NO_CAPACITY = Resources()
 
 
 def ranked_by(policy: Policy, capacity: Resources = _NO_CAPACITY) -> RankedBy:
-    """Return what the kept sequence depends on under a policy."""
+    """Return the parameters of the kept sequence under a policy."""
     order = policy.order if policy.order in STANDING_ORDERS else "fifo"
     return order, policy.ageing_s, capacity if order in SIZED_ORDERS else _NO_CAPACITY
 
@@ -38,7 +38,7 @@ def in_sequence(executions: RankedQueue, policy: Policy, capacity: Resources) ->
 class RankedQueue(tuple[Execution, ...]):
     """Waiting executions in the sequence of `by`.
 
-    `apart`: those that a pause or the object store may keep from starting.
+    `apart`: executions that a pause or the object store may keep from starting.
     """
 
     by: RankedBy
@@ -87,7 +87,7 @@ class QueueRanking:
         (self._apart.add if _apart(execution) else self._apart.discard)(execution.id)
 
     def remove(self, execution_id: ExecutionId) -> None:
-        """Remove an execution that no longer waits; do nothing for others."""
+        """Remove an execution that no longer waits; no effect for others."""
         key = self._key_of.pop(execution_id, None)
         if key is None:
             return
@@ -98,14 +98,14 @@ class QueueRanking:
         self._apart.discard(execution_id)
 
     def frozen(self) -> RankedQueue:
-        """Return the sequence as it is now."""
+        """Return the present sequence."""
         if self._frozen is None:
             self._frozen = RankedQueue(self._executions)
             self._frozen.by, self._frozen.apart = self.by, frozenset(self._apart)
         return self._frozen
 
     def _key(self, execution: Execution) -> _Key:
-        """Return the key by which `ranked` sorts."""
+        """Return the sort key of `ranked`."""
         own = self._order(execution, self._moment)
         return (-execution.priority, *own, execution.submitted_at_s, execution.id)
 

@@ -11,7 +11,7 @@ from zoe_lib.domain.values.reasons import Reason, ReasonCode
 
 
 class Reasons(Mapping[ExecutionId, Reason]):
-    """Reasons by execution. `own` has those that differ; all others wait for the `common` one, once it is set."""
+    """Reasons by execution. `own`: separate reasons; all other executions wait for the `common` one, once it is set."""
 
     def __init__(self, own: Mapping[ExecutionId, Reason] | None = None) -> None:
         self.own = dict(own or {})
@@ -20,11 +20,11 @@ class Reasons(Mapping[ExecutionId, Reason]):
         self._gone: set[ExecutionId] = set()
 
     def give_rest(self, rest: Sequence[Execution], common: Reason) -> None:
-        """Set the common reason of these executions, which have no own reason. Call it once."""
+        """Set the common reason of these executions, which have no separate reason. Call it once."""
         self._rest, self.common = rest, common
 
     def give(self, execution_id: ExecutionId, reason: Reason) -> None:
-        """Set an execution's own reason, also for one of the rest."""
+        """Set an execution's separate reason, also for one with the common reason."""
         self.drop(execution_id)
         self.own[execution_id] = reason
 
@@ -34,7 +34,7 @@ class Reasons(Mapping[ExecutionId, Reason]):
             self._gone.add(execution_id)
 
     def counts(self) -> Counter[ReasonCode]:
-        """Return how many wait by the code of their reason, without iterating over the rest."""
+        """Return how many wait by the code of their reason, without iterating over those with the common one."""
         counts = Counter(reason.code for reason in self.own.values())
         if self.common is not None:
             counts[self.common.code] += len(self) - len(self.own)

@@ -20,7 +20,7 @@ class RecentRunTimes:
         self._runs: OrderedDict[RunKey, tuple[float, ...]] = OrderedDict()
 
     def learn(self, kind: RunKey, ran_s: float) -> None:
-        """Add a run that has ended. Beyond 20,000 kinds, the one that has not ended for longest is forgotten."""
+        """Add a run that has ended. Beyond 20,000 kinds, the least recently ended one is forgotten."""
         earlier = self._runs.pop(kind, ())
         self._runs[kind] = (*earlier, max(ran_s, 0.0))[-_RUNS_AVERAGED:]
         if len(self._runs) > _KINDS_MAX:

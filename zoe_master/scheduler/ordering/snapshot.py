@@ -23,17 +23,17 @@ from zoe_master.scheduler.placement.ledger import Ledger
 
 @value(frozen=True, slots=True)
 class Snapshot:
-    """The cluster and all executions that have not ended, at one instant.
+    """The cluster and all active executions at one instant.
 
     `queued`: waiting executions, fastest to rank if it is a `RankedQueue`. `active`: starting, running and stopping
     ones, which hold reservations. `held`: queued executions that may not start now for a reason outside the cluster;
     they block no others. `past_runs`: expected run times in seconds, learned from past runs. `used`: core-seconds of
-    each tenant, where older ones count less. `storage`: what the storage controller can guarantee; None without a
-    controller. `locality`: by input, what each node holds of it; None if unknown. `departed`: the arrivals of
-    executions that ended last. `correct_estimates`: backfill corrects run times that were exceeded. `paths`: what nodes
-    move to and from the object store, by name, where it is measured. `bookings`: room
-    that is kept for promised executions that have not started, and for offers. `accounts`: the ledger of these nodes
-    and active executions, if it is known already; a snapshot with others computes its own.
+    each tenant, where older ones count less. `storage`: capacity for guarantees of the storage controller; None without
+    a controller. `locality`: by input, how much of it each node holds; None if unknown. `departed`: the arrivals of the
+    last ended executions. `correct_estimates`: backfill corrects exceeded run times. `paths`: traffic of nodes with the
+    object store, by name, where measured. `bookings`: room booked for promised executions that have not started, and
+    for offers. `accounts`: the ledger of these nodes and active executions, if known already; other snapshots compute
+    it.
     """
 
     now_s: float
@@ -52,7 +52,7 @@ class Snapshot:
     accounts: Ledger | None = field(default=None, compare=False, repr=False)
 
     def ledger(self) -> Ledger:
-        """Return the accounts of the nodes as they are."""
+        """Return the present accounts of the nodes."""
         kept = self.accounts
         if kept is not None and kept.made_of(self.nodes, self.active, self.locality, self.paths):
             return kept.copy()
@@ -65,10 +65,11 @@ class Snapshot:
 
 @value(frozen=True, slots=True)
 class Plan:
-    """What to do: executions to start (every essential service placed), elastic services to add, services to stop.
+    """The decision: executions to start (every essential service placed), elastic services to add, services to stop.
 
-    `reserved` holds the places kept for executions whose room is being made; `reasons` has an entry for every queued
-    execution that is not started."""
+    `reserved`: places for executions whose room is being made; `reasons`: one for every queued execution that does not
+    start.
+    """
 
     starts: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
     elastic: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
@@ -78,5 +79,5 @@ class Plan:
 
     @property
     def placements(self) -> int:
-        """Return how many services are placed."""
+        """Return the number of placed services."""
         return sum(map(len, self.starts.values())) + sum(map(len, self.elastic.values()))

@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 
 class TenantTurns:
-    """Whose turn it is: always the tenant's with the least weighted dominant share; equal shares go to the name.
+    """Selects the tenant with the lowest weighted dominant share; equal shares are ordered by name.
 
-    Ghodsi et al., "Dominant Resource Fairness", NSDI 2011. `held`: what each tenant that takes part has already.
+    Ghodsi et al., "Dominant Resource Fairness", NSDI 2011. `held`: present resources of each tenant in the rotation.
     """
 
     def __init__(self, held: Mapping[str, Resources], shares: Mapping[str, float], cluster: Resources) -> None:
@@ -27,11 +27,11 @@ class TenantTurns:
         heapify(self._turns)
 
     def next(self) -> str | None:
-        """Return the tenant whose turn it is, which is out until it is back; None if all are out."""
+        """Return the tenant whose turn it is and remove it until `back`; None if all are out."""
         return heappop(self._turns)[1] if self._turns else None
 
     def back(self, tenant: str, amount: Resources) -> None:
-        """Count what the tenant got, and let it have another turn."""
+        """Count the tenant's new resources, and let it have another turn."""
         self._held[tenant] = self._held[tenant] + amount
         heappush(self._turns, (self._share(tenant), tenant))
 
@@ -40,7 +40,7 @@ class TenantTurns:
 
 
 def in_turns(offers: Mapping[str, Iterator[tuple[T, Resources]]], turns: TenantTurns) -> Iterator[T]:
-    """Yield what the tenants offer, each in its own sequence, in turns; taken amounts count for the tenant."""
+    """Yield the tenants' items, each in its own sequence, in turns; taken amounts count for the tenant."""
     while (tenant := turns.next()) is not None:
         offer = next(offers[tenant], None)
         if offer is not None:
@@ -51,10 +51,9 @@ def in_turns(offers: Mapping[str, Iterator[tuple[T, Resources]]], turns: TenantT
 def by_dominant_share(
     ordered: Sequence[Execution], held: Mapping[str, Resources], shares: Mapping[str, float], cluster: Resources
 ) -> list[Execution]:
-    """Take turns, each tenant with its first by the order; `held` is what tenants have already.
+    """Return executions in turns of tenants, each with its first by the order; `held`: present resources of tenants.
 
-    An execution counts with its core as soon as it has its turn, so the turns alternate as they would if all of them
-    started.
+    An execution counts with its core at its turn, so the turns alternate as if all of them started.
     """
     offers = {
         tenant: iter([(execution, execution.application.core_resources()) for execution in executions])
@@ -78,7 +77,7 @@ def elastic_turns(
 ) -> Mapping[ServiceId, int]:
     """Return the turn in which each placed elastic service would get its node if all were placed again after all cores.
 
-    The tenant that has most gives back first. `ordered`: executions with elastic services, in the policy's order;
+    The tenant with the most gives back first. `ordered`: executions with elastic services, in the policy's order;
     `active`: all.
     """
     cores: dict[str, Resources] = defaultdict(Resources)
@@ -104,9 +103,10 @@ def elastic_turns(
 def interactive_first(
     ordered: Sequence[Execution], interactive: Resources, share: float, cluster: Resources
 ) -> list[Execution]:
-    """Interactive executions before batch ones of the same priority, while they hold at most `share` of the cluster.
+    """Return interactive executions before batch ones of the same priority, while they hold at most `share` of the
+    cluster.
 
-    `interactive` is what interactive executions hold already. Those beyond the share keep their turn in the order.
+    `interactive`: present resources of interactive executions. Those beyond the share keep their turn in the order.
     """
     ahead: set[str] = set()
     for execution in ordered:

@@ -1,8 +1,9 @@
-"""Processor sharing, emulated: when each execution would end if all ran at once, slowed down equally.
+"""Emulated processor sharing: when each execution would end if all ran at once, slowed down equally.
 
 Dell'Amico, Carra and Michiardi, "PSBS: Practical Size-Based Scheduling", IEEE Transactions on Computers 65(7), 2016.
-All that is virtually there moves on at the same pace, so an execution ends when the pace summed up since then (the
-*lag*) has grown by its run time: one number for each execution, which never changes, and a heap."""
+All virtual executions advance at the same pace, so an execution ends when the pace summed since its arrival (the *lag*)
+has grown by its run time: one number for each execution, which never changes, and a heap.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ class ExecutionArrival:
 
 
 def arrival_of(execution: Execution, estimates: Estimates) -> ExecutionArrival:
-    """Return the arrival of an execution; its share is weighed by all the cores that it would like to have."""
+    """Return the arrival of an execution; its share is weighted by all the cores that it wants."""
     cores_milli = max(execution.application.total_resources().cores_milli, 1)
     return ExecutionArrival(execution.id, execution.submitted_at_s, estimates.guess_s(execution), cores_milli)
 
@@ -57,7 +58,7 @@ class VirtualTime:
         self._wanted_milli += arrival.cores_milli
 
     def advance(self, now_s: float) -> None:
-        """Advance the time; do nothing if it is already later."""
+        """Advance the time; no effect if it is already later."""
         while self._ends and self.next_end_s() <= now_s:
             self._now_s = self.next_end_s()
             self._lag_s, cores_milli = heapq.heappop(self._ends)
@@ -74,7 +75,7 @@ class VirtualTime:
         return self._now_s + max(self._ends[0][0] - self._lag_s, 0.0) / self._pace()
 
     def end_lag_s(self, execution_id: ExecutionId) -> float:
-        """Return the lag at which it ends: a smaller one ends earlier; infinite if it never arrived."""
+        """Return the lag at which it ends: a lower one ends earlier; infinite if it never arrived."""
         return self._end_lag_s.get(execution_id, math.inf)
 
     def late(self, execution_id: ExecutionId) -> bool:
@@ -90,7 +91,7 @@ class VirtualTime:
 def virtual_time(arrivals: Iterable[ExecutionArrival], cores_milli: int, now_s: float) -> VirtualTime:
     """Return the emulation of all these executions until now.
 
-    Those that arrived at the same time are ordered by id; later arrivals count as now.
+    Executions with the same arrival are ordered by id; later arrivals count as now.
     """
     emulated = VirtualTime(cores_milli)
     for arrival in sorted(arrivals, key=lambda one: (one.at_s, one.execution_id)):

@@ -1,1 +1,1 @@
-"""Where services fit: filters, weighers, packing, and the ledger of what is free."""
+"""Where services fit: filters, weighers, packing, and the ledger of free resources."""

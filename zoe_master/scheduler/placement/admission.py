@@ -18,7 +18,7 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def core_requests(execution: Execution, placer: ServicePlacer) -> list[Request]:
-    """One request per group of identical essential instances, in start-up order."""
+    """Return one request per group of identical essential instances, in start-up order."""
     begins_s, ends_s = placer.span(execution)
     tenant, storage = execution.tenant, execution.application.storage
     return [
@@ -28,9 +28,10 @@ def core_requests(execution: Execution, placer: ServicePlacer) -> list[Request]:
 
 
 def admit(execution: Execution, placer: ServicePlacer) -> tuple[Placement, ...] | Request:
-    """Take room for every essential service, or return the request that found none and leave the ledger unchanged.
+    """Take room for every essential service, or return the request without room and leave the ledger unchanged.
 
-    Where the policy's choice of nodes leaves a service without room, a tight packing is tried before giving up."""
+    Where the policy's choice of nodes leaves a service without room, a tight packing is tried before giving up.
+    """
     requests = core_requests(execution, placer)
     places = _place_by_policy(requests, placer)
     if isinstance(places, Request):
@@ -43,7 +44,7 @@ def admit(execution: Execution, placer: ServicePlacer) -> tuple[Placement, ...] 
 
 
 def places_in(placer: ServicePlacer, execution: Execution) -> tuple[Placement, ...] | None:
-    """Return where its core would go, or None if it finds no room; the ledger stays unchanged."""
+    """Return the places of its core, or None if it does not fit; the ledger stays unchanged."""
     answer = None if surely_refused(execution, placer) else admit(execution, placer)
     if not isinstance(answer, tuple):
         return None
@@ -58,7 +59,7 @@ def surely_refused(execution: Execution, placer: ServicePlacer) -> bool:
 
 
 def _place_by_policy(requests: Sequence[Request], placer: ServicePlacer) -> list[list[int]] | Request:
-    """Indexes of nodes for each request, or the request that found no room."""
+    """Return the indexes of nodes for each request, or the request without room."""
     found: list[list[int]] = []
     for request in requests:
         nodes = placer.place(request)
@@ -73,7 +74,7 @@ def _place_by_policy(requests: Sequence[Request], placer: ServicePlacer) -> list
 def _placements(
     execution: Execution, requests: Sequence[Request], found: Sequence[Sequence[int]], placer: ServicePlacer
 ) -> tuple[Placement, ...]:
-    """Return the services that the requests stand for, each with its node."""
+    """Return the services of the requests, each with its node."""
     services: dict[str, list[Service]] = {}
     for service in reversed(execution.core_services()):
         services.setdefault(service.component, []).append(service)
@@ -86,12 +87,12 @@ def _placements(
 
 
 def refusal(execution: Execution, request: Request, placer: ServicePlacer) -> Reason:
-    """Return why the core found no room, forever or at present, with the number of nodes that each filter refused."""
+    """Return why the core does not fit, forever or at present, with the number of nodes that each filter refused."""
     return lasting_refusal(execution, request, placer) or _no_room_now(execution, request, placer)
 
 
 def lasting_refusal(execution: Execution, request: Request, placer: ServicePlacer) -> Reason | None:
-    """Return why the core would have no room even if all Zoe services had ended; None if it would."""
+    """Return why the core would not fit even if all Zoe services had ended; None if it would."""
     nodes = placer.ledger.nodes
     if not nodes:
         return Reason(ReasonCode.NO_NODES, "No node is known yet.", hint="see `zoe nodes` and `zoe status`")
@@ -112,9 +113,7 @@ def lasting_refusal(execution: Execution, request: Request, placer: ServicePlace
 
 
 def _refused_by_nodes(execution: Execution, request: Request, placer: ServicePlacer) -> Reason | None:
-    """Return the reason if nodes that are away, or programs outside Zoe, take the room: no end of an execution gives
-    that back.
-    """
+    """Return the reason if absent nodes, or programs outside Zoe, take the room: no end of an execution returns it."""
     nodes = placer.ledger.nodes
     away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
     closed = placer.closed_by_plugins(request)
@@ -131,7 +130,9 @@ def _fits_on(execution: Execution, placer: ServicePlacer) -> bool:
 
 
 def _nodes_away(execution: Execution, request: Request, placer: ServicePlacer, away: int, closed: int) -> Reason:
-    """Return the reason. `away` nodes are down, drained or reserved; `closed` ones are refused by plugins."""
+    """Return the reason for absent nodes. `away`: nodes that are down, drained or reserved; `closed`: nodes refused by
+    plugins.
+    """
     causes = ["down, drained or reserved"] * (away > 0) + ["refused by filters of plugins"] * (closed > 0)
     many = max(away, closed)
     return Reason(

@@ -1,4 +1,4 @@
-"""The time limit of a what-if question. The scheduler reads no clock: the caller passes in when to give up."""
+"""The time limit of a what-if request. The scheduler reads no clock: the caller decides when to give up."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class OutOfBudget(Exception):  # noqa: N818 - the name is the fact
 
 
 def never() -> bool:
-    """Never give up: passes that decide have no budget."""
+    """Never give up: deciding passes have no budget."""
     return False

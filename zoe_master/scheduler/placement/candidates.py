@@ -1,7 +1,8 @@
 """The nodes with room for one kind of service, best first, updated as the ledger changes.
 
 A kind is placed again and again in one pass. Scoring all nodes each time costs as much as there are nodes; here only
-those whose accounts changed since the last time are scored anew, and the best one is on top of a heap."""
+changed nodes are scored again, and the best one is on top of a heap.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ WithRoom = Callable[[Iterable[int]], list[int]]
 
 
 class CandidateNodes:
-    """`best` is always what scoring every node with room would find; ties fall to the lowest index."""
+    """`best` equals the result of scoring every node with room; ties go to the lowest index."""
 
     def __init__(self, eligible: Sequence[int], ledger: Ledger, with_room: WithRoom, score: Score) -> None:
         self._eligible = frozenset(eligible)

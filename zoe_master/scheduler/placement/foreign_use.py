@@ -1,4 +1,4 @@
-"""The reason of a core that fits only once programs that Zoe does not run use less of the nodes."""
+"""The reason of a core that fits only once foreign programs use less of the nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NODES_NAMED = 3
 
 
 def foreign_reason(request: Request, nodes: tuple[Node, ...], size: str, counts: dict[str, int]) -> Reason:
-    """Name the nodes on which other programs use most of what the core asks for, and how much that is."""
+    """Return the nodes on which foreign programs use most of the resources that the core needs, with their use."""
     usable = [node for node in nodes if _usable(request, node)]
     used = [(node, "; ".join(_uses(request, node))) for node in sorted(usable, key=_by_use)]
     named = [f"{text} on {node.name}" for node, text in used if text]
@@ -45,7 +45,7 @@ def _by_use(node: Node) -> tuple[float, str]:
 
 
 def _uses(request: Request, node: Node) -> Iterator[str]:
-    """Return the use that matters; all of it if one instance fits next to it and only several do not."""
+    """Return the blocking use; all of it if one instance fits next to it and only several do not."""
     texts = [text for text, matters in _each_use(request, node) if matters]
     yield from texts or [text for text, _ in _each_use(request, node)]
 

@@ -1,4 +1,4 @@
-"""Free resources of every node while a plan is made; placements can be taken back."""
+"""Free resources of every node while a plan is made; placements can be undone."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from zoe_master.scheduler.placement.paths import Paths, rates_of
 
 Scores = npt.NDArray[np.float64]
 Nodes = npt.NDArray[np.intp]
-# Index of a node, and what one service holds there.
+# Index of a node, and the resources of one service there.
 Holding = tuple[int, Resources]
 
 
 class Ledger:
     """Accounts per node, indexed by position in `nodes` (sorted by name, so ties fall to the first name).
 
-    What alive services reserve is taken off at the start. A node may be overdrawn when foreign work grew; then
-    nothing fits there until it is level again.
+    Reservations of alive services are subtracted at the start. A node may be overdrawn when foreign use grew; then no
+    service fits there until it is level again.
     """
 
     def __init__(
@@ -49,14 +49,14 @@ class Ledger:
         self.services = [0] * len(self.nodes)
         self.gateway = gateway_reservation(self.nodes)
         self.booked: BookingRoom | None = None
-        """What must stay free for promised executions; None without bookings."""
+        """Room that must stay free for promised executions; None without bookings."""
         self.changes: list[int] = []
         """Nodes in the sequence in which their accounts changed."""
         self._holdings = {execution.id: self._held(execution) for execution in active}
         for holdings in self._holdings.values():
             self._take_off(holdings)
         self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
-        """On all nodes together, in thousandths; what is overdrawn somewhere is not taken off elsewhere."""
+        """Sum of all nodes, in thousandths; an overdraft of one node is not subtracted from others."""
         self._find_ways(active, locality or {}, paths or {})
 
     def _name_nodes(self, nodes: Iterable[Node]) -> None:
@@ -70,14 +70,14 @@ class Ledger:
         paths: Mapping[str, PathUse],
     ) -> None:
         self.locality = {one: places for one, places in locality.items() if places is not None and places.hosts}
-        """Inputs of which nodes hold something: what each holds, by its name."""
+        """Nodes that hold inputs: how much of each input, by its name."""
         rates, moved = rates_of(self.nodes, paths)
         self.paths = Paths(rates, moved, self.index, active, self.services) if any(rates) else None
-        """Paths to the object store; None when nothing is told of any."""
+        """Paths to the object store; None if no node reports one."""
 
     @once
     def largest_memory(self) -> int:
-        """Return bytes of the largest node; 0 for none."""
+        """Return the memory of the largest node in bytes; 0 for none."""
         return max((node.total.memory_bytes for node in self.nodes), default=0)
 
     def copy(self) -> Ledger:
@@ -98,7 +98,7 @@ class Ledger:
         locality: Mapping[Located, Places | None],
         paths: Mapping[str, PathUse],
     ) -> Ledger:
-        """Return a copy for the same nodes as they are now, on which `count` and `discount` have no effect."""
+        """Return a copy for the same nodes in their present state, independent of `count` and `discount`."""
         twin = self.copy()
         twin._holdings = dict(self._holdings)
         twin._name_nodes(nodes)
@@ -111,19 +111,19 @@ class Ledger:
         return len(self._made_of) == len(made_of) and all(map(is_, self._made_of, made_of))
 
     def count(self, execution: Execution) -> None:
-        """Take off what an execution holds now, instead of what it held before."""
+        """Subtract the execution's present resources, instead of its earlier ones."""
         self.discount(execution.id)
         holdings = self._holdings[execution.id] = self._held(execution)
         for node, amount in holdings:
             self.take(node, amount)
 
     def discount(self, execution_id: ExecutionId) -> None:
-        """Give back all that an execution held."""
+        """Release all resources of an execution."""
         for node, amount in self._holdings.pop(execution_id, ()):
             self.give_back(node, amount)
 
     def emptied(self, with_foreign: bool = False) -> Ledger:
-        """Return accounts of the same nodes as if nothing ran on them; `with_foreign`: nothing but foreign work."""
+        """Return accounts of the same nodes without services; `with_foreign`: with foreign use only."""
         twin = self.copy()
         there = [node.usable if with_foreign else node.total for node in self.nodes]
         twin.free_cores = [amount.cores_milli for amount in there]
@@ -135,7 +135,7 @@ class Ledger:
         return twin
 
     def lower_to(self, other: Ledger) -> None:
-        """Keep of each amount the lesser of both accounts."""
+        """Set each amount to the minimum of both accounts."""
         self.free_cores = list(map(min, self.free_cores, other.free_cores))
         self.free_memory = list(map(min, self.free_memory, other.free_memory))
         self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
@@ -145,7 +145,7 @@ class Ledger:
         ]
 
     def set_to_lower(self, node: int, one: Ledger, other: Ledger) -> None:
-        """Set this node to the lesser of both accounts for each amount; services as in the first."""
+        """Set this node to the minimum of both accounts for each amount; services as in the first."""
         before = self.free_cores[node]
         after = self.free_cores[node] = min(one.free_cores[node], other.free_cores[node])
         self.free_cores_in_all += max(after, 0) - max(before, 0)
@@ -156,7 +156,7 @@ class Ledger:
         self.changes.append(node)
 
     def held(self, execution: Execution) -> list[Holding]:
-        """Node and amount of every service of the execution that holds something."""
+        """Return node and amount of every service of the execution that holds resources."""
         known = self._holdings.get(execution.id)
         if known is None:
             known = self._holdings[execution.id] = self._held(execution)
@@ -170,7 +170,7 @@ class Ledger:
         ]
 
     def wanted(self, execution: Execution, placements: Iterable[Placement]) -> list[Holding]:
-        """Node and amount of every placement of the execution."""
+        """Return node and amount of every placement of the execution."""
         services = {service.id: service for service in execution.services}
         return [(self.index[p.node], wanted(execution, services[p.service_id], self.gateway)) for p in placements]
 
@@ -187,11 +187,11 @@ class Ledger:
         return cores_milli > self.free_cores_in_all
 
     def free(self, node: int) -> Resources:
-        """Return what is left on a node now."""
+        """Return the free resources of a node."""
         return Resources(self.free_cores[node], self.free_memory[node], self.free_devices[node])
 
     def with_room(self, nodes: Iterable[int], amount: Resources) -> list[int]:
-        """Return the nodes that have this much left; an exact fit is a fit."""
+        """Return the nodes with this much left; an exact fit counts."""
         cores, memory, free_cores, free_memory = (
             amount.cores_milli,
             amount.memory_bytes,
@@ -204,8 +204,7 @@ class Ledger:
         return found
 
     def capacity(self, amount: Resources) -> float:
-        """Return how many services of this size all nodes together have room for; infinite for one that needs
-        nothing."""
+        """Return how many services of this size fit on all nodes together; infinite for one that needs nothing."""
         per_node: list[Iterable[float]] = []
         if amount.cores_milli:
             per_node.append(cores // amount.cores_milli for cores in self.free_cores)

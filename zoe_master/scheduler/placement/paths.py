@@ -14,8 +14,8 @@ from zoe_lib.domain.executions.execution import Execution
 class Paths:
     """The paths by index of the node.
 
-    `rates`: bytes per second, 0 if unknown; `free`: how much of it is not used now, 0 if not measured. `busy`: whether
-    traffic is measured; `users`: services that use the object store; `services`: all services.
+    `rates`: bytes per second, 0 if unknown; `free`: the unused part, 0 if not measured. `busy`: whether traffic is
+    measured; `users`: services that use the object store; `services`: all services.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Paths:
 
 
 def rates_of(nodes: Sequence[Node], paths: Mapping[str, PathUse]) -> tuple[list[float], list[float | None]]:
-    """Return the width of each node's path, and what moves on it; None if that is not measured."""
+    """Return the width of each node's path, and the traffic on it; None if it is not measured."""
     if not paths:
         return [storage_path(node) or 0.0 for node in nodes], [None] * len(nodes)
     rates = [float(paths[n.name].width) if n.name in paths else storage_path(n) or 0.0 for n in nodes]

@@ -1,4 +1,4 @@
-"""Filter and sort: where a group of identical services goes."""
+"""Filter and sort: choose nodes for a group of identical services."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from zoe_master.scheduler.placement.weighers import STORAGE_WEIGHERS, WEIGHERS, 
 # Its expected begin and end, in seconds since the epoch.
 Span = tuple[float, float]
 
-# Exact searches of full length in a pass; executions later in the queue get heuristics only.
+# Maximum exact searches of full length in a pass; later executions get heuristics only.
 _SEARCHES_OF_A_PASS = 10
 
 
@@ -37,8 +37,8 @@ def _for_ever(_execution: Execution) -> Span:
 class NodeWeighing:
     """Weighers with their weights: `of_many` score nodes together, `of_one` a single one, if all of them can.
 
-    A weigher that is not loaded changes nothing. `kept`: scores may be kept for requests of the same kind, which is
-    known of Zoe's own weighers only.
+    A weigher that is not loaded has no effect. `kept`: scores may be kept for requests of the same kind, which is safe
+    for Zoe's own weighers only.
     """
 
     def __init__(self, policy_weighers: Mapping[str, float]) -> None:
@@ -51,18 +51,17 @@ class NodeWeighing:
 
 
 class PlacementRules:
-    """The filters and weighers of a policy, by how they are applied; `held`: some node is held by an admin."""
+    """The filters and weighers of a policy, grouped by use; `held`: some node has an admin's hold."""
 
     def __init__(self, policy: Policy, held: bool) -> None:
         filters = tuple(name for name in policy.filters if name != "holds")
         if held:
-            filters = (*filters, "holds")  # an admin's holds apply whatever the policy lists
+            filters = (*filters, "holds")  # an admin's holds apply under every policy
         self.static = [filter_named(name) for name in filters if name in STATIC_FILTERS]
-        # What the ledger knows (`has_room`) is checked there, many times faster and with the same result.
+        # Filters on data of the ledger (`has_room`) are checked there, many times faster and with the same result.
         self.dynamic = [filter_named(name) for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
         self.of_plugins = [filter_named(name) for name in filters if name not in own.FILTERS]
-        # A hold is reported before anything else that the node lacks: while it lasts, no end of an execution opens the
-        # node.
+        # A hold is reported before any other reason: while it lasts, no end of an execution opens the node.
         self.named = [(name, filter_named(name)) for name in sorted(filters, key=lambda name: name != "holds")]
         # If no node holds an input, or the application has none, this weigher changes nothing and costs nothing.
         self.plain = NodeWeighing({name: weight for name, weight in policy.weighers.items() if name != "locality"})
@@ -85,9 +84,8 @@ def _rules(policy: Policy, held: bool) -> PlacementRules:
 class ServicePlacer:
     """Places groups on one ledger under one policy, for one pass.
 
-    Answers of filters that depend only on node and labels are kept for the pass. `span` returns from when until when an
-    execution is expected to use what it gets; without it, from now on for ever. Raises OutOfBudget once `give_up` says
-    so.
+    Answers of filters that depend only on node and labels are kept for the pass. `span` returns begin and end of an
+    execution's expected use; without it, from now on for ever. Raises OutOfBudget once `give_up` returns True.
     """
 
     def __init__(
@@ -101,7 +99,7 @@ class ServicePlacer:
         self._give_up = give_up
         self.steps = StepBudget(_SEARCHES_OF_A_PASS * STEPS_OF_A_SEARCH)
         held = any(node.holds for node in ledger.nodes)
-        # Nothing else needs it.
+        # No other weigher needs it.
         self.span = span if held or ledger.booked is not None else _for_ever
         rules = _rules(policy, held)
         self._static, self._dynamic, self._of_plugins = rules.static, rules.dynamic, rules.of_plugins
@@ -119,7 +117,7 @@ class ServicePlacer:
         return twin
 
     def go_on(self) -> None:
-        """Raise OutOfBudget if the caller gives up; also for walks that place nothing."""
+        """Raise OutOfBudget if the caller gives up; also for walks without placements."""
         if self._give_up():
             raise OutOfBudget
 
@@ -220,19 +218,19 @@ class ServicePlacer:
         return free - booked.shortfall(node, request.begins_s, request.stays_until_s)
 
     def undo(self, request: Request, placed: Sequence[int]) -> None:
-        """Give all the room of a `place` back."""
+        """Undo one `place`."""
         for node in placed:
             self.ledger.give_back(node, request.component.reservation)
 
     def closed_by_plugins(self, request: Request) -> int:
-        """Return how many nodes filters that are not Zoe's own refuse even if nothing runs."""
+        """Return how many nodes plugins' filters refuse even without any services."""
         if not self._of_plugins:
             return 0
         empty = self.ledger.emptied()
         return sum(any(check(request, node, empty) is not None for check in self._of_plugins) for node in empty.nodes)
 
     def refusals(self, request: Request) -> dict[str, tuple[str, str]]:
-        """For every node that cannot take one more: the filter that refused and its reason."""
+        """Return, for every node that cannot take one more: the filter that refused and its reason."""
         refusals = ((node, self._refusal(request, node)) for node in self.ledger.nodes)
         return {node.name: refusal for node, refusal in refusals if refusal is not None}
 
@@ -242,7 +240,7 @@ class ServicePlacer:
         nodes: Iterable[Node] = self.ledger.nodes
         counts: Counter[str] = Counter()
         if not self._dynamic and not reservation.devices and self.ledger.booked is None:
-            # Eligible nodes can lack only room, of which the ledger knows most nodes at once.
+            # Eligible nodes can lack only room, which the ledger knows for most nodes at once.
             eligible = self._eligible_nodes(request)
             counts["resources"] = len(eligible) - len(self.ledger.with_room(eligible, reservation))
             others = set(range(len(self.ledger.nodes))).difference(eligible)
@@ -255,7 +253,7 @@ class ServicePlacer:
         refused = next(((name, text) for name, text in answers if text is not None), None)
         if refused is not None or self._with_room(request, (self.ledger.index[node.name],)):
             return refused
-        return "bookings", "what is free is kept for promised executions before this one is expected to end"
+        return "bookings", "the free room is booked for promised executions before the expected end of this one"
 
     def _eligible_nodes(self, request: Request) -> list[int]:
         key = request.component.labels

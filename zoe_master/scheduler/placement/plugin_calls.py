@@ -1,4 +1,4 @@
-"""Calls of plugins' filters and weighers: whatever they raise or return, the tick goes on."""
+"""Calls of plugins' filters and weighers: their exceptions and invalid results do not stop the tick."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def guarded_weigher(name: str, function: Weigher) -> Weigher:
 
 
 class _Problems:
-    """Logs a plugin's problem when it changes; a pass asks a plugin thousands of times."""
+    """Logs a plugin's problem when it changes; a pass calls a plugin thousands of times."""
 
     def __init__(self, kind: str, name: str) -> None:
         self._kind = kind

@@ -15,10 +15,10 @@ from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
 
 @value(frozen=True, slots=True)
 class Request:
-    """A group of `count` identical services to be placed at once, from `begins_s` until `ends_s` as is expected.
+    """A group of `count` identical services to be placed at once, from `begins_s` until `ends_s` by estimate.
 
-    gives_way: they are taken back when their room is needed, so they may use what is booked. sure: they end in time,
-    because that is promised; else they may take longer than expected.
+    gives_way: they are taken back when their room is needed, so they may use booked room. sure: they end in time, by a
+    promise; else they may take longer than expected.
     """
 
     component: Component
@@ -32,11 +32,11 @@ class Request:
 
     @property
     def stays_until_s(self) -> float:
-        """Return until when they may stay, seen with caution."""
+        """Return the pessimistic end of their stay."""
         return self.ends_s if self.sure else cautious(self.begins_s, self.ends_s)
 
 
-# None accepts the node; a text says why it cannot take one more of these services.
+# Returns None to accept the node, or why it cannot take one more of these services.
 Filter = Callable[[Request, Node, Ledger], str | None]
-# Scores in [0, 1] of the nodes with these indexes, higher is better.
+# Returns scores in [0, 1] of the nodes with these indexes; higher is better.
 Weigher = Callable[[Request, Nodes, Ledger], Scores]

@@ -1,1 +1,1 @@
-"""Promises: which guarantees make an execution end by a time, and what can be offered instead."""
+"""Promises: guarantees with which an execution ends by a time, and offers instead."""

@@ -1,8 +1,8 @@
 """How many elastic services a running promised execution needs for its time, by its progress. Pure.
 
-An early one gives back what it does not need: these services go on as ordinary elastic ones, which others may take
-back. One that is no longer early gets its guarantee again. It comes to rest: between giving back and getting again
-lies a dead band, each change needs a pause, and an attempt has few of them.
+An early one returns unneeded services: these continue as ordinary elastic ones, which others may take back. One that is
+no longer early gets its guarantee again. It converges: a dead band lies between returning services and getting them
+again, each change needs a pause, and an attempt has few of them.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from zoe_lib.run_times.samples import cores_now, setting_of
 from zoe_master.scheduler.promising.choices import numbers_of
 
 EARLY = 0.7
-"""What gives back services is expected to need at most this share of the time that is left, without them."""
+"""An execution returns services if it needs at most this share of the time left without them."""
 LATE = 0.9
-"""What needs more than this share of the time that is left gets services again."""
+"""An execution that needs more than this share of the time left gets services again."""
 PAUSE_SHARE, PAUSE_S = 0.1, 15.0
-"""Pause between changes: this share of the promised run time, and no less than so many seconds."""
+"""Pause between changes: this share of the promised run time, and at least this many seconds."""
 DONE_LEAST = 0.25
-"""Of the work: before that, the pace says little of the rest."""
+"""Minimum finished share: before that, the pace says little of the rest."""
 
 
 def adjusted(execution: Execution, progress: ExecutionProgress | None, now_s: float) -> int | None:
-    """Return how many elastic services to guarantee instead of as many as are now; None: no change. All of the promise
-    once it is at risk. `execution`: as it was submitted, with guaranteed services as elastic ones.
+    """Return the number of elastic services to guarantee; None: no change. A promise at risk gets all of its services.
+    `execution`: as it was submitted, with guaranteed services as elastic ones.
     """
     promise = execution.promise
     if promise is None or execution.state is not ExecutionState.RUNNING:
@@ -47,10 +47,9 @@ def adjusted(execution: Execution, progress: ExecutionProgress | None, now_s: fl
 
 
 def _needs_s(execution: Execution, progress: ExecutionProgress | None, now_s: float) -> Mapping[int, float]:
-    """Return how long the rest takes with each number of guaranteed services; empty if that is not known.
+    """Return the remaining time for each number of guaranteed services; empty if unknown.
 
-    As long as the slower quarter of its readings says that were read while it had the services of now, and longer in
-    proportion with fewer cores.
+    It is the slower quartile of its readings with the present services, and proportionally longer with fewer cores.
     """
     promise = execution.promise
     if promise is None or progress is None or progress.attempt != execution.attempt:

@@ -1,4 +1,4 @@
-"""The choices of guarantees: in what time each ends, and what it costs. Pure."""
+"""The possible guarantees: their run times and prices. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from zoe_lib.pricing.told import told_price
 _RATE_STEP = 1_000_000
 _ABOUT = Decimal("1.25")
 _PARTS = (64, 32, 16, 8, 4, 2, 1)
-# From a decision to the first program: a tick, and elastic services of others that have to stop.
+# From a decision to the first program: a tick, and the time to stop other elastic services.
 _START_S, _START_SHARE = 5.0, 0.02
 
 
 @value(frozen=True, slots=True)
 class ChoiceRunTime:
-    """In what time a run ends with a chance; runs: ended runs behind it, 0 if it is declared; wide: they say little."""
+    """Run time that holds with a chance; runs: number of ended runs behind it, 0 if declared; wide: they say little."""
 
     seconds: float
     runs: int
@@ -27,9 +27,9 @@ class ChoiceRunTime:
 
 @value(frozen=True, slots=True)
 class PromiseChoice:
-    """Guarantees that are possible: a number of elastic services, and bytes per second to read; None: none.
+    """A possible set of guarantees: a number of elastic services, and bytes per second to read; None: none.
 
-    views: whether inputs with a pushdown are read through views; None: that is decided when it starts.
+    views: whether inputs with a pushdown are read through views; None: decided when it starts.
     """
 
     elastic: int
@@ -39,21 +39,21 @@ class PromiseChoice:
 
 @value(frozen=True, slots=True)
 class PromisePrice:
-    """A price that is not rounded, and its currency."""
+    """An unrounded price, and its currency."""
 
     amount: Decimal
     currency: str
 
 
-# In what time a choice ends with a chance; None: nothing is known.
+# Returns the run time of a choice that holds with a chance; None if unknown.
 RunTimeOf = Callable[[PromiseChoice, float], ChoiceRunTime | None]
-# What a choice costs if it runs for so many seconds; None: nothing has a price.
+# Returns the price of a choice that runs for so many seconds; None without prices.
 PriceOf = Callable[[PromiseChoice, float], PromisePrice | None]
 
 
 @value(frozen=True, slots=True)
 class PromiseCost:
-    """A choice, in what time it ends with the chance that is asked for, and what it costs."""
+    """A choice, its run time with the requested chance, and its price."""
 
     choice: PromiseChoice
     run: ChoiceRunTime
@@ -71,8 +71,8 @@ def numbers_of(application: Application) -> list[int]:
 
 
 def rates_of(most: int, *others: int) -> list[int]:
-    """Return rates to choose from, in bytes per second, the lowest first: parts of the most that promises may hold, and
-    others, such as what is free now.
+    """Return the rates to choose from, in bytes per second, the lowest first: fractions of the maximum for promises,
+    and others, such as the free rate.
     """
     rates = {rate // _RATE_STEP * _RATE_STEP for rate in (*(most // part for part in _PARTS), *others)}
     return sorted(rate for rate in rates if rate > 0)
@@ -84,10 +84,10 @@ def whole_s(run_s: float) -> float:
 
 
 def least_rate_first(costed: Iterable[PromiseCost]) -> list[PromiseCost]:
-    """Return the choices by price, but those with equal services and views together: of about the least price, the
-    lowest rate first.
+    """Return the choices by price, but among those with equal services and views and about the same price, the lowest
+    rate first.
 
-    A higher rate may be a little cheaper, since the services are held for a shorter time. But what is not guaranteed is
+    A higher rate may be a little cheaper, since the services are held for a shorter time. But unguaranteed bandwidth is
     lent: a run with a low rate ends sooner than promised, while one that holds the whole store leaves others nothing.
     """
     groups: dict[tuple[int, bool | None], list[PromiseCost]] = {}
@@ -104,7 +104,7 @@ def least_rate_first(costed: Iterable[PromiseCost]) -> list[PromiseCost]:
 
 
 def start_s(run_s: float) -> float:
-    """Return how many of these seconds it may take to begin."""
+    """Return the part of these seconds allowed for the begin."""
     return whole_s(run_s) - run_s
 
 
@@ -113,5 +113,5 @@ def _price_of(one: PromiseCost) -> Decimal:
 
 
 def by_price(one: PromiseCost) -> tuple[Decimal, float, int]:
-    """Return a key that puts the cheapest first, and the quickest of equal ones."""
+    """Return a sort key: the cheapest first, and the quickest of equal ones."""
     return told_price(_price_of(one)), one.run.seconds, one.choice.elastic

@@ -1,7 +1,7 @@
-"""Which guarantees make an execution end by a time, for the lowest price; what can be offered where none do. Pure.
+"""Choose the cheapest guarantees with which an execution ends by a time, or offers if there are none. Pure.
 
-The search is small: numbers of elastic services (none, 1, 2, 4, ... all) times rates of the object store (as it asks,
-and parts of what can be guaranteed) times views or none, each at a bounded number of beginnings.
+The search is small: numbers of elastic services (none, 1, 2, 4, ... all) times rates of the object store (as requested,
+and fractions of the capacity for guarantees) times views or none, each at a bounded number of begins.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class PromiseAnswer:
 
 
 class PromiseSearch:
-    """What can be guaranteed to one execution. offers_end_s: until when offers can be accepted; None: none are made.
-    no_choice: why there are no choices, other than by limits.
+    """The search for guarantees of one execution. offers_end_s: the end of offers; None: make none. no_choice: why
+    there are no choices, apart from limits.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class PromiseSearch:
         self._price = price
         self._later = later
         self.begins_s = max(later.now_s, execution.conditions.begins_s)
-        """When it may begin at the earliest."""
+        """Earliest begin."""
         self._offers_end_s = later.now_s if offers_end_s is None else offers_end_s
         self._makes_offers = offers_end_s is not None
         self.budget = None if self.wish.budget is None else Decimal(self.wish.budget)
 
     def answer(self) -> PromiseAnswer:
-        """Return the cheapest terms by which it ends by its deadline, else up to three offers. Raises OutOfBudget."""
+        """Return the cheapest terms that meet its deadline, else up to three offers. Raises OutOfBudget."""
         refusal = self.refusal(self.wish.confidence)
         if refusal:
             return self._none(refusal)
@@ -91,7 +91,7 @@ class PromiseSearch:
         return PromiseAnswer(offers=PromiseOffers(why, self._later.now_s))
 
     def refusal(self, confidence: float) -> str:
-        """Return why there is no choice at all, whatever the time; empty if there are some."""
+        """Return why there is no choice at all, for any time; empty if there are some."""
         if not self._choices:
             return self._no_choice or "It needs more than the limits of its tenant or user allow"
         costed = self.costed(confidence)
@@ -128,7 +128,7 @@ class PromiseSearch:
     def _in_time(
         self, costed: Iterable[PromiseCost], confidence: float, not_before_s: float = 0.0
     ) -> tuple[FinishTerms, Booking] | None:
-        """Return the first choice that ends by the time that was asked for, and begins no earlier than that."""
+        """Return the first choice that ends by the requested time, and begins no earlier than this one."""
         for one in least_rate_first(costed):
             found = self.latest(one, confidence, self._asked_s, not_before_s)
             if found is not None:
@@ -138,7 +138,9 @@ class PromiseSearch:
     def latest(
         self, one: PromiseCost, confidence: float, finish_s: float, not_before_s: float = 0.0
     ) -> tuple[FinishTerms, Booking] | None:
-        """Return terms and room with which it ends by then, and begins as late as it can, but no earlier than that."""
+        """Return terms and room with which it ends by this time, and begins as late as possible, but no earlier than
+        allowed.
+        """
         begin_by_s, from_s = finish_s - whole_s(one.run.seconds), max(self.begins_s, not_before_s)
         if begin_by_s < from_s:
             return None
@@ -149,7 +151,7 @@ class PromiseSearch:
         return changed(terms, begin_by_s=booking.begins_s), self._with_rate(booking, one.choice)
 
     def earliest(self, one: PromiseCost, confidence: float, from_s: float) -> tuple[FinishTerms, Booking] | None:
-        """Return terms and room with which it ends as early as it can, if it begins no earlier than that."""
+        """Return terms and room with which it ends as early as possible, if it begins no earlier than allowed."""
         terms = self._terms(one, confidence, 0.0, 0.0)
         booking = self._later.earliest(self._wanted(terms), whole_s(one.run.seconds), max(self.begins_s, from_s))
         if booking is None:
@@ -198,7 +200,7 @@ class PromiseSearch:
                 OfferKind.DEARER,
                 self._in_time((one for one in allowed if one not in affordable), confidence, self._offers_end_s),
             )
-        if not affordable:  # what it would take, whatever the budget
+        if not affordable:  # the time without the budget
             yield OfferKind.EARLIEST, self._soonest(allowed)
         yield OfferKind.LESS_SURE, self._less_sure()
         yield OfferKind.CHEAPEST, self._soonest((affordable or allowed)[:1])
@@ -224,13 +226,13 @@ class PromiseSearch:
         if not affordable:
             return beyond_budget(self.budget, [allowed[0].price])
         if any(kind is OfferKind.DEARER for kind, _, _ in found):
-            return "What would make it end in time costs more than its budget"
+            return "Guarantees with which it would end in time cost more than its budget"
         quickest = min(allowed, key=lambda one: one.run.seconds)
         if self.begins_s + whole_s(quickest.run.seconds) > self._asked_s:
             run_s = quickest.run.seconds
             return (
                 f"It takes {run_s:.0f} s with {self.wish.confidence:.0%} confidence and {quickest.choice.elastic} "
-                f"elastic services, and up to {start_s(run_s):.0f} s to begin, which is longer than there is time"
+                f"elastic services, and up to {start_s(run_s):.0f} s to begin, which exceeds the time left"
             )
         return "There is no room for it in time"
 
@@ -260,17 +262,17 @@ class PromiseSearch:
 
 
 def beyond_budget(budget: Decimal | None, least: Sequence[PromisePrice | None]) -> str:
-    """Return that everything costs more than the budget, and how much at least; `least`: the lowest price of each."""
+    """Return that every choice exceeds the budget, and the lowest price; `least`: the lowest price of each."""
     known = [one for one in least if one is not None]
     if len(known) < len(least) or not known:
-        return "It has a budget, and what it costs is not known"
+        return "It has a budget, and its price is unknown"
     amount = told_price(sum((one.amount for one in known), Decimal(0)), ROUND_CEILING)
     currency = known[0].currency
     return f"It costs at least {amount:f} {currency}, which is more than its budget of {budget:f} {currency}"
 
 
 def _adds(kind: OfferKind, terms: FinishTerms, known: Sequence[FinishTerms]) -> bool:
-    """Return whether an offer is another one than those before, and the cheapest costs less than they do."""
+    """Return whether an offer differs from the earlier ones, and the cheapest costs less than they do."""
     if kind is OfferKind.CHEAPEST and terms.price is not None:
         return all(one.price is None or Decimal(terms.price) < Decimal(one.price) for one in known)
     return terms not in known

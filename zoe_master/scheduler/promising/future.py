@@ -1,4 +1,4 @@
-"""The nodes at later times, as far as one may rely on it: what runs ends cautiously, and what is booked is kept."""
+"""The nodes at later times, estimated pessimistically: running executions end late, and bookings stay."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.promising.shares_later import SharesLater
 
-# Beginnings that are tried for one choice; each costs a look at all nodes.
+# Maximum begins tried for one choice; each costs a scan of all nodes.
 _LATER_MAX = 12
 _EARLIER_MAX = 24
 
 
 class NodesLater:
-    """The nodes from a snapshot on. Others' elastic services count as absent where the policy takes them back.
+    """The future of a snapshot's nodes. Other executions' elastic services count as absent where the policy takes them
+    back.
 
     Promises hold at most the share of all cores that the policy allows, at any time.
     """
@@ -49,9 +50,9 @@ class NodesLater:
         self._booked: dict[float, BookingRoom] = {}
         cores_milli = sum(node.usable.cores_milli for node in self._base.nodes)
         self.share_milli = int(policy.promise_share * cores_milli)
-        """Cores that promises may hold, in thousandths."""
+        """Cores available to promises, in thousandths."""
         self.shares = SharesLater(snapshot, policy)
-        """Bandwidth, and what limits allow."""
+        """Bandwidth, and the rest of limits."""
         estimates = snapshot.estimates()
         self._promised = [
             (estimates.cautious_end_s(one, self.now_s, 1.0), one.application.core_resources().cores_milli)
@@ -60,8 +61,8 @@ class NodesLater:
         ]
 
     def latest(self, wanted: Execution, begin_by_s: float, run_s: float, from_s: float = 0.0) -> Booking | None:
-        """Return a booking for this long that begins as late as possible, so that others are disturbed least, but by
-        then, and not before `from_s`; None if there is no room for it.
+        """Return a booking of this duration that begins as late as possible, to disturb others least, by `by_s`, and
+        not before `from_s`; None if there is no room.
         """
         first_s = max(self.now_s, from_s)
         if begin_by_s < first_s:
@@ -72,15 +73,15 @@ class NodesLater:
         return self._first(wanted, begins, lambda begins_s: begins_s + run_s)
 
     def earliest(self, wanted: Execution, run_s: float, from_s: float = 0.0) -> Booking | None:
-        """Return a booking for this long that begins as early as possible, not before `from_s`, and ends at a full
-        second; None if there is no room that can be relied on.
+        """Return a booking of this duration that begins as early as possible, not before `from_s`, and ends at a full
+        second; None if there is no reliable room.
         """
         first_s = max(self.now_s, from_s)
         begins = [first_s, *(at_s for at_s in self._turns() if at_s > first_s)]
         return self._first(wanted, _spread(begins, _EARLIER_MAX), lambda begins_s: float(math.ceil(begins_s + run_s)))
 
     def still_free(self, bookings: Sequence[Booking]) -> bool:
-        """Return whether the room of these bookings can be kept beside all others, and beside each other."""
+        """Return whether the room of these bookings is free beside all others, and beside each other."""
         names = {one.execution_id for one in bookings}
         everything = [*(one for one in self.bookings if one.execution_id not in names), *bookings]
         index = self._base.index
@@ -96,7 +97,7 @@ class NodesLater:
         )
 
     def with_bookings(self, bookings: Iterable[Booking]) -> None:
-        """Keep this room, too, from now on."""
+        """Add these bookings."""
         fresh = {one.execution_id: one for one in bookings}
         kept = (one for one in self.bookings if one.execution_id not in fresh)
         self.bookings = (*kept, *fresh.values())
@@ -104,7 +105,7 @@ class NodesLater:
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Forget the bookings that are made within."""
+        """Drop the bookings made within the context."""
         before = self.bookings
         try:
             yield
@@ -112,7 +113,7 @@ class NodesLater:
             self.bookings, self._booked = before, {}
 
     def _turns(self) -> list[float]:
-        """Return the times at which room comes free."""
+        """Return the times at which room becomes free."""
         ends = {ends_s for ends_s, _, _ in self._leaving if ends_s > self.now_s}
         return [self.now_s, *sorted(ends | {one.ends_s for one in self.bookings if one.ends_s > self.now_s})]
 
@@ -135,7 +136,7 @@ class NodesLater:
         return None
 
     def _within_share(self, wanted: Execution, begins_s: float, ends_s: float) -> bool:
-        """Return whether promises, and offers of some, hold no more than they may in all this time."""
+        """Return whether promises, and offers of a group, stay within their share in all this time."""
         own_milli = wanted.application.core_resources().cores_milli
         held = sum(milli for until_s, milli in self._promised if until_s > begins_s)
         changes: list[tuple[float, int]] = [
@@ -151,7 +152,7 @@ class NodesLater:
         return held + own_milli <= self.share_milli
 
     def _booked_cores(self, but: ExecutionId) -> Iterator[Span]:
-        """Yield what bookings of all others hold; of offers for one execution, at each time the most cores."""
+        """Yield the cores of all other bookings; of offers for one execution, the maximum at each time."""
         of_each: dict[ExecutionId, list[Booking]] = defaultdict(list)
         for one in self.bookings:
             of_each[booked_for(one.execution_id)].append(one)
@@ -160,7 +161,7 @@ class NodesLater:
                 yield from_s, until_s, max((o.cores_milli for o in some if o.begins_s <= from_s < o.ends_s), default=0)
 
     def _at(self, begins_s: float) -> Ledger:
-        """Return the accounts at a later time; those of the nearest earlier one are continued."""
+        """Return the accounts at a later time, continued from the nearest earlier ones."""
         known = max((at_s for at_s in self._made if at_s <= begins_s), default=None)
         ledger, done = (self._base.copy(), 0) if known is None else self._made[known]
         ledger = ledger.copy()
@@ -176,7 +177,7 @@ class NodesLater:
 
 
 class _Span:
-    """The same time for every execution that is asked about."""
+    """The same time for every execution."""
 
     def __init__(self, begins_s: float, ends_s: float) -> None:
         self._span = begins_s, ends_s
@@ -186,7 +187,7 @@ class _Span:
 
 
 def _given_back(active: Iterable[Execution], ledger: Ledger, *, takes_back: bool) -> Iterator[tuple[int, Resources]]:
-    """Yield what is leaving, and what is taken back when it is needed."""
+    """Yield resources that are leaving, or taken back on demand."""
     for execution in active:
         stopping = execution.state is ExecutionState.STOPPING
         for service, amount in held(execution, ledger.gateway):
@@ -196,7 +197,7 @@ def _given_back(active: Iterable[Execution], ledger: Ledger, *, takes_back: bool
 
 
 def _spread(times: Sequence[float], most: int) -> Sequence[float]:
-    """Return at most so many of these times, evenly chosen, with the first and the last."""
+    """Return at most this many of these times, evenly chosen, with the first and the last."""
     if len(times) <= most:
         return times
     step = (len(times) - 1) / (most - 1)

@@ -1,4 +1,4 @@
-"""When a run that takes longer than usual is expected to end. Pure."""
+"""The expected end of a run that takes longer than usual. Pure."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 _LEAST = 0.8
-"""No run is taken to end before this part of the median."""
+"""No run is expected to end before this fraction of the median."""
 _LONGER = 1.25
-"""No run is expected to take more times what it has taken, once that is more than the median."""
+"""Maximum factor of the elapsed time, once that exceeds the median."""
 
 
 def median_beyond(takes: Sequence[tuple[float, float]], ran_s: float) -> float:
-    """Return the median of the run time of what has run for so long.
+    """Return the median total run time of a run, given its elapsed time.
 
-    takes: chances, and the times within which a run ends with them, in seconds, both rising. Run times spread in
-    factors, so between these it goes by their logarithms. The rarest chances rest on few runs or on a rule of thumb,
-    and what is told for them may be many times too long: so a run is not expected to take more than a quarter longer
-    than it has, and one that began in time is not taken to be late before four fifths of its promised time have passed.
+    takes: chances, and the run times in seconds that hold with them, both rising. Run times spread in factors, so the
+    interpolation uses their logarithms. The rarest chances rest on few runs or on a rule of thumb, and their run times
+    may be far too long: so a run is expected to take at most a quarter longer than it has, and one that began in time
+    is not late before four fifths of its promised time have passed.
     """
     typical_s = takes[0][1]
     if ran_s <= 0 or typical_s <= 0:
@@ -32,7 +32,7 @@ def median_beyond(takes: Sequence[tuple[float, float]], ran_s: float) -> float:
 
 
 def _between(at: float, points: Sequence[tuple[float, float]]) -> float:
-    """Return the value at a place, linear between points; those of the ends beyond them."""
+    """Return the value at a position, linear between points, constant beyond them."""
     if at <= points[0][0]:
         return points[0][1]
     for (left, low), (right, high) in pairwise(points):

@@ -1,8 +1,7 @@
-"""Which rate of the object store a running promised execution needs for its time. Pure.
+"""The rate of the object store that a running promised execution needs for its time. Pure.
 
-A late one that has all services of its promise, and that a higher rate would make faster, gets one that nobody holds;
-it is given back once the promised rate is enough again. It comes to rest as `adjusting.py` does: between the two lies
-a dead band, and between changes a pause.
+A late one that has all services of its promise, and gets faster with a higher rate, gets a free one; it returns it once
+the promised rate is enough again. It converges like `adjusting.py`: by a dead band, and by a pause between changes.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from zoe_lib.domain.values.progress import ExecutionProgress, remaining_s
 from zoe_master.scheduler.promising.adjusting import DONE_LEAST, EARLY, LATE, rested
 
 ENOUGH = 0.8
-"""A higher rate is enough if it makes it need at most this share of the time that is left."""
+"""A higher rate is enough if the execution then needs at most this share of the time left."""
 _HELPS = 0.95
-"""A rate that is not enough is held only if it makes it need at most this share of what it needs now."""
+"""An insufficient rate is held only if the execution then needs at most this share of its present need."""
 
 
 def raised(
@@ -27,10 +26,10 @@ def raised(
     rates: Iterable[int],
     now_s: float,
 ) -> int | None:
-    """Return the bytes per second to guarantee instead of as many as are now; None: no change.
+    """Return the bytes per second to guarantee; None: no change.
 
-    left_s: how long the rest takes at present; None: not known, so what it has stays. takes_s: how long a whole run
-    takes at a rate; None: not known. rates: those that it could have.
+    left_s: the remaining time at present; None: unknown, so nothing changes. takes_s: the time of a whole run at a
+    rate; None: unknown. rates: the available ones.
     """
     promise = execution.promise
     if promise is None or execution.state is not ExecutionState.RUNNING:
@@ -38,7 +37,7 @@ def raised(
     promised, now = promise.terms.read_bytes_per_s, promise.rate(execution.attempt)
     if not promised or not now:
         return None
-    if Mark.STORAGE_WITHDRAWN in execution.marks:  # the store does not guarantee so much
+    if Mark.STORAGE_WITHDRAWN in execution.marks:  # the store does not guarantee this much
         return promised if now > promised else None
     there_is_s = promise.terms.finish_s - now_s
     if left_s is None or there_is_s <= 0 or not rested(execution, promise, now_s):
@@ -53,7 +52,7 @@ def raised(
 def _times(
     takes_s: Callable[[int], float | None], now: int, rates: Iterable[int]
 ) -> Iterator[tuple[int, float, float]]:
-    """Yield each rate with the time of a whole run at it, and that of one at the rate of now, where both are known."""
+    """Yield each rate with the time of a whole run at it and at the present rate, where both are known."""
     present_s = takes_s(now)
     for rate in rates:
         one_s = takes_s(rate)
@@ -62,7 +61,7 @@ def _times(
 
 
 def _least_enough(needs_s: Mapping[int, float], left_s: float, there_is_s: float) -> int | None:
-    """Return the lowest rate that is enough, else the quickest if it helps."""
+    """Return the lowest sufficient rate, else the quickest if it helps."""
     enough = [rate for rate, one in needs_s.items() if one <= ENOUGH * there_is_s]
     if enough:
         return min(enough)
@@ -71,9 +70,7 @@ def _least_enough(needs_s: Mapping[int, float], left_s: float, there_is_s: float
 
 
 def rest_s(execution: Execution, progress: ExecutionProgress | None, now_s: float) -> float | None:
-    """Return how long the rest takes, as the slower quarter of its readings says that were read at the rate of now;
-    None if that is not known.
-    """
+    """Return the remaining time: the slower quartile of its readings at the present rate; None if unknown."""
     promise = execution.promise
     if promise is None or progress is None or progress.attempt != execution.attempt:
         return None
@@ -82,6 +79,6 @@ def rest_s(execution: Execution, progress: ExecutionProgress | None, now_s: floa
 
 
 def changed_at_s(execution: Execution, promise: Promise) -> float:
-    """Return since when its guarantees are those of now."""
+    """Return the time since which its guarantees are the present ones."""
     adjusted = promise.adjusted
     return adjusted.at_s if adjusted is not None and adjusted.attempt == execution.attempt else 0.0

@@ -1,7 +1,8 @@
-"""What promises may hold beside room on nodes at later times: bandwidth of the object store, and their tenants' limits.
+"""Shares of promises at later times, apart from room on nodes: bandwidth of the object store, and their tenants'
+limits.
 
-What runs holds its part until it has ended as far as one may rely on it, and what is booked from its begin to its end,
-so that what others hold now can be promised for later. Several offers for one execution count as if all of them were
+Running executions hold their part until their pessimistic end, and bookings from their begin to their end, so that
+resources held by others now can be promised for later. Several offers for one execution count as if all of them were
 accepted, since they may differ in time.
 """
 
@@ -20,7 +21,7 @@ from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 
 class _Reader(NamedTuple):
-    """Who holds how much bandwidth to read, and until when."""
+    """An execution with its bandwidth to read, and the end of that."""
 
     execution_id: ExecutionId
     tenant: str
@@ -29,9 +30,9 @@ class _Reader(NamedTuple):
 
 
 class SharesLater:
-    """What is left at later times.
+    """The rest at later times.
 
-    read_rate: bytes per second to read that promises may hold; 0 if what the object store can guarantee is not known.
+    read_rate: bytes per second to read for promises; 0 if the capacity of the object store is unknown.
     """
 
     def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
@@ -49,8 +50,8 @@ class SharesLater:
                 self._readers.append(_Reader(one.id, one.tenant, one.promise is not None, (now_s, ends_s, wanted.read)))
 
     def fit(self, wanted: Execution, bookings: Iterable[Booking], begins_s: float, ends_s: float) -> bool:
-        """Return whether the bandwidth that it is promised, and its tenant's and user's limits, allow it in all of this
-        time. bookings: of others.
+        """Return whether its promised bandwidth, and its tenant's and user's limits, allow it in all of this time.
+        bookings: those of other executions.
         """
         rate = wanted.promise.terms.read_bytes_per_s if wanted.promise is not None else None
         if not rate and not self._limits.limited:
@@ -60,7 +61,7 @@ class SharesLater:
         return fits and self._limits.allow(wanted, others, begins_s, ends_s)
 
     def still_fits(self, booking: Booking, bookings: Iterable[Booking]) -> bool:
-        """Return whether the bandwidth of a booking is free beside the bookings of others."""
+        """Return whether the bandwidth of a booking is free beside the other bookings."""
         if not booking.read_bytes_per_s:
             return True
         group, number = offer_of(booking)
@@ -75,8 +76,8 @@ class SharesLater:
         return self._rate_fits(booking.tenant, booking.read_bytes_per_s, others, begins_s, booking.ends_s)
 
     def may_hold(self, execution: Execution, rate: int, bookings: Iterable[Booking], until_s: float = 0.0) -> bool:
-        """Return whether a running execution that holds bandwidth may have this much in all until it ends, and at least
-        until then.
+        """Return whether a running execution with bandwidth may have this total until it ends, and at least until this
+        time.
         """
         mine = self._of(execution)
         if mine is None:
@@ -96,7 +97,7 @@ class SharesLater:
         return next((one for one in self._readers if one.execution_id == execution.id), None)
 
     def free_rate(self) -> int:
-        """Return how much of the bandwidth that promises may hold is free now, whatever is booked."""
+        """Return the bandwidth for promises that is free now, without bookings."""
         all_, promised = (
             sum(one.span[2] for one in self._readers if one.span[1] > self._now_s and (one.promised or not only))
             for only in (False, True)

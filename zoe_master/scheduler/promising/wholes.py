@@ -1,9 +1,9 @@
-"""Executions that are promised as a whole: all of them end by a time, in their order, or none is promised. Pure.
+"""Executions promised as a group: all of them end by a time, in their order, or none is promised. Pure.
 
-Each has to end by the time at which the first begins that runs after it, so the last are given room first. The whole
-is kept if each keeps its time, so each of n is asked for the chance 1 - (1 - c) / n (Bonferroni's inequality): the
-whole has at least the chance c, whatever their run times have in common. As run times are known by no rarer chance
-than `CONFIDENCE_MOST`, wholes of many executions rest on that one.
+Each must end before the begin of its dependents, so the last are given room first. The promise is kept if each member
+keeps its time, so each of n members gets the chance 1 - (1 - c) / n (Bonferroni's inequality): the group has at least
+the chance c, even if their run times are correlated. As run times are known up to the chance `CONFIDENCE_MOST` only,
+groups of many executions rest on that.
 
 The search is small: five paces for all of them, from the cheapest choices to the quickest.
 """
@@ -31,24 +31,24 @@ from zoe_master.scheduler.promising.choosing import (
 from zoe_master.scheduler.promising.future import NodesLater
 
 PACES = (math.inf, 4.0, 2.0, 1.25, 1.0)
-"""How many times as long as its quickest choice each execution may take."""
+"""Factors of the quickest choice's time that each execution may take."""
 _ALL_THERE_S = 10.0
 _Found = Mapping[ExecutionId, tuple[FinishTerms, Booking]]
 
 
 @value(frozen=True, slots=True)
 class WholeLimits:
-    """By when what is promised already lets an execution begin, and has it end; seconds since the epoch."""
+    """The begin and end that earlier promises of the group allow an execution; seconds since the epoch."""
 
     begin_s: float = -math.inf
     end_s: float = math.inf
 
 
 def wholes(asking: Iterable[Execution], promised: Iterable[Execution], now_s: float) -> list[list[Execution]]:
-    """Return the executions that ask together, each before those that run after it, as soon as all of them are there
-    and only each other, or a time, keeps them waiting; after a while without those that have ended meanwhile.
+    """Return the groups that ask for a promise, dependencies first, once all members exist and wait only for each other
+    or for a time; after a while without members that have ended meanwhile.
 
-    promised: to which something is promised already, some of them perhaps to members of these.
+    promised: executions with a promise, some of them perhaps dependencies or dependents of these.
     """
     groups: dict[str, list[Execution]] = {}
     for one in asking:
@@ -70,7 +70,9 @@ def wholes(asking: Iterable[Execution], promised: Iterable[Execution], now_s: fl
 
 
 def _kept_from_outside(execution: Execution, inside: Container[ExecutionId]) -> bool:
-    """Return whether a hold, or what does not belong to its whole, keeps it waiting: an earlier run of its schedule."""
+    """Return whether a hold, or a dependency outside its group such as an earlier run of its schedule, keeps it
+    waiting.
+    """
     conditions = execution.conditions
     if conditions.held is not None:
         return True
@@ -78,8 +80,8 @@ def _kept_from_outside(execution: Execution, inside: Container[ExecutionId]) -> 
 
 
 def limits_of_neighbours(members: Sequence[Execution], promised: Iterable[Execution]) -> Mapping[str, WholeLimits]:
-    """Return what limits the members of a whole of which others are promised already: only some were journaled, since
-    they changed meanwhile.
+    """Return the limits of members in a partly promised group: only some answers were journaled, since the others
+    changed meanwhile.
     """
     whole = {one.id: one for one in promised if one.conditions.whole == members[0].conditions.whole}
     found: dict[str, WholeLimits] = {}
@@ -95,7 +97,7 @@ def limits_of_neighbours(members: Sequence[Execution], promised: Iterable[Execut
 
 
 def in_order(group: Sequence[Execution]) -> list[Execution]:
-    """Return executions, each before those that run after it."""
+    """Return executions, dependencies first."""
     by_id = {one.id: one for one in group}
     before = {one.id: [need.on for need in one.conditions.after if need.on in by_id] for one in group}
     return [by_id[name] for name in TopologicalSorter(before).static_order()]
@@ -115,8 +117,8 @@ def whole_answer(
     """Return an answer for each: terms for all of them, or up to three offers, of which the same numbers belong
     together. Raises OutOfBudget.
 
-    searches: at least one, each before those that run after it. limits: of those to which something else is promised.
-    offers_end_s: until when offers can be accepted; None: none are made.
+    searches: at least one, dependencies first. limits: those of members with promised neighbours. offers_end_s: the end
+    of offers; None: make none.
     """
     return _WholeSearch(searches, limits, later, offers_end_s).answer()
 
@@ -165,7 +167,7 @@ class _WholeSearch:
         return found
 
     def _in_time(self, confidence: float, not_before_s: float, *, at_any_price: bool = False) -> _Found | None:
-        """Return terms with which all end in time, at the first pace at which they do."""
+        """Return terms with which all end in time, at the first possible pace."""
         for pace in PACES:
             choices = self._choices(confidence, pace)
             if at_any_price or self._affordable(choices):
@@ -192,7 +194,7 @@ class _WholeSearch:
         return found
 
     def _earliest(self, pace: float, confidence: float, *, at_any_price: bool = False) -> _Found | None:
-        """Return terms with which all end as early as they can, if they are accepted at the last moment."""
+        """Return terms with which all end as early as possible, if they are accepted at the last moment."""
         found: dict[ExecutionId, tuple[FinishTerms, Booking]] = {}
         choices = self._choices(confidence, pace)
         if not at_any_price and not self._affordable(choices):
@@ -235,11 +237,11 @@ class _WholeSearch:
         return [one.allowed(self._each(one.wish.confidence))[0] for one in self._searches]
 
     def _why(self, offered: Iterable[OfferKind] = ()) -> str:
-        """Return what keeps all of them from a promise: the budget, the time, or room."""
+        """Return the obstacle to a promise for all: the budget, the time, or room."""
         if self._beyond_budget():
             return beyond_budget(self._budget, [one.price for one in self._least()])
         if OfferKind.DEARER in offered:
-            return "What would make all of it end in time costs more than its budget"
+            return "Guarantees with which all of it would end in time cost more than its budget"
         return self._too_short() or "There is no room in time for all of its executions"
 
     def _too_short(self) -> str:
@@ -259,7 +261,7 @@ class _WholeSearch:
         takes_s = max(late)
         return (
             f"Until {late[takes_s]} has ended, it takes {takes_s:.0f} s with {confidence:.0%} confidence, and with the "
-            "seconds that each execution may take to begin, which is longer than there is time"
+            "seconds that each execution may take to begin, which exceeds the time left"
         )
 
     def _offered(self) -> Mapping[ExecutionId, PromiseAnswer]:

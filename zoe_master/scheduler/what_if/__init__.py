@@ -1,1 +1,1 @@
-"""Questions to the scheduler that change nothing: explanations, forecasts, dry runs."""
+"""Queries to the scheduler without effects: explanations, forecasts, dry runs."""

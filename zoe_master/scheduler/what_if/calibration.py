@@ -1,10 +1,10 @@
-"""Turns a simulated wait into p50 and p90 by how earlier forecasts turned out. No I/O; fed in order of time.
+"""Turns a simulated wait into p50 and p90 by the outcomes of earlier forecasts. No I/O; fed in order of time.
 
 The spread is the empirical one of the last ratios of real to simulated waits, among forecasts of a similar length for
-executions of a similar width (split conformal prediction by groups): others pass those who ask for many cores, so one
-spread for all is too long for one core and too short for many. The level at which it is read follows the coverage that
-was reached, so that 90 % hold by the p90 whatever drifts: Gibbs and Candès, "Adaptive conformal inference under
-distribution shift", NeurIPS 2021.
+executions of a similar width (split conformal prediction by groups): others pass those with many cores, so one spread
+for all is too long for one core and too short for many. The level follows the reached coverage, so that 90 % stay
+within the p90 even under drift: Gibbs and Candès, "Adaptive conformal inference under distribution shift", NeurIPS
+2021.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Bin:
 
 @value(frozen=True, slots=True)
 class ForecastSpread:
-    """Waits in seconds; `samples` is how many earlier forecasts they rest on."""
+    """Waits in seconds; `samples`: number of earlier forecasts behind them."""
 
     p50_s: float
     p90_s: float
@@ -52,7 +52,7 @@ class ForecastSpread:
 
 
 class ForecastCalibration:
-    """How well forecasts have come true. `coverage` is the share of real waits within their p90."""
+    """Accuracy of forecasts. `coverage`: share of real waits within their p90."""
 
     def __init__(self) -> None:
         self._bins: dict[_Class, _Bin] = defaultdict(_Bin)

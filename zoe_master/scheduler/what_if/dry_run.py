@@ -1,4 +1,4 @@
-"""What another policy would do with the present queue. Pure."""
+"""The effect of another policy on the present queue. Pure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from zoe_master.scheduler.placement.budget import GiveUp, never
 
 @value(frozen=True, slots=True)
 class DryRun:
-    """One pass under a policy: the waiting executions in its sequence, which would start, and what would be lost.
+    """One pass under a policy: the waiting executions in its sequence, those that would start, and losses.
 
-    `preempted` counts elastic services that would have to stop. Nothing of this is done.
+    `preempted`: number of elastic services that would have to stop. No step is carried out.
     """
 
     sequence: tuple[ExecutionId, ...]
@@ -26,7 +26,7 @@ class DryRun:
 
 
 def dry_run(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> DryRun:
-    """Run one pass over the present queue, with nodes held as this policy says. OutOfBudget."""
+    """Run one pass over the present queue, with nodes held as this policy says. Raises OutOfBudget."""
     nodes = tuple(replace(node, holds=policy.holds_of(node.name, snapshot.now_s)) for node in snapshot.nodes)
     held = replace(snapshot, nodes=nodes)
     plan = schedule(held, policy, give_up)

@@ -29,18 +29,18 @@ _ABOUT_ITS_SIZE = (
 )
 # Maximum texts about nodes; a thousand components on a thousand nodes would make a million.
 _TEXTS_MAX = 10_000
-# Maximum executions ahead that are named: of the user, and of the tenant, whose operators see all.
+# Maximum named executions ahead: of the user, and of the tenant, whose operators see all.
 _IDS_MAX = 10
 
 
 @value(frozen=True, slots=True)
 class Explanation:
-    """The reason, the executions ahead, and by node and component the filter that refuses and why.
+    """The reason, the executions ahead, and by node and component the refusing filter with its reason.
 
-    `ahead` counts all of them, `ahead_of_tenant` those of the same tenant. `ahead_ids` has the first of these and the
-    first of the same user; the API leaves out those that its client may not see. `change`
-    is the smallest one that would let it start now, if any; it is not sought in a very long queue, nor for longer than
-    the client waits. `nodes` has at most 10,000 texts. `places`: what nodes hold of its inputs.
+    `ahead`: number of all, `ahead_of_tenant`: of the same tenant. `ahead_ids`: the first of the tenant and the first of
+    the user; the API leaves out ids invisible to the client. `change`: the smallest one that would let it start now, if
+    any; it is not sought in a very long queue, nor for longer than the client waits. `nodes` has at most 10,000 texts.
+    `places`: how much of its inputs nodes hold.
     """
 
     reason: Reason | None
@@ -55,11 +55,12 @@ class Explanation:
 def explain(
     snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, too_late: GiveUp = never, give_up: GiveUp = never
 ) -> Explanation | None:
-    """Return the explanation of a queued execution, by running the same pass again; None if it is not queued.
+    """Return the explanation of a queued execution, by repeating the pass; None if it is not queued.
 
     The reason is None when the pass would start it now. Nodes are judged for each core component as the first to be
-    placed on what is free at present, so a node without an entry could take one more of it. OutOfBudget when
-    `too_late` says so; `give_up` ends the search for a change, and with it nothing else."""
+    placed on free resources, so a node without an entry could take one more of it. Raises OutOfBudget when `too_late`
+    returns True; `give_up` ends only the search for a change.
+    """
     execution = next((e for e in snapshot.queued if e.id == execution_id), None)
     if execution is None:
         return None

@@ -1,8 +1,9 @@
 """Forecast when an execution will start: simulate the present snapshot with the scheduler itself. Pure.
 
 Run times are the expected ones; elastic services are left out, since no core waits for them. The steps are bounded:
-what is still ahead after the last one is extrapolated from its area (core-seconds) and from how fast cores were given
-out in the steps that were simulated."""
+executions still ahead after the last one are extrapolated from their area (core-seconds) and from the rate at which
+cores were given out in the simulated steps.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +36,13 @@ from zoe_master.scheduler.queue_pass import QueuePass
 from zoe_master.scheduler.what_if.reserved_wait import Reservations
 
 STEPS_MAX = 200
-# Those looked at in one step, and how many behind the one that is asked about may matter by passing it.
+# Executions examined in one step, and those behind the target that may matter by passing it.
 _WINDOW = 64
 _BEHIND = 32
 # Maximum reservations in one forecast.
 _RESERVED_MAX = 500
 _STOPPING_S = 5.0
-# Times what half of the steps came to; all of them come to about twice that.
+# Factor for the distance covered by half of the steps; all of them cover about twice that.
 _FAR = 4.0
 _NO_ROOM = Reason(ReasonCode.NO_RESOURCES, "")
 
@@ -59,8 +60,8 @@ def wait_of(
 ) -> ForecastWait | None:
     """Return how long a queued execution will wait; None if it is not queued.
 
-    `estimates`: the real run times to expect. Once `give_up` says so, the rest is extrapolated; infinite if nothing was
-    simulated yet.
+    `estimates`: the real run times to expect. Once `give_up` returns True, the rest is extrapolated; infinite if
+    nothing was simulated yet.
     """
     present = Pass.of(snapshot, policy)
     ordered = queue_sequence(present)
@@ -76,7 +77,7 @@ def wait_of(
             raise OutOfBudget
         if future.never_starts(execution):
             return ForecastWait(math.inf)
-        # Reservations know nothing of the limits of tenants and users, the steps do.
+        # Reservations ignore the limits of tenants and users, the steps do not.
         if policy.backfill == "conservative" and not policy.limits.hold_up():
             return future.reserved_wait_of(execution)
         return future.wait_of(execution)
@@ -100,7 +101,7 @@ class _Future:
         self._estimates = estimates
         self._began_s = self._now_s = snapshot.now_s
         self._waiting = {e.id: e for e in ordered}
-        self._gives_way = gives_way = policy.preemption == "elastic"  # then elastic services are in nobody's way
+        self._gives_way = gives_way = policy.preemption == "elastic"  # then elastic services block no other
         self._active = {e.id: _core_only(e) if gives_way else e for e in snapshot.active}
         ledger = Ledger(snapshot.nodes, self._active.values(), snapshot.locality, snapshot.paths)
         self._bookings = snapshot.bookings
@@ -115,23 +116,23 @@ class _Future:
         holds_end = [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
         self._ends += holds_end
         self._some_last = any(not n.ready or n.holds or n.foreign != NOTHING for n in snapshot.nodes)
-        # When a node that is down or drained without an end is back is unknown, and so is when other programs end.
+        # The return of a node that is down or drained without an end is unknown, and so is the end of foreign programs.
         self._hopeless = {ReasonCode.NEVER_FITS, ReasonCode.FOREIGN_USE} | (
             set() if holds_end else {ReasonCode.NODES_AWAY, ReasonCode.NO_NODES}
         )
         heapq.heapify(self._ends)
-        self._given = 0.0  # core-seconds of what was started
+        self._given = 0.0  # core-seconds of started executions
 
     def never_starts(self, wanted: Execution) -> bool:
-        """Return whether its core fits none of the nodes that can be expected to be there, whatever ends."""
+        """Return whether its core fits none of the expected nodes, even when they are empty."""
         requests = core_requests(wanted, self._placer)
         reason = lasting_refusal(wanted, requests[0], self._placer) if requests else None
         return reason is not None and reason.code in self._hopeless
 
     def wait_of(self, wanted: Execution) -> ForecastWait:
-        """Step by step until it starts, nothing more is expected to end, or the steps are used up.
+        """Step until it starts, no further end is expected, or the steps are used up.
 
-        Who turns out, after half of them, to be farther away than all of them can reach is extrapolated from there.
+        An execution that, after half of them, is out of reach of all steps is extrapolated from there.
         """
         for step in range(STEPS_MAX):
             if wanted.id in self._step(wanted, first=step == 0):
@@ -202,7 +203,7 @@ class _Future:
         return walk.starts
 
     def _book(self, snapshot: Snapshot, ledger: Ledger) -> None:
-        """Keep the room that is booked and not used yet, as the scheduler does."""
+        """Reserve booked and unused room, like the scheduler."""
         if not self._bookings:
             return
         self._bookings = tuple(one for one in self._bookings if one.ends_s > self._now_s)
@@ -213,7 +214,7 @@ class _Future:
         return self._now_s, self._now_s + self._estimates.run_s(execution)
 
     def _advance(self) -> bool:
-        """Advance to the next expected end, and past all others at the same time; False if there is none."""
+        """Advance to the next expected end, and past all others at the same time; return False if there is none."""
         if not self._ends or self._ends[0][0] == math.inf:
             return False
         self._now_s = max(self._ends[0][0], self._now_s)
@@ -244,7 +245,7 @@ class _Future:
 
 
 def _blocked(_execution: Execution, _request: Request, _placer: ServicePlacer) -> Reason:
-    """Return that there is no room: executions that could never fit were found in the first step."""
+    """Return that it does not fit: executions that could never fit were found in the first step."""
     return _NO_ROOM
 
 
@@ -256,7 +257,7 @@ def _core_only(execution: Execution) -> Execution:
 
 
 def _expected_end_s(execution: Execution, estimates: Estimates, now_s: float) -> float:
-    """Expect an execution that has exceeded its run time to run as long again as it is over."""
+    """Expect an execution beyond its run time to exceed it by as much again."""
     if execution.state is ExecutionState.STOPPING:
         return now_s + _STOPPING_S
     run_s = estimates.run_s(execution)

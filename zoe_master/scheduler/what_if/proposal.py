@@ -1,4 +1,4 @@
-"""What would happen to an application if it were submitted now, and the smallest change that would start it. Pure."""
+"""The plan for an application submitted now, and the smallest change with which it would start. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 # The smallest size tried is a sixteenth, in multiples of a grain, which is doubled until there are at most a thousand.
 _LEAST_SHARE = 16
 _STEPS_MAX = 1024
-# Looking for a change takes up to a dozen passes over the queue for each part of each component.
+# The search for a change takes up to a dozen passes over the queue for each part of each component.
 _QUEUE_MAX = 2_000
 
 
@@ -47,11 +47,11 @@ class ComponentChange:
 
 @value(frozen=True, slots=True)
 class PlanProposal:
-    """Whether an application would start now; if not, why, how many are ahead, and what would help (None: nothing
+    """Whether an application would start now; if not, why, how many are ahead, and a helpful change (None: nothing
     smaller).
 
-    The reason `never_fits` says that it never will. `change_sought` is False if no change was sought, because the queue
-    is too long, or the search was given up.
+    With the reason `never_fits` it never starts. `change_sought` is False if no change was sought, because the queue is
+    too long, or the search was given up.
     """
 
     starts_now: bool
@@ -64,8 +64,8 @@ class PlanProposal:
 def propose(
     snapshot: Snapshot, policy: Policy, execution: Execution, too_late: GiveUp = never, give_up: GiveUp = never
 ) -> PlanProposal:
-    """Return what the next pass would do with the application, after all that waits; OutOfBudget when `too_late` says
-    so.
+    """Return the next pass's decision for the application, behind all waiting executions; OutOfBudget when `too_late`
+    returns True.
 
     `give_up` ends only the search for a change.
     """
@@ -85,7 +85,7 @@ def smallest_change(
     """Return the smallest change of one component's core, as a share of it, that lets the application start now, if
     any.
 
-    Also return whether all changes were tried: not in a very long queue, nor if the search was given up.
+    Also return whether all changes were tried: not in a very long queue, nor after giving up.
     """
     if len(snapshot.queued) > _QUEUE_MAX:
         return None, False
@@ -134,7 +134,7 @@ def _most_that_starts(
     before: int,
     starts: Callable[[Application], bool],
 ) -> int | None:
-    """Search by bisection over multiples of the part's grain, since less never needs more room."""
+    """Bisect over multiples of the part's grain, since less never needs more room."""
     grain = _GRAIN[part]
     while before > grain * _STEPS_MAX:
         grain *= 2

@@ -1,6 +1,6 @@
-"""Reserve for all waiting executions, on the cores and memory of all nodes together, as conservative backfill promises.
+"""Reserve for all waiting executions, on the cores and memory of all nodes together, like conservative backfill.
 
-How free room will spread over nodes is unknown; calibration learns what this costs.
+The spread of free room over nodes is unknown; calibration learns the error.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterable
 
 from zoe_lib.domain.values.resources import Resources
 
-# The expected end in seconds since the epoch, and what is then released.
+# The expected end in seconds since the epoch, and the released resources.
 End = tuple[float, Resources]
 
 
 class Reservations:
-    """Free cores (thousandths) and memory (bytes) in each span of time, less what is reserved."""
+    """Free cores (thousandths) and memory (bytes) in each span of time, less reservations."""
 
     def __init__(self, free: Resources, ends: Iterable[End], now_s: float) -> None:
         self._times = [now_s]
@@ -33,7 +33,7 @@ class Reservations:
             self._memory[-1] += amount.memory_bytes
 
     def reserve(self, wanted: Resources, run_s: float) -> float:
-        """Reserve this much for this long, as early as possible; return when it begins, infinite if there is never
+        """Reserve this much for this duration, as early as possible; return the begin, infinite if there is never
         room.
         """
         first = 0
@@ -44,7 +44,7 @@ class Reservations:
             if full is None:
                 self._take(first, after, end_s, wanted)
                 return self._times[first]
-            first = full + 1  # every begin up to there would reach into it
+            first = full + 1  # every begin up to there would overlap it
         return math.inf
 
     def _last_full(self, first: int, after: int, wanted: Resources) -> int | None:

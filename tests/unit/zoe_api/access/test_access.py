@@ -1,4 +1,4 @@
-"""Who is known, which scopes they have, and what the audit log has of a change before it is made."""
+"""Authentication, scopes, and audit entries before a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an execution is sent: with its version, and without what shares do not give."""
+"""Views of executions: with the version, and without details that shares exclude."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions of browsers: whose they are, and what proves that a page of ours asks."""
+"""Sessions of browsers: their users, and the proof of a request from our pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST, SECOND, ENDED = "a" * 43, "b" * 43, "c" * 43
 
 
 def accounts() -> Accounts:
-    """Ada has a session in each of two tenants, and one that has ended."""
+    """Return accounts in which Ada has a session in each of two tenants, and one that has ended."""
     made = Accounts()
     made.add_member(USER)
     made.add_member(USER, ELSEWHERE, "viewer")

@@ -1,4 +1,4 @@
-"""What of policy, journal and nodes is for operators only, and what others see of it."""
+"""Details of policy, journal and nodes for operators only, and the views of other users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which executions a client sees, what shares give, and which looks are recorded."""
+"""Visibility of executions, access by shares, and recorded looks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tickets and cookies of applications: which port they admit to, and how long they are remembered."""
+"""Tickets and cookies of applications: the port that they open, and how long they are cached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of the requests to an application is a person's use."""
+"""Requests to an application that count as a person's use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of requests and answers a proxy changes."""
+"""Changes of a proxy to requests and responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of ports: in Zoe's proxy for browsers, and what only those get who may open the application."""
+"""Addresses of ports: in Zoe's proxy for browsers, and details only for users who can open the application."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from zoe_lib.store.errors import StoreUnavailable
 
 
 def watched(monkeypatch: pytest.MonkeyPatch, *answers: Any) -> tuple[int | None, float]:
-    """The close code after these answers about access, and how long the watch took."""
+    """Return the close code after these answers about access, and how long the watch took."""
     clock, given = ManualClock(0.0), list(answers)
 
     async def sleep(seconds: float) -> None:

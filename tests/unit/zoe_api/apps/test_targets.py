@@ -1,4 +1,4 @@
-"""Addresses of ports: told by the master, and remembered while it is away."""
+"""Addresses of ports: reported by the master, and cached while it is away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises of whole arrays: which executions belong to one, and when none of it has begun."""
+"""Promises of whole arrays: the executions of one, and arrays that have not begun."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def array(**changes: Any) -> Array:
 
 
 def there(one: Array, made: int = 3, *events: ev.Event, master: Master | None = None) -> tuple[Any, Array]:
-    """Services with the array and executions of its first indices, after these events."""
+    """Return services with the array and executions of its first indices, after these events."""
     found = services(master=master)
     stored = found.store.submit_array(one, "cause")
     for position in range(made):

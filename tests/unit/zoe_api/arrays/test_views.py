@@ -1,4 +1,4 @@
-"""Arrays as they are sent: by state, page by page, and without what only owners see."""
+"""Views of arrays: by state, page by page, and without details for owners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Executions that are promised together: what was decided for all, and the acceptance for all or none."""
+"""Common promises: the decision for all, and the acceptance for all or none."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_each_application_is_asked_about_once() -> None:
     assert (body["tenant"], body["user"], body["submitted_at_s"]) == ("iostack", "ada", 1.0)
 
 
-# -- what was decided --------------------------------------------------------------------------------------------------
+# -- decisions ---------------------------------------------------------------------------------------------------------
 def test_what_is_promised_is_told_with_its_risks_first_notice_first() -> None:
     first = PromiseNotice(PromiseRisk.SLOWER, 130.0, 5.0)
     second = PromiseNotice(PromiseRisk.SLOWER, 140.0, 6.0)
@@ -190,7 +190,7 @@ ENDED = after(waiting(2), ev.Refused(at_s=2.0, outcome=Outcome.CANCELLED, cause=
         (
             [waiting(1), ENDED],
             1,
-            "its offers are for all of it, and parts of it have ended since: sums 2",
+            "its offers are for the whole, and parts have ended since: sums 2",
             "submit it again",
         ),
     ],

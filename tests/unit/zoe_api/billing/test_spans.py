@@ -1,4 +1,4 @@
-"""How finely a span of time is resolved."""
+"""Resolution of a span of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements and budgets: whose they are, and how amounts are written."""
+"""Statements and budgets: their owners, and the form of amounts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ LINES = (
 
 
 class Statements:
-    """Statements of a month, and which were asked for."""
+    """Statements of a month, and the requested ones."""
 
     def __init__(self) -> None:
         self.asked: list[str | None] = []

@@ -1,4 +1,4 @@
-"""Use by day and by execution: of whom, and in which units."""
+"""Use by day and by execution: its owners, and its units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes and policies: what users see of them, and what operators may change."""
+"""Nodes and policies: details for users, and changes by operators."""
 
 from __future__ import annotations
 

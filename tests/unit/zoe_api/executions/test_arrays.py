@@ -1,4 +1,4 @@
-"""To submit arrays, and to change whole ones: what is checked, for whom, and in which states."""
+"""Submitting arrays, and changing whole ones: checks, permissions and states."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ADA, OLGA = person(), operator()
 
 
 def services(indices: str = "0-3", active: int = 0, ended: int = 0, **changes: Any) -> Any:
-    """Services whose store has an array; the first of its indices are active or cancelled."""
+    """Return services whose store has an array; the first of its indices are active or cancelled."""
     found, at_once = parse_array(indices, 100)
     there = plain_services()
     array = Array(
@@ -75,7 +75,7 @@ def state_of(there: Any, index: int) -> ExecutionState:
     return state
 
 
-# -- who sees it -------------------------------------------------------------------------------------------------------
+# -- visibility --------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("principal", "seen", "looks"),
     [
@@ -181,7 +181,7 @@ def test_what_has_ended_is_neither_held_nor_released(act: Any) -> None:
 # -- requeue -----------------------------------------------------------------------------------------------------------
 @pytest.fixture(autouse=True)
 def budgets(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """Whose budgets were looked at; prices are no part of these rules."""
+    """Record whose budgets were checked; prices are no part of these rules."""
     looked: list[tuple[str, str]] = []
 
     def check(caller: Caller) -> tuple[str, ...]:

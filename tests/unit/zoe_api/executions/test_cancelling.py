@@ -1,4 +1,4 @@
-"""To cancel an execution, again and again."""
+"""Cancelling an execution, repeatedly."""
 
 from __future__ import annotations
 

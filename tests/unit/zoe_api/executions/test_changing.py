@@ -1,4 +1,4 @@
-"""To change an execution: who may, against which version, and what is written."""
+"""Changing an execution: permissions, versions, and stored events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold, release, requeue, change, accept and scale: in which states, for whom, and within which bounds."""
+"""Hold, release, requeue, change, accept and scale: states, permissions and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which execution another one is compared with."""
+"""The execution to compare with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two executions."""
+"""Differences between two executions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams of events: where they begin and end, and which texts are shared."""
+"""Streams of events: begin, end, and shared texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists, explanations and expected starts: what is shown while the master answers, and while it does not."""
+"""Lists, explanations and expected starts: responses with and without the master."""
 
 from __future__ import annotations
 

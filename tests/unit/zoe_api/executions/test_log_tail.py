@@ -1,4 +1,4 @@
-"""Following the output of a service: what is sent, when it waits, and when it ends."""
+"""Following the output of a service: sent events, waits, and the end."""
 
 from __future__ import annotations
 

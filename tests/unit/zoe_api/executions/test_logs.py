@@ -1,4 +1,4 @@
-"""Output in pieces: empty before a service has started, and gone once it is not kept."""
+"""Output in pieces: empty before a service has started, and gone once it is removed."""
 
 from __future__ import annotations
 

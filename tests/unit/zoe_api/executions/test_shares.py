@@ -1,4 +1,4 @@
-"""Who shares an execution, and who ends a share."""
+"""Creating and ending shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored applications: whose they are, and what tells requests to run them apart."""
+"""Stored applications: owners, and fingerprints of dispatches."""
 
 from __future__ import annotations
 

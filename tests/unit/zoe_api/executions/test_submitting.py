@@ -1,4 +1,4 @@
-"""Submissions: what tells requests apart, and how the refusals of a batch are told."""
+"""Submissions: fingerprints of requests, and refusals of a batch."""
 
 from __future__ import annotations
 

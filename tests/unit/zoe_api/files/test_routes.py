@@ -1,4 +1,4 @@
-"""Files: names in headers, and where an upload goes."""
+"""Files: names in headers, and the URL of an upload."""
 
 from __future__ import annotations
 

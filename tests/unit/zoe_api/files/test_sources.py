@@ -1,4 +1,4 @@
-"""Where files are, and how requests for them are written for a user's program."""
+"""Sources of files, and requests to a user's program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of files go on no longer than access lasts."""
+"""Transfers of files end with access."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Time:
 
 
 def passed(monkeypatch: pytest.MonkeyPatch, steps_s: list[float], answers: list[bool]) -> tuple[int, bool, int]:
-    """How many pieces passed, whether access ended, and how often it was looked at."""
+    """Return how many pieces passed, whether access ended, and how often it was checked."""
     clock, asked, count = Time(), [0], [0]
     monkeypatch.setattr("zoe_api.files.transfers.asyncio.get_running_loop", lambda: clock)
 

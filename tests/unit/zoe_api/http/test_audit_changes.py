@@ -1,4 +1,4 @@
-"""What of a change is in the audit log."""
+"""Changes in the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The host names under which this Zoe answers."""
+"""The allowed host names of this Zoe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_lib.settings.config import Settings
 
 
 def asked(hosts: list[str], kind: str = "http", **settings: Any) -> tuple[bool, int | None, dict[str, Any]]:
-    """Whether the request came in, the status otherwise, and its state."""
+    """Return whether the request was forwarded, the status otherwise, and its state."""
     came: list[str] = []
     sent: list[Any] = []
 

@@ -31,7 +31,7 @@ def test_the_ownorigin_of_passes(origin: str, host: str, scheme: str) -> None:
 @pytest.mark.parametrize(
     ("origin", "host", "scheme"),
     [
-        ("http://zoe.example", "zoe.example", "https"),  # a page that somebody on the way has written
+        ("http://zoe.example", "zoe.example", "https"),  # a page written by a third party on the network
         ("https://zoe.example", "zoe.example", "http"),
         ("https://zoe.example:80", "zoe.example:80", "http"),
         ("http://zoe.example:443", "zoe.example", "https"),

@@ -1,4 +1,4 @@
-"""One thread works on a request: what depends on what, what waits, and what it may not wait for."""
+"""One thread handles a request: dependencies, blocking calls, and forbidden waits."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_what_waits_for_the_event_loop_is_an_error() -> None:
 
 
 def cancelled(query: str = "", **request: Any) -> tuple[int, Any]:
-    """Ask a route that takes one name of a query and no body."""
+    """Call a route with one query parameter and without a body."""
     router = api_router("/part", tag="part")
 
     @router.post("/cancel")
@@ -104,7 +104,7 @@ def test_a_change_takes_an_empty_body_where_it_needs_none(given: dict[str, Any])
     [("?onyl=2", {}, "/query/onyl"), ("?only=2&x=1", {}, "/query/x"), ("", {"json": {"only": "2"}}, "/body")],
 )
 def test_a_change_with_what_it_does_not_read_is_refused(query: str, given: dict[str, Any], pointer: str) -> None:
-    """It would change more than what was meant."""
+    """It would change more than the client meant."""
     status, told = cancelled(query, **given)
     assert (status, told["code"]) == (422, "invalid_request")
     assert [one["pointer"] for one in told["errors"]] == [pointer]

@@ -1,4 +1,4 @@
-"""Users, tenants and roles: what admins may not do to themselves, and what the audit log has of it."""
+"""Users, tenants and roles: restrictions on admins' own accounts, and audit entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose credentials a request is about."""
+"""The owner of a request's credentials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What belongs to a user who leaves, handed over in parts."""
+"""The hand-over from a user who leaves, in parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-in of machines: codes, what a machine gets, and how often codes are guessed."""
+"""Sign-in of machines: codes, tokens, and limits on guesses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BROWSER = person(session_id="s")
 
 
 class Waiting:
-    """What accounts keep of machines that ask."""
+    """The accounts' table of waiting machines."""
 
     def __init__(self, made: Any) -> None:
         self.asked: list[tuple[MachineSignIn, WaitingBounds]] = []

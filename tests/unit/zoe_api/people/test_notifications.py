@@ -1,4 +1,4 @@
-"""Targets of notifications: where they may be, what of them is shown, and when a secret is new."""
+"""Targets of notifications: allowed addresses, visible details, and new secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets: sealed for whom they are, bounded in number, and never told."""
+"""Secrets: encrypted for their owner, limited in number, and never returned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules: whose they are, holds, and how far ahead runs may be submitted."""
+"""Schedules: owners, holds, and limits on early submissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules as they are shown: their next times, and what became of runs."""
+"""Views of schedules: their next times, and results of runs."""
 
 from __future__ import annotations
 

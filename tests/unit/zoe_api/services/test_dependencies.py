@@ -1,4 +1,4 @@
-"""Versions of what a client saw, questions to the master, and how many descriptions are checked at a time."""
+"""Versions seen by a client, requests to the master, and the limit on checked descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program of a user says, as far as it is believed."""
+"""Answers of a user's program, which are untrusted."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_refusal_is_one_of_the_codes(status: int, content: bytes, code: Code, 
 
 
 class Transport:
-    """Programs at ports; one that is not there refuses connections."""
+    """Programs at ports; absent ones refuse connections."""
 
     def __init__(self, *there: int) -> None:
         self.there = there

@@ -1,4 +1,4 @@
-"""How often a job may call the API."""
+"""Rate limits on jobs' calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_api.services.job_calls import CallRates
 def test_a_job_has_its_rate_and_others_theirs() -> None:
     clock = ManualClock()
     rates = CallRates(5, clock)
-    for _ in range(10):  # those of two seconds at once
+    for _ in range(10):  # bursts of two seconds
         rates.take("x1")
     with pytest.raises(ApiProblem, match="job_calls_too_often") as refused:
         rates.take("x1")
@@ -38,7 +38,7 @@ def test_refused_calls_do_not_make_a_job_wait_longer() -> None:
 
 
 def test_refusals_of_a_job_are_spaced_as_its_calls_are() -> None:
-    """Else each of its connections would get one a second, which costs as much as answers do."""
+    """Otherwise each of its connections would get one a second, which costs as much as responses."""
     clock = ManualClock()
     rates = CallRates(20, clock)
     waits = [rates.refusal_in_s("x1") for _ in range(400)]

@@ -1,4 +1,4 @@
-"""Calls of jobs that come too often go no further, and wait for their refusal."""
+"""Excessive calls of jobs are stopped early, and wait for their refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stream misses nothing between the journal itself and what the process has read of it."""
+"""A stream misses no entry between the journal itself and the entries that the process has read."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_facts_of_the_installation_reach_a_tenant_and_no_execution() -> None:
 
 
 class FailsOnce(MemoryStore):
-    """Its journal fails for the reader of the process, once, by an error that nobody expects."""
+    """Its journal fails once for the reader of the process, with an unexpected error."""
 
     failed = False
 

@@ -1,4 +1,4 @@
-"""Where the API asks the master."""
+"""The endpoint of the master."""
 
 from __future__ import annotations
 

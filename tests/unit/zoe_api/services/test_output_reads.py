@@ -1,4 +1,4 @@
-"""Followers of one service share what is read of it, and nobody misses what was printed before the end."""
+"""Followers of one service share reads, and none misses output before the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Master:
-    """Answers from an output that grows, as the master does, and counts the questions."""
+    """Answers from a growing output, like the master, and counts the requests."""
 
     def __init__(self, output: bytes = b"", complete: bool = False) -> None:
         self.output, self.complete = output, complete
@@ -145,7 +145,7 @@ def test_after_the_end_is_known_an_older_empty_read_does_not_count() -> None:
 
 
 def test_one_owner_never_has_all_threads() -> None:
-    """Of fifty followed services on an engine that hangs, four wait for it; those of others are read meanwhile."""
+    """Of fifty followed services on an engine that hangs, four wait for it; others are read meanwhile."""
     master = Master(b"hello")
     begun, let_go = threading.Semaphore(0), threading.Event()
     ask = master.ask

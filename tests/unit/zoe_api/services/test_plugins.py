@@ -1,4 +1,4 @@
-"""What policies can name."""
+"""Plugins for policies."""
 
 from __future__ import annotations
 

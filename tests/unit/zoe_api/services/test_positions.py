@@ -1,4 +1,4 @@
-"""A request that asks to be no older than a position waits for the master's tick, for a bounded time."""
+"""A request with a minimum position waits for the master's tick, for a bounded time."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 class Passing(ManualClock):
-    """To sleep is to advance."""
+    """A clock in which sleeping advances the time."""
 
     def sleep(self, seconds: float) -> None:
         self.advance(seconds)
 
 
 def answers(*reached: int) -> tuple[Ask, list[int]]:
-    """A master that is at these positions one after the other, and what it was asked."""
+    """Return a master at these positions in turn, and its requests."""
     left, asked = list(reached), list[int]()
 
     def ask(kind: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the process remembers of the journal is all of it from one id on, or it says that it is not."""
+"""The process remembers the whole journal from one id on, or reports that it does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams: where they resume, what keeps them open, and when they end."""
+"""Streams: where they resume, keep-alives, and their ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of whom the object store's reports are, and what operators see beside."""
+"""Tenants in the object store's reports, and additions for operators."""
 
 from __future__ import annotations
 

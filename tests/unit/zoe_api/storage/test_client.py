@@ -1,4 +1,4 @@
-"""Limits on questions to the storage controller, and the answers when the API cannot ask it."""
+"""Limits on requests to the storage controller, and the answers when the API cannot reach it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds of cores: for tenants of Zoe, and for accounts that it does not know."""
+"""Limits on cores: for tenants of Zoe, and for unknown accounts."""
 
 from __future__ import annotations
 

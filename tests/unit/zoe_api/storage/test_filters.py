@@ -1,4 +1,4 @@
-"""Whose filters a request is about, and what the storage controller is asked."""
+"""The tenant of a request's filters, and requests to the storage controller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The object store's side of executions, as it is told of uses."""
+"""The object store's side of executions, from reports of uses."""
 
 from __future__ import annotations
 

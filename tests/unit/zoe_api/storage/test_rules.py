@@ -1,4 +1,4 @@
-"""Whose objects a request is about."""
+"""The tenant of a request's objects."""
 
 from __future__ import annotations
 

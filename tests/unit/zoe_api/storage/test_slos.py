@@ -1,4 +1,4 @@
-"""Standing SLOs: what is named is set, and what is not stays."""
+"""Standing SLOs: named rates are set, and absent ones stay."""
 
 from __future__ import annotations
 

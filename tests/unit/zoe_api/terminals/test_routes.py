@@ -1,4 +1,4 @@
-"""Who opens a terminal, and by which proof."""
+"""Permission to open a terminal, and its proof."""
 
 from __future__ import annotations
 

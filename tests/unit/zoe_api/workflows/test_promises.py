@@ -1,4 +1,4 @@
-"""Which steps of a workflow are promised together."""
+"""Steps of a workflow with a common promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which steps of a workflow run again, and whether their inputs are still kept."""
+"""Steps of a workflow that run again, and whether their inputs still exist."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_results_are_kept_for_a_time(ended_ago_s: float, paths: bool, again: set
         return
     with refusal(Code.ILLEGAL_STATE) as refused:
         workflow_resuming._check_kept(whole, plain(paths, a=(), b=()), Rest(frozenset(again), frozenset()), there)
-    assert refused.problem.detail == "its results are not kept any more"
+    assert refused.problem.detail == "its results no longer exist"
 
 
 def test_a_workflow_of_which_executions_were_removed_is_run_anew() -> None:

@@ -1,4 +1,4 @@
-"""Workflows: who cancels and resumes them, and how lists go on."""
+"""Workflows: permission to cancel and resume them, and continued lists."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_what_is_resumed_runs_without_its_promise(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(workflows, "resume", lambda *_: None)
     promised = replace(STEPS[0], facts={**STEPS[0].facts, "promised": True})
     told = workflows.resume_workflow("w1", caller_of(there(workflow(promised, run=1)), person(), request()))
-    assert told.notes == ["what is resumed runs without a promise"]
+    assert told.notes == ["a resumed workflow runs without a promise"]
 
 
 def test_the_document_is_for_owners_and_operators_whose_look_is_recorded() -> None:

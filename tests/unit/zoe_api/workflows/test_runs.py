@@ -1,4 +1,4 @@
-"""What tells requests about workflows apart, and where a run keeps its results."""
+"""Fingerprints of requests about workflows, and the directory of a run's results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far steps and workflows are, and what of them is shown to whom."""
+"""States of steps and workflows, and their visible details."""
 
 from __future__ import annotations
 

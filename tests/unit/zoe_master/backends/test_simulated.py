@@ -1,4 +1,4 @@
-"""The simulated back-end: states follow the clock, and faults are what their names say."""
+"""The simulated back-end: states follow the clock, and faults match their names."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Who is seen at work by what its services use."""
+"""Detection of computing executions by the usage of services."""
 
 from __future__ import annotations
 

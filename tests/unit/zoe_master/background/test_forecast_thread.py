@@ -1,4 +1,4 @@
-"""The thread that forecasts has a budget for each, and rests in proportion to its work."""
+"""The forecast thread has a budget per forecast, and rests in proportion to its work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _STEPS_MAX = 10_000
 
 
 class Scripted:
-    """A master with so many that wait, whose forecasts go on until they are given up; each step moves the clock."""
+    """A master with this number of waiting executions, whose forecasts continue until they are given up; each step
+    moves the clock.
+    """
 
     def __init__(self, waiting: int) -> None:
         snapshot = SimpleNamespace(queued=tuple(queued(f"x{i}") for i in range(waiting)))

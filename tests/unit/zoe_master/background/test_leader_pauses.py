@@ -1,4 +1,4 @@
-"""Pauses grow to a bound while errors go on, and are short again after quiet."""
+"""Pauses grow to a limit while errors continue, and are short again after a quiet time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lease follows the loop: who stands still is deposed, and nobody else."""
+"""The lease follows the loop: only a leader without progress is deposed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def clock() -> ManualClock:
 
 @dataclass
 class Masters:
-    """The store of a leader and that of a standby."""
+    """The stores of a leader and of a standby."""
 
     leading: ExecutionStore
     standby: ExecutionStore

@@ -1,4 +1,4 @@
-"""What the program that serves a user's files answers is the user's: it costs a bounded time and number of bytes."""
+"""The answers of a user's file program are untrusted: they cost a bounded time and number of bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OK = b"HTTP/1.1 206 Partial Content\r\nConnection: close\r\n\r\n"
 
 @contextmanager
 def program(answer: Callable[[socket.socket], None]) -> Iterator[tuple[Endpoint, list[bytes]]]:
-    """One that answers a request in its own way; yield where, and the requests."""
+    """Yield the endpoint of a program with this answer, and the requests it got."""
     asked: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -32,7 +32,7 @@ def program(answer: Callable[[socket.socket], None]) -> Iterator[tuple[Endpoint,
             try:
                 connection, _ = listening.accept()
             except OSError:
-                return  # the test has failed before it asked
+                return  # the test has failed before its request
             with connection:
                 asked.append(connection.recv(65_536))
                 try:
@@ -46,7 +46,7 @@ def program(answer: Callable[[socket.socket], None]) -> Iterator[tuple[Endpoint,
             yield Endpoint("", listening.getsockname()[1], "secret"), asked
         finally:
             with suppress(OSError):
-                listening.shutdown(socket.SHUT_RDWR)  # nobody may have asked
+                listening.shutdown(socket.SHUT_RDWR)  # there may be no request
             thread.join()
 
 
@@ -81,7 +81,7 @@ def test_no_more_is_read_than_a_list_may_have() -> None:
 
 @pytest.mark.parametrize("begin", [b"", OK])
 def test_a_program_that_drips_is_left(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the head as in the content: each byte alone comes in time."""
+    """In the head as in the content: each byte alone arrives in time."""
     monkeypatch.setattr(list_reading, "READ_S", 0.3)
     left = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Lists are read beside the loop: each once, of one owner one after another, and given up after a time."""
+"""Lists are read beside the loop: each once, one at a time per owner, with a time limit for retries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zoe_master.background.list_thread import GIVEN_UP_S, MISSING_S, EntryListTh
 
 
 class Read:
-    """What reading lists returns or raises, by the id of the array."""
+    """Results or exceptions of reading lists, by the id of the array."""
 
     def __init__(self) -> None:
         self.answers: dict[str, bytes | Exception] = {}
@@ -38,7 +38,7 @@ class Read:
 
 @contextmanager
 def reading(world: World, read: Read, entries_max: int = 10_000) -> Iterator[Callable[[float], None]]:
-    """A thread that looks when the test lets time pass; yield what does that."""
+    """Yield a function that lets time pass and makes the thread look."""
     clock = ManualClock()
     thread = EntryListThread(world.master.due_lists, world.store, read, lambda: None, entries_max, clock)
     try:

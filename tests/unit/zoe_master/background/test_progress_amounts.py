@@ -1,4 +1,4 @@
-"""What programs tell of their progress, understood or not; nothing that they answer does harm."""
+"""Progress reports of programs, valid or invalid; no answer does harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The thread that reads progress: what it stores, and that one which hangs or lies holds up no other."""
+"""The thread that reads progress: stored readings, and isolation from hanging or lying programs."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_one_that_hangs_or_fails_holds_up_no_other(follows: _Follows) -> None:
 
 
 def test_files_that_hang_hold_up_no_port(follows: _Follows) -> None:
-    """More of them than may be asked at once."""
+    """More of them than may be read at once."""
     go_on, spark = threading.Event(), running(1, told=SPARK)
     hanging = [running(number) for number in range(2, 90)]
     follows.active = [*hanging, spark]

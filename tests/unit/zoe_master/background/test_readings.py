@@ -1,4 +1,4 @@
-"""What components are scaled by: samples of use, and answers of servers that may be of any kind."""
+"""Inputs of scaling: samples of use, and answers of untrusted servers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_share_of_cores_is_the_average_since_the_last_look() -> None:
     with pytest.raises(NoReading):  # no newer sample
         cores.share([SERVICE], 500)
     cores.note([Usage(SERVICE.id, "x", "n", 1.0, 0, 20.0)])
-    with pytest.raises(NoReading):  # it was started again
+    with pytest.raises(NoReading):  # it was restarted
         cores.share([SERVICE], 500)
 
 
@@ -88,7 +88,7 @@ def body(text: str, status: int = 200, location: str = "") -> Callable[[BaseHTTP
 
 
 def bomb(request: BaseHTTPRequestHandler) -> None:
-    """Answer with some kilobytes that are 256 MiB when they are decompressed twice."""
+    """Return some kilobytes that become 256 MiB when decompressed twice."""
     request.send_response(200)
     request.send_header("content-encoding", "gzip, gzip")
     request.end_headers()

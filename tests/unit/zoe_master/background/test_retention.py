@@ -1,4 +1,4 @@
-"""The thread sums up what has ended until nothing is left, and removes what is too old beside it."""
+"""The thread sums ended executions until none is left, and removes old ones beside it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_master.background.retention import ExecutionRetention, removal_interval
 
 
 class CountingStore(MemoryStore):
-    """Has three batches to sum up and two to remove, and is away at first."""
+    """Has three batches to sum and two to remove, and is away at first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ def test_batches_follow_each_other_until_nothing_is_left() -> None:
         assert (store.pruned, store.summed) == (3, 6)
         clock.step(300.0)
         assert (store.pruned, store.summed) == (3, 7)
-    # What is removed is summed up in one transaction: nothing is, before the bounded steps have come to their end.
+    # Removal sums in one transaction: it does not begin before the bounded steps have finished.
     assert store.summed_before_pruning == 4
 
 

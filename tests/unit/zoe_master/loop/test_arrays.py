@@ -1,4 +1,4 @@
-"""The master makes executions of arrays: no index twice, none lost, whatever ends the master."""
+"""The master makes executions of arrays: no index twice, none lost, even if the master dies."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_killed_master_makes_no_index_twice_and_loses_none(point: CrashPoint) 
 
 @pytest.mark.parametrize("before", [True, False])
 def test_a_master_that_dies_beside_its_transaction(monkeypatch: pytest.MonkeyPatch, before: bool) -> None:
-    """It dies before the executions are written, or before it knows that they are."""
+    """It dies before the executions are written, or before it learns that they are."""
     world, chosen = World(cores=20_000), random.Random(11)
     array = world.submit("0-299")
     make = MemoryStore.make_of_array
@@ -170,7 +170,7 @@ def test_an_array_in_time_says_nothing() -> None:
 
 
 def test_what_waits_for_an_array_begins_when_its_last_index_has_ended() -> None:
-    """In ticks that follow each other at once, not when the next one is due by time."""
+    """In consecutive ticks, not when the next one is due by time."""
     world = World()
     array = world.submit("0-2")
     after = world.submit("0", 2, conditions=Conditions(after=(Dependency(DependencyKind.OK, array.id),)))

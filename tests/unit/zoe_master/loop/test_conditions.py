@@ -25,7 +25,7 @@ GIB = 2**30
 
 
 class World:
-    """A master over a simulated cluster of one large node; executions whose name is in `failing` exit with 1."""
+    """A master over a simulated cluster of one large node; executions with a name in `failing` exit with 1."""
 
     def __init__(self) -> None:
         self.clock = SimulatedClock(1000.0)
@@ -56,7 +56,7 @@ class World:
         return self.store.submit(wanted, "request")
 
     def rest(self, ticks_max: int = 100_000) -> int:
-        """Tick until nothing is due any more; return how many ticks that took."""
+        """Tick until nothing is due any more; return the number of ticks."""
         for number in range(ticks_max):
             tick = self.master.tick()
             if tick.again:

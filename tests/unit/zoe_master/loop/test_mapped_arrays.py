@@ -1,4 +1,4 @@
-"""An array that runs for a list makes one execution for each entry, in order, exactly once."""
+"""An array over a list makes one execution for each entry, in order, exactly once."""
 
 from __future__ import annotations
 

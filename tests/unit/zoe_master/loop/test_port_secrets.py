@@ -1,4 +1,4 @@
-"""Secrets of the proxy: one for each try, the same for every master with the key, told for ports that want one."""
+"""Secrets of the proxy: one for each try, the same for every master with the key, for ports that want one."""
 
 from __future__ import annotations
 

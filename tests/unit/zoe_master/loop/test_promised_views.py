@@ -1,4 +1,4 @@
-"""Views are a part of what is chosen for a promise, where it is known how much is read with and without them."""
+"""Views are a part of the choice for a promise, if the amounts read with and without them are known."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def selective() -> Application:
 
 
 def taught(*ways: bool | None, share: float | None = SHARE) -> RunTimesKept:
-    """Runs that are held back by a store of 10 MB/s: 600 s plainly, and 60 s through a view."""
+    """Learn runs limited by a store of 10 MB/s: 600 s plainly, and 60 s through a view."""
     times = RunTimesKept()
     for number in range(24):
         views = ways[number % len(ways)]
@@ -89,7 +89,7 @@ def test_where_nothing_is_pushed_down_nothing_is_chosen() -> None:
 
 
 def test_a_view_that_is_not_there_after_all_puts_the_promise_at_risk() -> None:
-    """It is expected by how its inputs are read, as soon as that is decided."""
+    """It is expected by the way its inputs are read, as soon as that is decided."""
     application = changed(selective(), promise=PromiseWish(0.5))
     terms_ = FinishTerms(1100.0, 0.5, 0, 70.0, 1010.0, views=True)
     marks = {Mark.PLACED: 1000.0}

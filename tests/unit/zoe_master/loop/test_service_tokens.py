@@ -1,4 +1,4 @@
-"""Tokens of jobs on their way to a service: which components get one, and in which form."""
+"""Tokens of jobs for a service: which components get one, and in which form."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_token_is_a_file_and_its_path_a_variable(tmp_path: Path) -> None:
 
 def test_jobs_share_the_texts_of_their_programs() -> None:
     def described() -> dict[str, object]:
-        text = "".join(["# a program ", "of 10 KB\n"] * 500)  # made anew, as each description is read
+        text = "".join(["# a program ", "of 10 KB\n"] * 500)  # a new object, as each description is parsed
         part = {"name": "main", "image": "i", "resources": {"memory": "1GiB"}, "files": {"a.py": text}}
         return {"version": 4, "name": "job", "components": [part]}
 

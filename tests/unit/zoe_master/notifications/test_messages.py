@@ -1,4 +1,4 @@
-"""What notifications say. Signatures are checked with the library of Standard Webhooks."""
+"""Contents of notifications. Signatures are verified with the library of Standard Webhooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A webhook goes to the address of its URL, and nowhere else that the target names."""
+"""A webhook goes to the address of its URL, and to no other that the target names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zoe_master.notifications.webhook import NotificationWebhooks, NotTold
 
 @contextmanager
 def target(location: str = "") -> Iterator[tuple[str, list[str]]]:
-    """Yield a URL, and the paths that were asked for there; with a location, it redirects."""
+    """Yield a URL, and the requested paths; with a location, it redirects."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Which lane each question of the master waits in, and that one that waits for an engine holds up no other."""
+"""The lane of each request to the master; a request that waits for an engine delays no other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zoe_master.backends.base import Backend, BackendError, OutputChunk, PortAdd
 from zoe_master.rpc.handlers import FILES, OUTPUT, SCHEDULER, TERMINALS, RpcHandlers
 
 AT_ONCE = None
-# A new question names its lane here: at once is only what is answered from memory.
+# A new request names its lane here: only answers from memory are given at once.
 LANES = {
     "hint": AT_ONCE,
     "status": AT_ONCE,
@@ -38,7 +38,7 @@ LANES = {
     "move_workspace": FILES,
     "terminal": TERMINALS,
 }
-# What every back-end answers from memory. All else may wait for an engine, a disk or the network.
+# Methods that every back-end answers from memory. All others may wait for an engine, a disk or the network.
 FROM_MEMORY = {"usage", "address"}
 BODIES: dict[str, dict[str, Any]] = {
     "address": {"service_id": "x.c.0", "port": "web"},
@@ -47,7 +47,7 @@ BODIES: dict[str, dict[str, Any]] = {
 
 
 class HangingEngines:
-    """A back-end all of whose engines hang: what it does not answer from memory does not return before it is let go."""
+    """A back-end with hanging engines: methods that need one return only after release."""
 
     def __init__(self) -> None:
         self.waiting: list[str] = []
@@ -126,7 +126,7 @@ def test_a_position_that_no_tick_has_seen_wakes_the_loop(
 
 
 def refused(answers: RpcHandlers, kind: str, body: dict[str, Any]) -> str:
-    """Return what is wrong with a question; empty when it is none of that."""
+    """Return what is wrong with a request; empty if it has none of these errors."""
     slow = answers.slow().get(kind)
     try:
         if slow is None:
@@ -146,8 +146,9 @@ def test_what_is_wrong_with_a_question_is_told_plainly(answers: RpcHandlers) -> 
 
 
 def test_the_bounds_leave_room_for_others(answers: RpcHandlers) -> None:
-    """One asker never has all places of a kind, nor all threads of a lane but the scheduler's, whose questions end by a
-    budget; and all together never have all threads of an API process (40 of anyio)."""
+    """One client never has all places of a kind, nor all threads of a lane but the scheduler's, whose requests end by a
+    budget; and all together never have all threads of an API process (40 of anyio).
+    """
     for slow in answers.slow().values():
         assert slow.of_asker_max < slow.in_all_max
         assert slow.in_all_max < 40
@@ -185,7 +186,7 @@ def test_while_engines_hang_all_but_their_output_is_answered(
 
 
 def answer_to(client: MasterClient, kind: str) -> str:
-    """The code of a refusal, or empty."""
+    """Return the code of a refusal, or an empty text."""
     try:
         client.ask(kind, BODIES.get(kind, {}), asker="ben")
     except MasterRefused as refused:

@@ -1,4 +1,4 @@
-"""Eight of the largest plans at once: the master goes on answering, computes no plan twice, and gives up in time."""
+"""Eight of the largest plans at once: the master keeps answering, computes no plan twice, and gives up in time."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ USERS = 8
 
 
 class Counted:
-    """How many plans were begun, passes made, and CPU seconds taken by the thread of each plan."""
+    """Numbers of started plans and passes, and CPU seconds of the thread of each plan."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.plans, self.passes = 0, 0
@@ -72,7 +72,7 @@ class Counted:
 
 @pytest.fixture
 def master() -> Master:
-    """One that has seen the cluster, without a store."""
+    """Return a master that has seen the cluster, without a store."""
     made = Master.__new__(Master)
     made.latest = Tick(Snapshot(10.0, NODES, (), BUSY), Plan(), "plan-1", 0.0, raced=False)
     made._clock = ManualClock(10.0)
@@ -131,7 +131,7 @@ LONG, LOOKS = 30_000, 100
 
 @cache
 def very_long_queue() -> tuple[Execution, ...]:
-    """One that holds a reservation, and many that would have to pass it."""
+    """Return a queue with one execution that holds a reservation, and many that would have to pass it."""
     one = queued("x", component(cores=12, memory_gib=1), expected_run_s=10.0)
     passing = queued("x", component(cores=0.5, memory_gib=1), expected_run_s=1e6)
     return (one, *(replace(passing, id=f"q{i}") for i in range(LONG)))
@@ -142,7 +142,7 @@ def very_long_queue() -> tuple[Execution, ...]:
 def test_a_look_at_a_very_long_queue_ends_with_its_budget(
     client: MasterClient, master: Master, monkeypatch: pytest.MonkeyPatch, kind: str, backfill: Any
 ) -> None:
-    """By a clock that only the looks of a pass at one execution move: a hundred of them are the budget."""
+    """By a clock that only examinations of a pass move: a hundred of them are the budget."""
     policy = Policy(backfill=backfill, backfill_depth_max=LONG)
     assert master.latest is not None
     snapshot = replace(master.latest.snapshot, queued=very_long_queue())

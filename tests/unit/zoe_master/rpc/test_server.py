@@ -1,4 +1,4 @@
-"""The server of questions, on an address that another program has."""
+"""The server of requests, on an address that another program has."""
 
 from __future__ import annotations
 

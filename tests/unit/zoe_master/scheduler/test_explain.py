@@ -1,4 +1,4 @@
-"""What is said of each node to somebody who waits."""
+"""Explanations of each node for a waiting execution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A core that needs nodes which are down, drained or reserved for others holds up nobody."""
+"""A core that needs nodes which are down, drained or reserved for others blocks no other."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_core_of_several_kinds_counts_with_all_of_its_services_and_its_gateway
 
 
 def test_where_no_node_can_be_used_the_first_is_told_so_and_the_others_are_behind_it() -> None:
-    """A cluster that is away for a moment does not change what everybody in a long queue was told."""
+    """A cluster that is away for a moment does not change the reasons of a long queue."""
     plan = decide(WANTS_LARGE, queued("next", at_s=1.0), nodes=(AWAY["down"], replace(SMALL, holds=(NodeHold(),))))
     assert plan.reasons["wants"].code is ReasonCode.NO_NODES
     assert "2 nodes are down or drained" in plan.reasons["wants"].sentence

@@ -1,4 +1,4 @@
-"""A core that the bounded search can neither place nor refuse is accepted, says so, and holds up nobody."""
+"""A core that the bounded search can neither place nor refuse is accepted with a note, and blocks no other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.what_if.explain import explain
 
-# 397 of 400 GiB in thirteen pieces: a search needs more steps than the bound allows.
+# 397 of 400 GiB in thirteen pieces: a search needs more steps than the limit allows.
 SIZES = (44, 37, 30, 34, 29, 22, 45, 28, 18, 12, 26, 35, 37)
 NODES = tuple(node(f"n{i}", memory_gib=100) for i in range(4))
 HARD = queued("hard", *(component(f"c{i}", cores=0, memory_gib=size) for i, size in enumerate(SIZES)))

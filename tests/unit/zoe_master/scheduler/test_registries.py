@@ -1,4 +1,4 @@
-"""What a policy may name is what there is, and every filter and weigher has its mirrored test."""
+"""A policy may name every registered plugin, and every filter and weigher has its mirrored test."""
 
 from pathlib import Path
 

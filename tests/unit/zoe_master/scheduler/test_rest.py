@@ -34,7 +34,9 @@ def runs(
     kind: ApplicationKind = ApplicationKind.BATCH,
     run_s: float | None = None,
 ) -> Execution:
-    """A core and one elastic service of each of these numbers of cores, all on the node."""
+    """Return a running execution: a core and one elastic service for each of these numbers of cores, all on the
+    node.
+    """
     extras = [
         component(f"e{i}", cores=size, memory_gib=0, essential_count=0, total_count=1) for i, size in enumerate(elastic)
     ]
@@ -63,7 +65,7 @@ def test_elastic_services_do_not_change_the_precedence_of_interactive_executions
 @pytest.mark.parametrize("order", ["fifo", "las"])
 @pytest.mark.parametrize("backfill", ["easy", "easy-sjbf"])
 def test_who_passes_gets_the_places_for_which_room_was_made(order: str, backfill: str) -> None:
-    """In the room that is free afterwards, weighers choose the node that is promised to the first that waits."""
+    """In the room that is free afterwards, weighers choose the node that is reserved for the first waiting one."""
     nodes = (node("a", cores=10, memory_gib=20), node("b", cores=8, memory_gib=32))
     ends = started(queued("ends", component(cores=9, memory_gib=0), expected_run_s=19.0), "a")
     extras = component("e", cores=1, memory_gib=4, essential_count=0, total_count=6)
@@ -109,7 +111,7 @@ def test_elastic_services_that_stay_leave_the_room_that_is_promised(backfill: st
 
 
 def test_elastic_services_that_stay_delay_no_reservation() -> None:
-    """Conservative backfill promises the second that waits its place beside the first, too."""
+    """Conservative backfill reserves a place beside the first for the second waiting one, too."""
     extra = component("e", cores=1, memory_gib=0, essential_count=0, total_count=8)
     long = queued("long", component(cores=2, memory_gib=0, essential_count=1), extra)
     active = (started(long, "n"), runs("short", 4, run_s=19.0))
@@ -126,7 +128,7 @@ def test_elastic_services_that_stay_delay_no_reservation() -> None:
 def test_a_place_that_is_free_is_not_kept_but_taken(
     searches: int, backfill: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rules of thumb find no room beside an elastic service, and without it a place that does not need its room."""
+    """Heuristics find no room beside an elastic service, and without it a place that does not need its room."""
     monkeypatch.setattr(zoe_master.scheduler.placement.placement, "_SEARCHES_OF_A_PASS", searches)
     nodes = (node("n0", cores=100, memory_gib=10), node("n1", cores=100, memory_gib=10))
     extra = component("e", memory_gib=2, essential_count=0, total_count=1)

@@ -1,4 +1,4 @@
-"""Executions that must have ended by a time are examined then, before the queue and in it."""
+"""Executions with a latest end are examined at that time, before the queue and in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_one_in_the_queue_is_examined_when_it_is_late_and_not_before() -> None:
     assert (is_conditional(execution), may_be_late(execution)) == (False, True)
     kept = ConditionalExecutions[Execution]()
     kept.put(execution)
-    kept.ended("a", ExecutionState.FAILED)  # it waits for nothing any more
+    kept.ended("a", ExecutionState.FAILED)  # it has no further condition
     assert (taken(kept, 19.0), kept.next_time_s(19.0), kept.unfinished) == ([], 20.0, False)
     assert taken(kept, 20.0) == ["x"]
     kept.remove("x")

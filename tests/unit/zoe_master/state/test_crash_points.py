@@ -1,4 +1,4 @@
-"""Tests end the master at named points by its environment; nothing else does."""
+"""Tests end the master at named points by its environment; by default nothing happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes true of forecasts is learned, and told, by the cores of the execution."""
+"""Outcomes of forecasts are learned, and reported, by the cores of the execution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_master.state.forecasts import ForecastRecord, forecast
 
 
 def told_at_once(cores: float, waited_s: float, record: ForecastRecord) -> None:
-    """An execution that was to wait for 1,000 s has started."""
+    """Start an execution with a forecast wait of 1,000 s."""
     execution = started(queued("e", component(cores=cores), at_s=0.0), "n")
     told = Forecast(at_s=0.0, wait_s=1000.0, run_s=None, start_p50_s=1000.0, start_p90_s=3000.0)
     record.started(replace(execution, forecast=told, marks=execution.marks | {Mark.PLACED: waited_s}))

@@ -1,4 +1,4 @@
-"""The ledger that is kept from tick to tick has the accounts of one that is made anew."""
+"""The incremental ledger has the same accounts as a new one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NODES = (node("b", cores=4, devices={"gpu": 2}), node("a", cores=2), node("c", c
 
 
 def accounts(ledger: Ledger, active: Sequence[Execution]) -> Any:
-    """All that the scheduler reads of it; a device that nothing is left of may be named or not."""
+    """Return everything that the scheduler reads of it; a used-up device may be named or not."""
     devices = [{kind: left for kind, left in free.items() if left} for free in ledger.free_devices]
     return (
         (ledger.nodes, ledger.index, ledger.gateway, ledger.locality, ledger.largest_memory, ledger.changes),
@@ -38,7 +38,7 @@ def random_execution(chance: random.Random, number: int) -> Execution:
 
 
 def changed_nodes(chance: random.Random, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    """Other programs come, a node goes and comes back, or only the containers on one change."""
+    """Change foreign use, remove and return a node, or change only the containers on one."""
     match chance.randrange(4):
         case 0:
             return tuple(replace(one, foreign=Resources(chance.choice([0, 700, 9000]), 5)) for one in nodes)
@@ -69,7 +69,7 @@ def test_it_is_that_of_the_present_executions_however_they_came_and_went(seed: i
         active = tuple(there.values())
         made = kept.at(nodes, active, {}, {})
         assert accounts(made, active) == accounts(Ledger(nodes, active), active)
-        made.take(0, Resources(1000, 1))  # what a pass does to its copy is not kept
+        made.take(0, Resources(1000, 1))  # changes of a pass to its copy are not kept
 
 
 def test_a_snapshot_keeps_its_accounts_whatever_later_ticks_count() -> None:

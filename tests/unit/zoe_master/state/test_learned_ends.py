@@ -1,4 +1,4 @@
-"""The end that a plan tells goes by the same run time as its choices."""
+"""The end in a plan uses the same run time as its choices."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_only_those_are_named_who_were_told_otherwise() -> None:
     backlog = PendingQueue([one, two, three], SJF, {})
     assert ids(backlog.told_otherwise(BEHIND)) == ["one", "three"]
     backlog.put(told(one, BEHIND))
-    backlog.put(told(two, replace(BEHIND)))  # as it is read again from a database
+    backlog.put(told(two, replace(BEHIND)))  # as read again from a database
     backlog.put(queued("four"))
     assert ids(backlog.told_otherwise(BEHIND)) == ["three", "four"]
     backlog.remove(three)

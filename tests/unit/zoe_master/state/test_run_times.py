@@ -1,4 +1,4 @@
-"""What the loop notes is learned by others, in the order in which it happened."""
+"""Recorded executions are learned by other threads, in their original order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def submitted(number: int, **changes: object) -> Execution:
 
 
 def ended(number: int, run_s: float, state: ExecutionState = ExecutionState.SUCCEEDED) -> Execution:
-    """It was placed ten seconds after its submission."""
+    """Return an execution that was placed ten seconds after its submission."""
     at_s = float(number) + 10
     marks = {Mark.PLACED: at_s, Mark.READY: at_s, Mark.ENDED: at_s + run_s}
     return submitted(number, state=state, marks=marks)
@@ -57,7 +57,7 @@ def test_nothing_is_said_of_other_users_and_of_what_failed() -> None:
 def test_what_is_recalled_comes_first_and_in_its_order() -> None:
     times = RunTimesKept()
     times.note(submitted(9))
-    # All were submitted before the first had ended: each was told what the one before it taught, which is nothing.
+    # All were submitted before the first had ended: none could learn from an earlier one.
     times.recall([ended(3, 300.0), ended(1, 100.0), ended(2, 200.0)])
     order = [(one.id, is_end) for one, is_end in times._news]
     first, second, third = (execution(number).id for number in (1, 2, 3))
@@ -92,7 +92,7 @@ def test_the_loop_never_waits_for_who_learns() -> None:
 
 
 def test_an_end_that_is_told_twice_is_learned_once() -> None:
-    """What it read is known later; a fit takes milliseconds."""
+    """Its reads are known later; a fit takes milliseconds."""
     times, one = RunTimesKept(), ended(1, 100.0)
     times.note(one)
     times.note(ended(2, 100.0))

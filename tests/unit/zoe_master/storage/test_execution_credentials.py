@@ -1,4 +1,4 @@
-"""Credentials of executions: which are asked for, what services get, and how long they wait."""
+"""Credentials of executions: requests, services, and waiting times."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_who_asks_is_told_that_it_waits_and_for_how_long() -> None:
     assert made.own.awaited(execution, 100.0, PATIENCE_S)
     told = made.own.waits("x1", 107.0, PATIENCE_S)
     assert told is not None
-    assert "that of its tenant in 23 s" in told.sentence
+    assert "its tenant's in 23 s" in told.sentence
     assert made.own.waits("x1", 100.0 + PATIENCE_S, PATIENCE_S) is None, "it has that of its tenant"
     made.own.take(GIVEN)
     assert made.own.waits("x1", 107.0, PATIENCE_S) is None

@@ -19,7 +19,7 @@ MB = 1_000_000
 
 
 class Shrinking:
-    """A controller whose supply changes each time it is asked; what is desired is in force at once."""
+    """A controller whose supply changes with each request; desired SLOs are in force at once."""
 
     def __init__(self, *supplies: int) -> None:
         self._supplies = list(supplies)

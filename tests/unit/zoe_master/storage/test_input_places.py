@@ -14,7 +14,7 @@ X, Y, SECRET = (located("acme", f"swift2d://c.s/{name}") for name in ("x", "y", 
 
 
 class Store(SimulatedController):
-    """Tells of x; `asked` are the URIs that it was asked about, with the tokens."""
+    """Reports on x; `asked`: the requested URIs, with the tokens."""
 
     def __init__(self) -> None:
         super().__init__(Capacity(100, {"disk": 100}), places={("acme", "swift2d://c.s/x"): KNOWN})
@@ -50,7 +50,7 @@ def test_places_are_asked_for_once_with_the_tenants_token_and_forgotten_when_nob
 
 
 def test_whatever_was_told_is_asked_again_after_half_a_minute() -> None:
-    """Objects, and credentials that let them be listed, may be gone."""
+    """Objects, and credentials for listing them, may be gone."""
     store = Store()
     looks = store.looks()
     looks.look(frozenset({X, Y}))
@@ -63,7 +63,7 @@ def test_whatever_was_told_is_asked_again_after_half_a_minute() -> None:
 
 
 def test_one_that_does_not_answer_is_left_alone_and_all_else_is_not_known() -> None:
-    """One time-out for all that is wanted, and nothing for what comes meanwhile."""
+    """One timeout for all wanted inputs, and none for later ones."""
     store = Store()
     looks = store.looks()
     assert looks.look(frozenset({X})) == {X: KNOWN}
@@ -96,7 +96,7 @@ def test_each_answer_is_told_as_it_comes() -> None:
 
 
 def test_a_tenant_whose_listing_is_slow_is_left_alone_and_others_are_asked() -> None:
-    """Also in the look in which it is slow, and though it has many inputs."""
+    """Also in the poll in which it is slow, and though it has many inputs."""
     store = Store()
     store.slow = {"aaa"}
     looks = store.looks()

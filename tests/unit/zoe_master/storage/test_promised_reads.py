@@ -1,4 +1,4 @@
-"""How inputs are read is kept as promised: plainly without asking, through a view whether or not that saves time."""
+"""Inputs are read as promised: plainly without a question, through a view whether or not that saves time."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ def test_how_inputs_are_read_is_kept_as_promised(views: bool | None, through: bo
 
 
 def test_a_view_is_the_same_one_whether_or_not_it_is_promised() -> None:
-    """So that it is found again in what the controller tells, which knows nothing of promises."""
+    """So that it is found again in the controller's reports, which know nothing of promises."""
     plain, wanted = View("v", "t", "swift2d://m.zoe/x"), View("v", "t", "swift2d://m.zoe/x", promised=True)
     assert plain == wanted

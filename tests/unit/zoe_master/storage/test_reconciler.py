@@ -1,4 +1,4 @@
-"""The keeper's thread: a controller that hangs holds up nobody, and news wake the master."""
+"""The reconciler's thread: a controller that hangs delays nothing else, and news wake the master."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PATIENCE_S = 60.0
 
 
 class Hanging(SimulatedController):
-    """Takes no SLO before it is let go."""
+    """Accepts no SLO before its release."""
 
     def __init__(self) -> None:
         super().__init__(Capacity(100, {"disk": 100}))
@@ -42,7 +42,7 @@ class Hanging(SimulatedController):
 
 
 class Reluctant(SimulatedController):
-    """Takes no SLO back before it is let go."""
+    """Removes no SLO before its release."""
 
     def __init__(self) -> None:
         super().__init__(Capacity(100, {"disk": 100}))
@@ -55,7 +55,7 @@ class Reluctant(SimulatedController):
 
 
 class Broken(SimulatedController):
-    """Fails once as only a defect does."""
+    """Fails once with an unexpected exception."""
 
     failures = 1
 
@@ -99,7 +99,7 @@ def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_c
 
 
 def test_slos_and_ticks_do_not_wait_for_one_that_does_not_tell_where_inputs_lie() -> None:
-    """Over HTTP, as a controller that hangs does: SLOs go on, and nothing is known of places."""
+    """Over HTTP, like a controller that hangs: SLOs continue, and places are unknown."""
     controller, waker = SimulatedController(Capacity(100, {"disk": 100})), TickWaker()
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -235,7 +235,7 @@ def promise(name: str, read: int, required: bool = True) -> BandwidthGuarantee:
 
 
 def test_others_of_a_tenant_that_come_or_go_take_nothing_from_what_is_in_force() -> None:
-    """The look that answers was begun before the other came: what it found for the first counts all the same."""
+    """The poll began before the other execution came: its result for the first still counts."""
 
     class Second(SimulatedController):
         def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:

@@ -1,4 +1,4 @@
-"""What users and Prometheus are told of the store's bandwidth."""
+"""Reports of the store's bandwidth to users and Prometheus."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def keeper_of(controller: SimulatedController) -> InlineReconciler:
 
 
 def controller() -> SimulatedController:
-    """Two tenants that read at once, from a disk that cannot do what was promised."""
+    """Return a controller with two tenants that read at once, from a disk that cannot deliver its promises."""
     claims = [TransferClaim("a", FROM_DISK), TransferClaim("b", FROM_DISK), TransferClaim("stranger", FROM_DISK)]
     return SimulatedController(Capacity(100, {"disk": 100}), lambda: claims)
 
@@ -92,7 +92,7 @@ def test_metrics_have_series_of_tenants_while_they_are_granted_bandwidth() -> No
 
 
 class Silent(SimulatedController):
-    """Tells of nobody what they move, as Crystal's own."""
+    """Reports no traffic of tenants, like Crystal's own."""
 
     def achieved(self) -> None:  # type: ignore[override]
         pass

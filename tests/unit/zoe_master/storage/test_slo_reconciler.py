@@ -1,4 +1,4 @@
-"""What the object store can still guarantee, after each poll."""
+"""The remaining guarantees of the object store, after each poll."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_master.storage.slo_reconciler import DesiredSlos, SloReconciler
 
 
 class Ledger(SimulatedController):
-    """Counts for each tenant what its executions are guaranteed, if that is more than its SLO, as Zoe's own does."""
+    """Counts for each tenant the guarantees of its executions, if they exceed its SLO, like Zoe's own."""
 
     def __init__(self) -> None:
         super().__init__(Capacity(100, {"disk": 100}))
@@ -38,7 +38,7 @@ def test_what_an_ended_execution_had_is_there_again_at_once() -> None:
 
 
 def test_what_policies_promise_is_not_free_for_executions() -> None:
-    """The whole store gives 100 B/s: a standing SLO, or a rule, of another tenant leaves 60 of them."""
+    """The whole store delivers 100 B/s: a standing SLO, or a rule, of another tenant leaves 60 of them."""
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     reconciler = SloReconciler(controller, never_crash)
     assert reconciler.look(DesiredSlos()).supply.rates.read == 100

@@ -1,4 +1,4 @@
-"""What services are told of the object store."""
+"""Object-store configuration of services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client of LDAP does for Zoe. The rules of a sign-in are in `zoe_api/people/sign_in/ldap.py`."""
+"""Interface of LDAP clients. The rules of a sign-in are in `zoe_api/people/sign_in/ldap.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 from zoe_lib.settings.sign_in_settings import LdapSettings
 
 ANSWERS_BYTES_MAX = 16 << 20
-"""The most that one connection reads: 20,000 groups whose names and DNs take 800 bytes each."""
+"""Maximum bytes that one connection reads: 20,000 groups whose names and DNs take 800 bytes each."""
 
 SIZE_LIMIT_EXCEEDED = 4
 INVALID_CREDENTIALS = 49
@@ -26,22 +26,23 @@ class DirectoryFailed(Exception):  # noqa: N818 - the name is the fact
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry, and the values of the one attribute that was asked for."""
+    """An entry, and the values of the requested attribute."""
 
     dn: str
     values: tuple[str, ...]
 
 
 class Session(Protocol):
-    """A connection that is bound as the searcher."""
+    """A connection bound as the searcher."""
 
     def search(self, base: str, entry_filter: str, attribute: str, entries_max: int = 0) -> Sequence[Entry]:
         """Return the entries below `base`; 0: as many as the directory sends. DirectoryFailed for every result other
-        than success, so that a part is never taken for all."""
+        than success, so that a partial result is never taken for a complete one.
+        """
         ...
 
     def bind(self, dn: str, password: str) -> None:
-        """Bind on a connection of its own. DirectoryFailed with a code if the directory refuses."""
+        """Bind on a separate connection. DirectoryFailed with a code if the directory refuses."""
         ...
 
 
@@ -72,8 +73,9 @@ def text_of(value: bytes) -> str:
 
 
 def sendable(text: str) -> bool:
-    """Return whether a name or password reaches a directory as it is: libraries in C end texts at NUL, and half of a
-    surrogate pair has no encoding."""
+    """Return whether a name or password can be sent unchanged: libraries in C end texts at NUL, and half of a surrogate
+    pair has no encoding.
+    """
     try:
         return bool(text.encode()) and "\0" not in text
     except UnicodeEncodeError:

@@ -1,8 +1,9 @@
-"""The client bonsai, a binding of libldap, in a process for each question.
+"""The client bonsai, a binding of libldap, in a process for each session.
 
 bonsai waits for the answer to a bind with Python's lock held, and libldap waits inside a message that does not end. A
 directory that hangs would stop all threads of the API. A process can be ended, and its only secrets are the passwords
-of its question."""
+of its session.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ class BonsaiClient:
 
 
 class BonsaiSession:
-    """A process that is bound as the searcher."""
+    """A process bound as the searcher."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -87,7 +88,7 @@ class BonsaiSession:
         return [Entry(dn, tuple(values)) for dn, values in found]
 
     def bind(self, dn: str, password: str) -> None:
-        """Bind on a connection of its own."""
+        """Bind on a separate connection."""
         self._ask("bind", dn=dn, password=password)
 
     def _ask(self, action: str, **arguments: Any) -> Any:

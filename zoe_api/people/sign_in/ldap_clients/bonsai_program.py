@@ -1,6 +1,7 @@
-"""Ask a directory by bonsai for another process: a question a line, an answer a line, as JSON.
+"""Run bonsai for another process: one request and one response per line, as JSON.
 
-It starts for each session, so it imports the standard library and bonsai only."""
+It starts for each session, so it imports the standard library and bonsai only.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ from typing import Any
 import bonsai
 
 _MEMORY_BYTES_MAX = 1 << 30
-"""Of addresses: libldap keeps all of an answer, and a directory may send entries without end."""
+"""Limit of the address space: libldap keeps the whole response, and a directory may send entries without end."""
 _ENTRIES_A_PAGE = 1000
 _SUBTREE = 2
 _NO_ANSWER = 0
 
 
 class Directory:
-    """The directory that this process asks; `open` comes first."""
+    """The directory of this process; call `open` first."""
 
     def open(self, url: str, start_tls: bool, ca_file: str | None, ca_dir: str | None, dn: str, password: str) -> None:
         """Bind as the searcher."""
@@ -28,12 +29,12 @@ class Directory:
         self._searching = self._client.connect()
 
     def bind(self, dn: str, password: str) -> None:
-        """Bind on a connection of its own."""
+        """Bind on a separate connection."""
         self._client_of(dn, password).connect().close()
 
     def search(self, base: str, entry_filter: str, attribute: str, entries_max: int) -> list[tuple[str, list[str]]]:
         """Return DN and values of each entry."""
-        self._client.set_raw_attributes([attribute])  # else digits become numbers, and TRUE a truth
+        self._client.set_raw_attributes([attribute])  # otherwise digits become numbers, and TRUE a boolean
         # By pages: without them, bonsai takes the result noSuchObject for an empty list.
         found = self._searching.paged_search(
             base, _SUBTREE, entry_filter, [attribute], sizelimit=entries_max, page_size=_ENTRIES_A_PAGE
@@ -76,9 +77,9 @@ def _answer(directory: Directory, action: str, arguments: dict[str, Any]) -> dic
 
 
 def main() -> None:
-    """Answer until the other process closes standard input, or ends this one."""
+    """Answer requests until the other process closes standard input, or ends this one."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES_MAX, _MEMORY_BYTES_MAX))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would have passwords
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would contain passwords
     bonsai.LDAPDN.__init__ = _keep
     directory = Directory()
     for line in sys.stdin.buffer:

@@ -1,4 +1,4 @@
-"""Which client of LDAP each directory uses."""
+"""Choose the LDAP client of each directory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 
 class ClientMissing(Exception):  # noqa: N818 - the name is the fact
-    """A directory names a client that is not installed; the message says which, and what to do."""
+    """A directory names a client that is not installed; the message has its name, and the remedy."""
 
 
 def client_of(settings: LdapSettings, clock: Clock = SYSTEM_CLOCK) -> LdapClient:

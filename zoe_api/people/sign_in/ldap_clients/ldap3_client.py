@@ -87,7 +87,7 @@ class Ldap3Client:
 
 
 class Ldap3Session:
-    """A connection that is bound as the searcher."""
+    """A connection bound as the searcher."""
 
     def __init__(self, client: Ldap3Client, connection: Connection, until_s: float) -> None:
         self._client = client
@@ -108,13 +108,13 @@ class Ldap3Session:
             ]
 
     def bind(self, dn: str, password: str) -> None:
-        """Bind on a connection of its own."""
+        """Bind on a separate connection."""
         with self._client.bound(dn, password, self._until_s):
             pass
 
 
 class _Bounded:
-    """A socket that fails when it has received too much. ldap3 keeps all of an answer in memory."""
+    """A socket that fails when it has received too much. ldap3 keeps the whole response in memory."""
 
     def __init__(self, wrapped: socket.socket) -> None:
         self._wrapped = wrapped
@@ -133,7 +133,7 @@ class _Bounded:
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Turn what ldap3 raises into DirectoryFailed."""
+    """Convert ldap3's exceptions to DirectoryFailed."""
     try:
         yield
     except LDAPOperationResult as error:
@@ -148,7 +148,7 @@ def _failures() -> Iterator[None]:
 
 @contextmanager
 def _broken_after(connection: Connection, seconds: float) -> Iterator[None]:
-    """Break the connection after this time. Its own time-outs limit each read, and there may be many."""
+    """Break the connection after this time. Its own timeouts limit each read, and there may be many."""
     ended = threading.Event()
 
     def break_it() -> None:

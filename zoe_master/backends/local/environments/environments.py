@@ -1,7 +1,7 @@
-"""Where the environment of a component is, and what its supervisor runs to make it.
+"""Paths of environments, and the processes that make them.
 
-An environment belongs to one system user: who may write to it can run programs only as that user, which they may
-anyway. It is never shared among users (decision 64).
+An environment belongs to one system user: a user who can write to it could run programs only as that user, which is
+allowed anyway. It is never shared among users (decision 64).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from zoe_master.backends.services.failures import CannotStartError
 
 _FORMAT = 1
 _NAMED_MAX = 5
-"""Part of each name: raised when environments are made in another way."""
+"""Part of each name: increased when environments are made in another way."""
 _PIP = ".pip"
 _TAG = str(sys.implementation.cache_tag)
 _SOURCE = Path(build.__file__)
@@ -37,7 +37,7 @@ _SOURCE = Path(build.__file__)
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The environment of one component, made or not."""
+    """The environment of one component, complete or not."""
 
     directory: Path
     python: str
@@ -50,12 +50,12 @@ class Environment:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Return what activating it would set, apart from PATH."""
+        """Return the variables that activation would set, apart from PATH."""
         return {"VIRTUAL_ENV": str(self.directory), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def base_of(settings: LocalSettings, user: str, owner: ComponentUser | None) -> Path:
-    """Return the directory with all environments of a user, making it; it is the user's own."""
+    """Return the directory with all environments of a user, making it; the user owns it."""
     assert settings.environments_dir is not None
     name = f"{os.geteuid() if owner is None else owner.uid}-{user}"
     return directories.make_owned(settings.environments_dir, (name,), owner)
@@ -74,7 +74,7 @@ def environment_of(component: Component, path: str, base: Path, settings: LocalS
 def prepare_spec(
     made: Environment, environment: Mapping[str, str], withheld: Sequence[str], settings: LocalSettings
 ) -> PrepareProcess:
-    """Return what the supervisor runs before the component."""
+    """Return the processes that the supervisor runs before the component."""
     task = {
         "directory": str(made.directory),
         "requirements": made.component.requirements,
@@ -95,7 +95,7 @@ def prepare_spec(
 
 
 def _key(component: Component, python: str, settings: LocalSettings) -> str:
-    """Return the name that equal lists on the same Python from the same source share. An upgraded Python is another."""
+    """Return the name shared by equal lists on the same Python from the same source. An upgraded Python is another."""
     real = os.path.realpath(python)
     found = Path(real).stat()
     facts = (
@@ -109,10 +109,10 @@ def _key(component: Component, python: str, settings: LocalSettings) -> str:
 
 
 def _pip(settings: LocalSettings) -> Path:
-    """Return a directory with the package pip, which all users can read; copied from Zoe's own Python.
+    """Return a directory with the package pip, readable for all users; copied from Zoe's own Python.
 
-    Its bytecode for this version of Python, too: users may not write it there, and each build for a component of the
-    same version would compile pip, which takes longer than its work.
+    It includes the bytecode for this version of Python: users may not write there, and otherwise each build for a
+    component of the same version would compile pip, which takes longer than the build itself.
     """
     spec = importlib.util.find_spec("pip")
     if spec is None or spec.origin is None:
@@ -135,7 +135,7 @@ def _pip(settings: LocalSettings) -> Path:
 def _copy_readable(package: Path, place: Path) -> None:
     try:
         shutil.copytree(package, place / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-    except shutil.Error as error:  # a list of what failed, without a number
+    except shutil.Error as error:  # a list of failures, without an errno
         full = os.strerror(errno.ENOSPC) in str(error)
         raise OSError(errno.ENOSPC if full else errno.EIO, f"cannot copy {package.name} to {place.parent}") from error
     _copy_bytecode(package, place / package.name)
@@ -144,7 +144,7 @@ def _copy_readable(package: Path, place: Path) -> None:
 
 
 def _copy_bytecode(package: Path, copy: Path) -> None:
-    """Copy what can be read of it: whatever is wrong with a cache keeps no environment from being made."""
+    """Copy the readable part: a broken cache must not keep an environment from being made."""
     for compiled in package.rglob(f"__pycache__/*.{_TAG}.pyc"):
         beside = copy / compiled.relative_to(package)
         try:

@@ -1,4 +1,4 @@
-"""Remove environments that nobody uses: the oldest beyond the site's bytes, and those beyond its age."""
+"""Remove unused environments: the oldest beyond the site's size, and those beyond its age."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.services.kept_logs import KeptOutput, beyond, bytes_of
 
 _NAME = re.compile(r"[0-9a-f]{64}")
-# A copy of pip that a killed master has begun; it takes a second.
+# A copy of pip left by a killed master; copying takes a second.
 _BEGUN, _BEGUN_S_MAX = ".pip-*-*", 3600.0
 
 
 class EnvironmentSweeper:
-    """Measures each environment once, and removes those beyond the bounds. Users own what it walks through."""
+    """Measures each environment once, and removes those beyond the limits. Users own the directories it walks."""
 
     def __init__(self, settings: LocalSettings, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
@@ -33,10 +33,10 @@ class EnvironmentSweeper:
         self._sweeping = threading.Lock()
 
     def sweep(self, used: Callable[[], Collection[Path]]) -> int:
-        """Remove what is beyond the bounds and not in use; return how many were removed.
+        """Remove unused environments beyond the limits; return how many were removed.
 
-        A second sweep begins when the first has ended: two would skip what the other is just looking at. It asks then
-        what is in use, as that may have changed while it waited.
+        A second sweep begins after the first: two at once would skip each other's locked environments. It then reads
+        the environments in use again, as they may have changed meanwhile.
         """
         with self._sweeping:
             return self._swept(used())
@@ -111,11 +111,11 @@ def _is_locked(path: Path) -> bool:
 
 
 def _lock(path: Path) -> int | None:
-    """Return the descriptor of the held lock, or None if it is held or is no file."""
+    """Return the descriptor of the held lock, or None if it is held or is not a file."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         lock = os.open(f"{path}.lock", flags)
-    except FileNotFoundError:  # no build leaves that; nothing can hold it
+    except FileNotFoundError:  # no build leaves this; nothing can hold it
         return os.open(path.parent, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return None

@@ -26,7 +26,7 @@ class ComponentUser:
 
 
 def is_safe_name(name: str) -> bool:
-    """Return True for names that are one plain file name, whatever their source."""
+    """Return whether a name is a single plain file name, whatever its source."""
     return _SAFE_NAME.fullmatch(name) is not None
 
 
@@ -39,7 +39,7 @@ def make_base(path: Path, mode: int) -> None:
 
 
 def take_base(path: Path) -> None:
-    """Make a directory, below which are those of components, one that only root changes and everybody may enter.
+    """Make a base directory for components' directories: only root changes it, all users may enter it.
 
     Before version 0.3 it belonged to the one user of all components.
     """
@@ -121,7 +121,7 @@ def _enter(parent: int, name: str, owner: ComponentUser | None, base: Path) -> i
 
 
 def _is_newly_made(directory: int) -> bool:
-    """Return True if our mkdir has just created it, now or in a back-end that was killed before it changed the owner.
+    """Return whether our mkdir has just created it, now or in a back-end that was killed before it changed the owner.
 
     No other user can create such a directory below one of the component's: ours, closed and empty.
     """

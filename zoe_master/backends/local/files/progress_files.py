@@ -1,4 +1,4 @@
-"""Read the end of a file that a component writes: whatever its user puts there, nothing else is opened."""
+"""Read the end of a file that a component writes, opening nothing but regular files."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.supervisor import files
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-# A pipe without a writer would block, and a terminal could become ours.
+# Opening a pipe without a writer would block, and a terminal could become ours.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def file_end(service: Path, settings: LocalSettings, path: str) -> bytes:
     """Return the end of a file below the working directory of the service with this state directory; BackendError.
 
-    The master may read what the component's user may not. So no part of the path below the directories of the back-end
-    may be a link, and the file must be an ordinary one.
+    The master may read files that the component's user may not. So no part of the path below the back-end's directories
+    may be a link, and the file must be a regular one.
     """
     base, names = _below(service, settings, path)
     try:
@@ -41,7 +41,7 @@ def file_end(service: Path, settings: LocalSettings, path: str) -> bytes:
 
 
 def _below(service: Path, settings: LocalSettings, path: str) -> tuple[Path, tuple[str, ...]]:
-    """Return the directory of the back-end that the file is below, and the names from there."""
+    """Return the back-end directory that contains the file, and the names below it."""
     spec = files.read_json(str(service / files.START)) or {}
     whole = Path(os.path.normpath(Path(spec.get("work_dir", "/")) / path))
     for base in (settings.scratch_dir, settings.workspaces_dir, settings.volumes_dir):

@@ -1,4 +1,4 @@
-"""The users that components run as, and the names that programs find for them."""
+"""The users of components, and their account files for programs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from zoe_master.backends.workspaces.layout import NO_NUMBER
 
 _UMASK_IN_GROUP = 0o002
 ACCOUNT_FILES = ("passwd", "group")
-"""Copies of these in /etc, with the component's user, are shown to components that run as a number without a name."""
+"""Components whose user has no name see copies of these files in /etc, with the user added."""
 
 
 class ComponentUsers:
-    """One user for all components if the settings name one, else that of each service's owner."""
+    """One user for all components if the settings name one, else the user of each service's owner."""
 
     def __init__(self, fixed: str) -> None:
         self._by_root = os.geteuid() == 0
@@ -26,7 +26,7 @@ class ComponentUsers:
         self._fixed = ComponentUser(entry.pw_uid, entry.pw_gid) if entry is not None else None
 
     def of(self, system_user: SystemUser | None) -> ComponentUser | None:
-        """Return the user of programs of an owner; None if they run as Zoe's own user, since only root may choose."""
+        """Return the user for an owner's programs; None for Zoe's own user, since only root may choose."""
         if not self._by_root or self._fixed is not None:
             return self._fixed
         if system_user is None:
@@ -34,7 +34,7 @@ class ComponentUsers:
         return ComponentUser(system_user.uid, system_user.gid)
 
     def spec(self, owner: ComponentUser | None) -> UserSpec | None:
-        """Return what the supervisor needs to know. What a user makes, the group may change, where it can enter."""
+        """Return the user for the supervisor. The umask lets the group change the user's files, where it can enter."""
         if owner is None:
             return None
         user: UserSpec = {"uid": owner.uid, "gid": owner.gid}
@@ -42,7 +42,7 @@ class ComponentUsers:
 
 
 def write_accounts(directory: Path, start: ServiceStart, owner: ComponentUser, home: str) -> bool:
-    """Write the files that give the user a name; return False if the machine knows the number.
+    """Write account files with a name for the user; return False if the machine knows the number.
 
     Without a name Java has no user, and Spark refuses to start.
     """

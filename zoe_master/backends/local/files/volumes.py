@@ -44,8 +44,7 @@ def _directory_of(volume: Volume, tenant: str, settings: LocalSettings, owner: C
 def allowed_host_path(host_path: str, allowed: Iterable[Path]) -> Path:
     """Return the real path, with links resolved, if it lies at or below an allowed one, both as written and resolved.
 
-    CannotStartError otherwise. The path as written is checked too, so that a refusal is possible before anything is
-    started.
+    CannotStartError otherwise. The path as written is checked too, so that it can be refused before a service starts.
     """
     bases = allowed_bases(allowed)
     real = Path(os.path.realpath(host_path))
@@ -57,7 +56,7 @@ def allowed_host_path(host_path: str, allowed: Iterable[Path]) -> Path:
 
 
 def allowed_bases(allowed: Iterable[Path]) -> tuple[str, ...]:
-    """Return the admin's directories as they are written, and with links resolved."""
+    """Return the admin's directories as written, and with links resolved."""
     return tuple(sorted({path for base in allowed for path in (str(base), os.path.realpath(base))}))
 
 

@@ -1,4 +1,4 @@
-"""Give the workspace of a user who leaves to another one, by a process of root where root runs Zoe."""
+"""Give the workspace of a user who leaves to another one, by a process that runs as root if Zoe does."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LOOK_S = 0.1
 
 
 def give_workspace(base: Path, users: ComponentUsers, move: WorkspaceMove, closing: threading.Event) -> str:
-    """Move, and return the name of the directory in the new owner's workspace, empty if there was nothing to move.
+    """Move it, and return the name of the directory in the new owner's workspace; empty if there was nothing to move.
 
-    A process of its own: a deep tree needs many descriptors. Raises BackendError, CannotStartError.
+    It is a separate process, because a deep tree needs many descriptors. Raises BackendError, CannotStartError.
     """
     if not (is_safe_name(move.tenant) and is_safe_name(move.user)):
         raise BackendError(f"{move.user!r} of {move.tenant!r} cannot have a directory")

@@ -1,7 +1,7 @@
-"""Workspaces: `TENANT/USER` is a user's own, `TENANT/shared` that of all users of the tenant.
+"""Workspaces: `TENANT/USER` is a user's own, `TENANT/shared` belongs to all users of the tenant.
 
-`TENANT` belongs to root, and everybody may pass through it. Before version 0.3, `TENANT` itself was the workspace of
-all users. Its content is moved to `shared` once, when a service of the tenant is started next.
+`TENANT` belongs to root, and all users may pass through it. Before version 0.3, `TENANT` itself was the workspace of
+all users. Its content moves to `shared` once, when the next service of the tenant starts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _lock = threading.Lock()
 
 
 def workspaces(base: Path, tenant: str, user: str, owner: ComponentUser | None) -> tuple[Path, Path]:
-    """Return the user's workspace and the shared one, creating what is missing; CannotStartError."""
+    """Return the user's workspace and the shared one, creating missing ones; CannotStartError."""
     with _lock:
         holder = _tenant_directory(base, tenant, owner, move=True)
         shared = holder / SHARED
@@ -34,7 +34,7 @@ def workspaces(base: Path, tenant: str, user: str, owner: ComponentUser | None) 
 
 
 def tenant_volume(base: Path, tenant: str, name: str, owner: ComponentUser | None) -> Path:
-    """Return the directory of a tenant's volume, which all its users may change, creating it if it is missing."""
+    """Return the directory of a tenant's volume, writable for all its users, creating it if it is missing."""
     if not is_safe_name(name):
         raise CannotStartError(f"{name!r} is not a valid name of a directory below {base}")
     with _lock:
@@ -44,7 +44,7 @@ def tenant_volume(base: Path, tenant: str, name: str, owner: ComponentUser | Non
 
 
 def _tenant_directory(base: Path, tenant: str, owner: ComponentUser | None, *, move: bool) -> Path:
-    """Return the directory that holds those of a tenant; what was there before is moved below it, or stays in it."""
+    """Return the directory for a tenant's workspaces; earlier content is moved below it, or stays in it."""
     if not is_safe_name(tenant):
         raise CannotStartError(f"{tenant!r} is not a valid name of a directory below {base}")
     holder, moving = base / tenant, base / f".{tenant}.moving"
@@ -58,12 +58,12 @@ def _tenant_directory(base: Path, tenant: str, owner: ComponentUser | None, *, m
         if not _is_holder(holder):
             _own(holder, os.geteuid(), os.getegid(), HOLDER_MODE)
         if moving.exists():
-            # It is given to the group before it has its name: until then, a start begins here again.
+            # It is given to the group before it gets its name: until then, a start begins here again.
             _give_to_group(moving, owner)
             moving.rename(holder / SHARED)
     except OSError as error:
         raise CannotStartError(
-            f"cannot make {holder}: {error.strerror}; move what is in it to {holder / SHARED} by hand"
+            f"cannot make {holder}: {error.strerror}; move its contents to {holder / SHARED} by hand"
         ) from error
     return holder
 
@@ -91,7 +91,7 @@ def _share(path: Path, owner: ComponentUser | None) -> None:
 
 
 def _give_to_group(path: Path, owner: ComponentUser | None) -> None:
-    """Let the tenant's group read and change a tree. Its users may change it meanwhile: no link is followed."""
+    """Let the tenant's group read and change a tree. Its users may change it meanwhile, so no link is followed."""
     if owner is None:
         return
     former = path.lstat().st_uid
@@ -102,7 +102,7 @@ def _give_to_group(path: Path, owner: ComponentUser | None) -> None:
                 file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
                 try:
                     found = os.fstat(file)
-                    # Others' files may be here by a hard link.
+                    # Files of other users may be here by a hard link.
                     if stat.S_ISREG(found.st_mode) and found.st_uid == former and found.st_nlink == 1:
                         _open_to_group(file, owner.gid, stat.S_IXGRP if found.st_mode & stat.S_IXUSR else 0)
                 finally:

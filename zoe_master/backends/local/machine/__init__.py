@@ -1,1 +1,1 @@
-"""What this machine offers: cores and memory, control groups, ports, images."""
+"""Resources of this machine: cores and memory, control groups, ports, images."""

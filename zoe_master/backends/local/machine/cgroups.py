@@ -13,8 +13,8 @@ from zoe_master.backends.local.supervisor.spec import CgroupSpec
 # A supervisor removes its group within milliseconds of its last report.
 REMOVE_S_MAX = 2.0
 _CONTROLLERS_V2 = ("memory", "pids")
-_WANTED_V2 = "cpu"  # seldom delegated to a user's session, and limits of memory do not depend on it
-# Files that show that a directory has the controller.
+_WANTED_V2 = "cpu"  # seldom delegated to a user's session, and memory limits do not depend on it
+# Files that exist if a directory has the controller.
 _FILES_V1 = {"memory": "memory.limit_in_bytes", "pids": "cgroup.procs", "cpu": "cpu.cfs_quota_us"}
 
 
@@ -72,7 +72,7 @@ def _inhabited(parent: Path) -> bool:
 
 
 def find_parent(name: str, proc: Path = Path("/proc/self")) -> CgroupParent | None:
-    """Return a parent of that name that we may use, created if needed; None if the kernel does not permit it."""
+    """Return a usable parent of that name, created if needed; None if the kernel does not permit it."""
     mounts = list(_mounts(proc))
     own = _own_groups(proc)
     return _find_v1(name, mounts, own) or _find_v2(name, mounts, own)

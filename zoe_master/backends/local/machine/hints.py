@@ -24,7 +24,7 @@ def hint_name(state_dir: Path) -> str:
 
 
 class SupervisorHints:
-    """Receives hints; while another back-end holds the name, only the regular polling finds changes."""
+    """Receives hints; while another back-end holds the name, only regular polling finds changes."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -25,7 +25,7 @@ def runtime_patterns(runtimes: Mapping[str, Runtime]) -> tuple[str, ...]:
 
 
 def image_status(image: str, runtimes: Mapping[str, Runtime]) -> ImageStatus:
-    """Return `present` if a runtime replaces the image; otherwise name the configured ones."""
+    """Return `present` if a runtime replaces the image; otherwise the message lists the configured ones."""
     if find_runtime(image, runtimes) is not None:
         return ImageStatus(ImageState.PRESENT)
     configured = ", ".join(sorted(runtimes)) or "none"

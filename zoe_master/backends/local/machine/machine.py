@@ -1,4 +1,4 @@
-"""This machine as nodes: the configured virtual nodes, less what foreign work takes."""
+"""This machine as nodes: the configured virtual nodes, less foreign use."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def nodes_now(
 ) -> list[Node]:
     """Return the nodes with foreign memory and the number of our services on each; `hosts` are names of the machine.
 
-    Foreign use first fills the memory that belongs to no node; only the rest is taken off the nodes, in proportion to
-    their sizes. Foreign use of cores does not count: the present use says little about the next second.
+    Foreign use first fills the memory that belongs to no node; only the rest is subtracted from the nodes, in
+    proportion to their sizes. Foreign use of cores does not count: present use predicts little of the next second.
     """
     given_bytes = sum(node.memory_bytes for node in nodes)
     foreign_bytes = memory.total_bytes - memory.available_bytes - ours_bytes

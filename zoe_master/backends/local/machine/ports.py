@@ -19,9 +19,9 @@ _EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 class PortBook:
     """Ports by (service, name), kept in one file per execution so that peers agree and restarts keep them.
 
-    A port belongs to a service until that is released. It may be allocated before the service starts, since peers need
-    to know it. Ports in use are skipped. If a port is taken later, this is found right before the component runs, and
-    the next attempt, being another service, gets another port.
+    A port belongs to a service until it is released. It may be allocated before the service starts, since peers need to
+    know it. Ports in use are skipped. If another program takes a port later, this is detected right before the
+    component runs, and the next attempt, being another service, gets another port.
     """
 
     def __init__(self, directory: Path, first: int, last: int, is_free: Callable[[int], bool] | None = None) -> None:
@@ -31,7 +31,7 @@ class PortBook:
         self._is_free = is_free or can_be_bound
         self._lock = threading.Lock()
         self._ports: dict[ExecutionId, dict[ServiceId, dict[str, int]]] = {}
-        # Two installations on one machine must not begin at the same port.
+        # Two installations on one machine must not start at the same port.
         self._next = zlib.crc32(str(directory).encode()) % self._count
         for path in directory.glob("*.new"):  # an incomplete write
             path.unlink()

@@ -1,1 +1,1 @@
-"""One service: what its supervisor runs, how it is started, watched and ended."""
+"""One service: its specification, start, observation and end."""

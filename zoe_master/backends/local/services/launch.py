@@ -46,7 +46,7 @@ def reap(pid: int) -> bool:
 
 
 def ask_to_stop(directory: Path, pid: int | None, start_ticks: int | None) -> bool:
-    """Leave the request where the supervisor polls it each second, and signal the supervisor if its process is known.
+    """Write the request where the supervisor polls it each second, and signal the supervisor if its process is known.
 
     Return False if neither was possible (a full disk, and a supervisor that has not reported yet).
     """

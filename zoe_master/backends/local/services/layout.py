@@ -1,4 +1,4 @@
-"""The directories of the back-end, and what all its services share."""
+"""Directories of the back-end and of its services."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zoe_master.backends.local.services.specification import BackendContext
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.supervisor import files
 
-# What another master made and was refused is removed after that time; it can then not begin it any more.
+# A refused directory of another master is removed after this time; the service can then no longer begin.
 _BEGIN_S = 60.0
 _SPARES = 64
 
@@ -63,7 +63,7 @@ class StatePaths:
         return self.services_dir / service
 
     def kept(self, service: ServiceId) -> Path:
-        """Return the directory of a forgotten one."""
+        """Return the directory of a forgotten service."""
         return self.kept_dir / service
 
     def scratch(self, service: ServiceId) -> Path:
@@ -77,7 +77,7 @@ class StatePaths:
         return next((path for path in (self.service(service), self.kept(service)) if path.is_dir()), None)
 
     def found(self) -> Iterator[Record]:
-        """Yield services of earlier back-ends; remove those without a start.json, as they were never handed over."""
+        """Yield services of earlier back-ends; remove those without a start.json, which were never handed over."""
         for directory in sorted(self.services_dir.iterdir()):
             record = found_record(directory)
             if record is not None:
@@ -86,7 +86,7 @@ class StatePaths:
                 directories.remove(directory)
 
     def late(self, known: Collection[ServiceId]) -> Iterator[Record]:
-        """Yield services that are there and unknown."""
+        """Yield unknown services with a directory."""
         for directory in self.services_dir.iterdir():
             if directory.name in known:
                 continue
@@ -99,9 +99,9 @@ class StatePaths:
     def refuse(self, service: ServiceId) -> None:
         """Keep another master from running a service that was stopped before this one knew of it.
 
-        The other one makes the service's directory and then looks into the kept ones; this one does it the other way
-        round. So one of them sees the other, and so does a supervisor that is started in between. What a full disk
-        refuses is left out: the directory among the kept ones is enough.
+        The other master makes the service's directory, then checks the kept ones; this one does the reverse. So one of
+        them sees the other, and so does a supervisor started in between. Steps that a full disk refuses are skipped:
+        the directory among the kept ones is enough.
         """
         if not directories.is_safe_name(service) or self.kept(service).exists():
             return
@@ -114,16 +114,16 @@ class StatePaths:
             files.write_json(str(self.kept(service) / files.STATUS), {"state": str(ObservedState.ENDED)})
 
     def tell_promised(self, promised: bool) -> None:
-        """Tell supervisors whether a service runs whose cores are promised."""
+        """Tell supervisors whether a service with promised cores is running."""
         place = self.settings.state_dir / files.PROMISED
-        with contextlib.suppress(OSError):  # a full disk: told with the next look
+        with contextlib.suppress(OSError):  # a full disk: repeated at the next poll
             if promised:
                 place.touch()
             else:
                 place.unlink(missing_ok=True)
 
     def _make_kept(self, service: ServiceId) -> None:
-        """Make the directory. A full disk may take no new one, but lets one be renamed."""
+        """Make the directory. A full disk may refuse a new directory, but allows a rename."""
         try:
             self.kept(service).mkdir(mode=0o700)
         except FileExistsError:
@@ -132,13 +132,13 @@ class StatePaths:
             next(self.spares_dir.iterdir()).rename(self.kept(service))
 
     def make_spares(self) -> None:
-        """Make directories for the time of a full disk, as far as that is possible now."""
+        """Make spare directories for a full disk, as far as possible now."""
         with contextlib.suppress(OSError):
             for number in range(_SPARES):
                 (self.spares_dir / str(number)).mkdir(mode=0o700, exist_ok=True)
 
     def sweep(self, records: Collection[Record]) -> None:
-        """Remove scratch directories and ports of unknown services, and make good what a full disk has used up."""
+        """Remove scratch directories and ports of unknown services, and replace used spare directories."""
         self.make_spares()
         living = {record.service_id for record in records if not record.final}
         for path in self.settings.scratch_dir.iterdir():

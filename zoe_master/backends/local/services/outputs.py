@@ -1,4 +1,4 @@
-"""Read the output of services, and keep that of forgotten ones within bounds."""
+"""Read the output of services, and limit the output of forgotten ones."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_output(directory: Path, offset: int, limit: int) -> OutputChunk:
 
 
 class KeptOutputs:
-    """Output of forgotten services, which does not change any more: each is measured once."""
+    """Output of forgotten services, which no longer changes: each is measured once."""
 
     def __init__(self, directory: Path, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""The back-end's record of one service in memory: the content of its directory, read again when it changes."""
+"""The back-end's record of one service in memory: the content of its directory, read again after changes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class RecordStage(Enum):
 
     HANDED_OVER = auto()  # a worker starts it
     SUPERVISED = auto()  # its supervisor looks after it
-    RESCUED = auto()  # a worker ends what its dead supervisor left
-    FINISHED = auto()  # nothing
+    RESCUED = auto()  # a worker ends the processes of a dead supervisor
+    FINISHED = auto()  # none
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Record:
     python_environment: Path | None = None
     signature: tuple[int, int] | None = None
     owner: tuple[str, str] | None = None
-    """Tenant and user whose workspace it uses; None if it was begun before this was recorded."""
+    """Tenant and user of its workspace; None for services begun before this was recorded."""
     promised: bool = False
 
     @property
@@ -56,7 +56,7 @@ class Record:
         return not self.final and self.owner in (None, (tenant, user))
 
     def look(self) -> bool:
-        """Read the status if it changed; return True if there is something new to observe."""
+        """Read the status if it changed; return True if there is a new observation."""
         path = self.directory / files.STATUS
         try:
             stat = path.stat()
@@ -78,14 +78,14 @@ class Record:
         self.usage = None if value is None else Usage(self.service_id, self.execution_id, self.node, **value)
 
     def whole_usage(self) -> Usage | None:
-        """Return what it has used in all, with its greatest memory, as its supervisor wrote at its end; None before."""
+        """Return its total use with its peak memory, as written by its supervisor at the end; None before."""
         if self.status is None or self.observation.state is not ObservedState.ENDED or "cpu_s" not in self.status:
             return None
         used, peak = float(self.status["cpu_s"]), int(self.status["memory_bytes_max"])
         return Usage(self.service_id, self.execution_id, self.node, used, peak, self.observation.at_s)
 
     def lose(self, message: str, now_s: float) -> None:
-        """Mark the service as lost since now: its end cannot be known."""
+        """Mark the service as lost now: its end cannot be known."""
         self.stage = RecordStage.FINISHED
         self.observation = Observation(
             self.service_id, self.execution_id, ObservedState.LOST, now_s, self.node, message=message
@@ -135,7 +135,7 @@ def _own_child(status: files.Document | None) -> int | None:
 
 
 def observation_of(status: files.Document) -> Observation:
-    """Return the observation that a status file contains."""
+    """Return the observation in a status file."""
     return Observation(
         service_id=status["service_id"],
         execution_id=status["execution_id"],
@@ -154,7 +154,7 @@ def observation_of(status: files.Document) -> Observation:
 def ended_status(
     record: Record, cause: Cause, message: str, exit_code: int | None, clock: Clock = SYSTEM_CLOCK
 ) -> files.Document:
-    """Return the status of a service whose end the back-end itself reports."""
+    """Return the status of a service whose end the back-end reports itself."""
     return {
         "service_id": record.service_id,
         "execution_id": record.execution_id,

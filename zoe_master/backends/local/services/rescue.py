@@ -17,8 +17,8 @@ from zoe_master.backends.local.supervisor.cgroup import Cgroup
 def end_leftovers(service_id: ServiceId, directory: Path, timeout_s: float = 30.0) -> bool:
     """Kill every process of the service and remove its control group; False if some processes survive.
 
-    Its processes are those of its control group, of the session that its component began, and those that carry its name
-    in their environment. Without control groups, a process that left the session and cleared its environment escapes.
+    Its processes are those of its control group, of its component's session, and those with its name in their
+    environment. Without control groups, a process that left the session and cleared its environment escapes.
     """
     spec = files.read_json(str(directory / files.START)) or {}
     status = files.read_json(str(directory / files.STATUS)) or {}
@@ -57,7 +57,7 @@ def leftovers(marks: set[bytes], status: files.Document, cgroup: Cgroup | None) 
 
 
 def _session(status: files.Document) -> int | None:
-    """Return the component's session, unless another process has its number by now.
+    """Return the component's session, unless another process has reused its number.
 
     The kernel does not reuse the number while the session has members. So either its leader is gone and the members are
     ours, or there is a leader and its start time tells whether it is ours.

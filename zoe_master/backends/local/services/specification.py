@@ -1,4 +1,4 @@
-"""Turn a ServiceStart into what the supervisor runs: every template filled, every path one of this machine."""
+"""Turn a ServiceStart into the supervisor's specification: templates filled, paths of this machine."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _FILES = "zoe-files"
 _SECRETS = "zoe-secrets"
 _SOURCE_SECRETS = "zoe-source-secrets"
 _SECRET_FILE = "secret"  # noqa: S105 - its name
-# Set for every component. They identify the processes of a service, so they come last.
+# Set for every component. They identify the processes of a service, so they override all others.
 SERVICE_VARIABLE = "ZOE_SERVICE_ID"
 BACKEND_VARIABLE = "ZOE_BACKEND"
 
 
 @dataclass(frozen=True, slots=True)
 class BackendContext:
-    """What all services of this back-end share."""
+    """Shared state of all services of this back-end."""
 
     settings: LocalSettings
     ports: PortBook
@@ -65,7 +65,7 @@ class _Places:
 
     @property
     def named(self) -> Mapping[TemplateKind, Path]:
-        """Return those that templates name."""
+        """Return the directories by the names in templates."""
         return {
             TemplateKind.SCRATCH: self.scratch,
             TemplateKind.FILES: self.scratch / _FILES,
@@ -75,7 +75,7 @@ class _Places:
 
 
 def specify(start: ServiceStart, around: BackendContext, clock: Clock = SYSTEM_CLOCK) -> ProcessSpec:
-    """Return everything that the supervisor needs; creates directories and allocates ports. Raises CannotStartError."""
+    """Return the specification for the supervisor; creates directories and allocates ports. Raises CannotStartError."""
     component = start.component
     if start.node not in {node.name for node in around.settings.nodes}:
         raise CannotStartError(f"node {start.node} does not exist")
@@ -137,7 +137,7 @@ def _command(component: Component, runtime: Runtime, filled: _Filler) -> list[st
 
 
 def _work_directory(component: Component, places: _Places, filled: _Filler) -> tuple[Path, bool]:
-    """Return where the component starts, and whether that has to be made first."""
+    """Return the working directory of the component, and whether it must be created first."""
     asked = filled(component.work_dir) if component.work_dir is not None else None
     return working_directory(asked, places.scratch, places.workspace, places.shared, places.volumes)
 
@@ -149,7 +149,7 @@ def _preparations(
     basic: dict[str, str],
     settings: LocalSettings,
 ) -> list[PrepareProcess]:
-    """Return the processes that run before the component: clones of repositories, then the making of packages."""
+    """Return the processes that run before the component: cloning repositories, then installing packages."""
     withheld = [str(places.scratch / name) for name in (_CONFIGURATION, _SIGN_IN, _SECRETS)]
     steps: list[PrepareProcess] = []
     if component.sources:
@@ -241,7 +241,7 @@ def _path_of(runtime: Runtime) -> str:
 
 
 def _basic_environment(runtime: Runtime, places: _Places) -> dict[str, str]:
-    """Return the environment that the runtime gives, with nothing of the master's."""
+    """Return the environment from the runtime, with no variables of the master."""
     return {
         "PATH": _path_of(runtime),
         "LANG": "C.UTF-8",
@@ -277,7 +277,7 @@ def _probe(component: Component, ports: Mapping[str, int]) -> ProbeSpec | None:
         return None
     if probe.port not in ports:
         raise CannotStartError(
-            f"the readiness probe of component {component.name} asks port {probe.port}, which it has not"
+            f"the readiness probe of component {component.name} uses port {probe.port}, which it does not have"
         )
     return {
         "kind": str(probe.kind),

@@ -26,14 +26,14 @@ _log = logging.getLogger(__name__)
 
 
 class ServiceWorker:
-    """Each method keeps the record equal to the service's directory, and raises nothing."""
+    """Each method keeps the record equal to the service's directory, and never raises."""
 
     def __init__(self, layout: StatePaths, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
         self._layout = layout
 
     def start(self, record: Record, start: ServiceStart) -> None:
-        """Write what to run, then start the service's supervisor."""
+        """Write the specification, then start the service's supervisor."""
         try:
             record.directory.mkdir(mode=0o700, exist_ok=True)
             if self._layout.kept(record.service_id).exists():
@@ -61,7 +61,7 @@ class ServiceWorker:
         """Leave a service alone that another master ran and archived after we had looked for it.
 
         Archiving moves its directory in one step, so from the first start on it is in one of the two places. After
-        creating the first, we therefore have to look for the second.
+        creating the first, we therefore have to check the second.
         """
         directories.remove(record.directory)
         record.lose("another master ran it", self._clock.now_s())
@@ -108,7 +108,7 @@ class ServiceWorker:
         return None
 
     def rescue(self, record: Record, lock: int) -> None:
-        """End what a dead supervisor left, and report it."""
+        """End the processes of a dead supervisor, and report the service."""
         try:
             gone = end_leftovers(record.service_id, record.directory)
             message = "its supervisor was killed" + ("" if gone else "; some of its processes cannot be ended")
@@ -122,12 +122,12 @@ class ServiceWorker:
             )
         except Exception:
             _log.exception("cannot end what service %s left behind", record.service_id)
-            record.stage = RecordStage.SUPERVISED  # tried again at the next poll
+            record.stage = RecordStage.SUPERVISED  # retried at the next poll
         finally:
             os.close(lock)
 
     def archive(self, record: Record) -> bool:
-        """Keep only output and status of a forgotten service; False while its supervisor still cleans up."""
+        """Keep only output and status of a forgotten service; return False while its supervisor still cleans up."""
         if record.child is not None:
             if not launch.reap(record.child):
                 return False

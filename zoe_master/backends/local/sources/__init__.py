@@ -1,4 +1,4 @@
-"""Sources: git repositories that are in the workspace before a component starts.
+"""Sources: git repositories cloned into the workspace before a component starts.
 
-`clone` is the program that clones them, as their user; `sources` says what it is told.
+`clone` is the program that clones them, as their user; `sources` makes its task.
 """

@@ -1,4 +1,4 @@
-"""What a supervisor runs to have the sources of a component in the workspace, and whether it can."""
+"""Processes that clone the sources of a component, and checks whether they can run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SOURCE = Path(source_clone.__file__)
 
 
 def why_no_sources() -> str:
-    """Return why nothing can be cloned on this machine; empty if it can."""
+    """Return why this machine cannot clone; empty if it can."""
     return "" if shutil.which("git") else "git is not installed on this machine"
 
 
@@ -30,7 +30,7 @@ def clone_spec(
     withheld: Sequence[str],
     settings: LocalSettings,
 ) -> PrepareProcess:
-    """Return what the supervisor runs before the component; CannotStartError names a program that is missing."""
+    """Return the process that runs before the component; CannotStartError names a missing program."""
     task = {
         "git": _found("git", component, environment),
         "sources": [asdict(source) for source in component.sources],

@@ -4,9 +4,9 @@ It is started as `python -I -S` with this package's parent on the path, so every
 library and its own siblings, relatively, and avoids pathlib and typing: about 25 ms from the start to the component's
 exec on a quiet core, 15 ms more to join a control group (the kernel's own time), and 6 MB of memory that is not shared.
 Twenty-five idle ones took 2 % of a core. The back-end imports the names of the files from here. The two communicate
-only by those files, a signal to stop (SIGUSR1) and a datagram that says "look".
+only by those files, a signal to stop (SIGUSR1) and a datagram that means "look".
 
-One directory per service holds: `start.json` (what to run, written by the back-end), `status.json` (its state),
+One directory per service holds: `start.json` (the specification, written by the back-end), `status.json` (its state),
 `usage.json` (its usage), `lock` (held while the supervisor lives), `stop` (exists after a request to stop), `output/`
-(what the component printed) and `shim.err` (errors of the supervisor itself).
+(the component's output) and `shim.err` (errors of the supervisor itself).
 """

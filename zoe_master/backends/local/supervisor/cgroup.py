@@ -15,13 +15,12 @@ PIDS_MAX = 8192
 # The kernel's own default, and the smallest quota that it accepts.
 CPU_PERIOD_US = 100_000
 CPU_QUOTA_US_MIN = 1_000
-# What a reserved core weighs against others of Zoe's services where they compete, by version of control groups, and
-# how many times that if it is promised. Others that have as many cores then take less than a hundredth of each from it.
-# What is idle is for everybody, whatever it weighs.
+# CPU weight of a reserved core, by version of control groups, and its factor for promised services. Other services with
+# as many cores then take less than a hundredth of each from it. Idle cores are available to all, whatever their weight.
 CPU_WEIGHT = {1: 64, 2: 4}
 CPU_WEIGHT_MAX = {1: 262_144, 2: 10_000}
 PROMISED_FACTOR = 128
-# Services with a small reservation, as a JVM that coordinates others, still have to start in time.
+# Services with a small reservation, such as a coordinating JVM, must still start in time.
 CORES_MILLI_MIN = 250
 
 
@@ -36,13 +35,13 @@ class Cgroup:
 
     @classmethod
     def of(cls, document: Document | None) -> Cgroup | None:
-        """Return the group that a start or status file names."""
+        """Return the group named in a start or status file."""
         if not document:
             return None
         return cls(document["version"], document["memory"], document.get("pids"), document.get("cpu"))
 
     def document(self) -> Document:
-        """Return what `of` reads."""
+        """Return the JSON that `of` reads."""
         directories = {"memory": self.memory, "pids": self.pids_directory, "cpu": self.cpu_directory}
         return {"version": self.version, **directories}
 
@@ -53,7 +52,7 @@ class Cgroup:
         cores_milli: int | None = None,
         promised: bool = False,
     ) -> None:
-        """Create the group, and set its limits and what its reserved cores weigh; OSError if not permitted."""
+        """Create the group, and set its limits and its CPU weight; OSError if not permitted."""
         for directory in self._directories():
             os.makedirs(directory, exist_ok=True)
         if memory_limit_bytes:
@@ -65,7 +64,7 @@ class Cgroup:
             with contextlib.suppress(OSError):
                 _write(f"{self.pids_directory}/pids.max", str(PIDS_MAX))
         if self.cpu_directory and cores_limit_milli:
-            with contextlib.suppress(OSError):  # without a limit it may run faster, which is no reason not to run it
+            with contextlib.suppress(OSError):  # without a limit it may run faster, which is no reason to refuse it
                 self._limit_cores(cores_limit_milli)
         if self.cpu_directory and cores_milli is not None:
             weight = cpu_weight(self.version, cores_milli, promised)
@@ -93,7 +92,7 @@ class Cgroup:
             return []
 
     def memory_bytes(self) -> int:
-        """Memory in use without file pages that can be dropped at once."""
+        """Return the memory in use without file pages that can be dropped at once."""
         try:
             used = int(_read(f"{self.memory}/{self._file('memory.usage_in_bytes', 'memory.current')}"))
             droppable = self._figure("memory.stat", self._file("total_inactive_file", "inactive_file"))
@@ -109,7 +108,7 @@ class Cgroup:
             return 0
 
     def forbid_forks(self) -> None:
-        """Forbid new processes, so that killing all of them comes to an end."""
+        """Forbid new processes, so that killing all of them ends."""
         if self.pids_directory:
             with contextlib.suppress(OSError):
                 _write(f"{self.pids_directory}/pids.max", "0")
@@ -143,7 +142,7 @@ class Cgroup:
 
 
 def cpu_weight(version: int, cores_milli: int, promised: bool) -> int:
-    """Return what a service weighs where services compete for cores."""
+    """Return the CPU weight of a service."""
     weight = CPU_WEIGHT[version] * (PROMISED_FACTOR if promised else 1) * max(cores_milli, CORES_MILLI_MIN) // 1000
     return min(weight, CPU_WEIGHT_MAX[version])
 

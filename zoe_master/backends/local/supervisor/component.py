@@ -37,16 +37,14 @@ class StartFailed(Exception):  # noqa: N818 - the name is the fact
 
 
 class CannotJoin(Exception):  # noqa: N818
-    """The control group exists, but no process may enter it, for example because it is delegated by a user's
-    session.
-    """
+    """The control group exists, but no process may enter it, for example because a user's session delegates it."""
 
 
 def check_ports(ports: dict[str, int]) -> None:
     """Raise StartFailed if another process listens on a port of the component."""
     for name, number in ports.items():
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            # Connections in TIME_WAIT do not hinder servers, but a listener on any address does.
+            # Connections in TIME_WAIT do not disturb servers, but a listener on any address does.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("0.0.0.0", number))  # noqa: S104 - never listened on
@@ -57,9 +55,7 @@ def check_ports(ports: dict[str, int]) -> None:
 
 
 def start(spec: ProcessSpec, output: int, cgroup: Cgroup | None) -> int:
-    """Return the pid of the component's process, which already runs its program; StartFailed or CannotJoin if it
-    failed.
-    """
+    """Return the pid of the component's process, which already runs its program; StartFailed or CannotJoin."""
     check_ports(spec["ports"])
     error_read, error_write = os.pipe()
     parent = os.getpid()
@@ -77,7 +73,7 @@ def start(spec: ProcessSpec, output: int, cgroup: Cgroup | None) -> int:
 
 
 def enter(spec: ProcessSpec, cgroup: Cgroup | None, parent: int) -> None:
-    """Let this process be one of the component's, started by `parent`: OSError if it may not."""
+    """Make this process one of the component's, started by `parent`: OSError if not permitted."""
     if cgroup is not None:
         cgroup.join()
     _set_limits(spec, bounded=cgroup is not None)
@@ -115,7 +111,7 @@ def _become(spec: ProcessSpec, parent: int, output: int, error_write: int, cgrou
 
 
 def _secrets(spec: ProcessSpec) -> dict[str, str]:
-    """Read as the component's user: no other process ever has these variables."""
+    """Read the secrets as the component's user: no other process ever has these variables."""
     found = {}
     for name, path in spec.get("secret_variables", {}).items():
         with open(path, encoding="utf-8", newline="") as file:
@@ -124,9 +120,7 @@ def _secrets(spec: ProcessSpec) -> dict[str, str]:
 
 
 def _reset_signals() -> None:
-    """Reset signals that Python ignores or handles, and those that the master blocked: the component starts with the
-    defaults.
-    """
+    """Reset signals that Python ignores or handles, or the master blocked: the component starts with the defaults."""
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_DFL)
@@ -187,7 +181,7 @@ def _make_mounts(spec: ProcessSpec, user: UserSpec) -> None:
 
 
 def execute(argv: list[str], environment: dict[str, str]) -> NoReturn:
-    """Search PATH as a shell does. `os.execvpe` imports a module first, which the component's user may not read."""
+    """Search PATH like a shell. `os.execvpe` imports a module first, which the component's user may not read."""
     if "/" in argv[0]:
         os.execve(argv[0], argv, environment)
     problem: OSError = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))

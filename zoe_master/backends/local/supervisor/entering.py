@@ -12,7 +12,7 @@ NOT_FOUND, CANNOT_RUN = 127, 126
 
 
 def main() -> None:
-    """Run a command as the component runs: its user, control group, limits, environment and directory."""
+    """Run a command in the component's context: its user, control group, limits, environment and directory."""
     directory, term, *command = sys.argv[1:]
     spec = files.read_start(directory)
     if spec is None:

@@ -22,15 +22,15 @@ USAGE = "usage.json"
 LOCK = "lock"
 STOP = "stop"
 KEPT = "kept"
-"""Beside the directory in which the services' directories are."""
+"""Next to the parent of the services' directories."""
 PROMISED = "promised"
-"""Beside the same: there while a service runs whose cores are promised."""
+"""Next to the same: exists while a service with promised cores is running."""
 OUTPUT = "output"
-ERRORS = "shim.err"  # the name in directories of services that run across an upgrade
+ERRORS = "shim.err"  # the name in directories of services from before an upgrade
 
 
 def write_json(path: str, value: Document) -> None:
-    """Replace the file in one step; on OSError (such as a full disk) the old one is untouched."""
+    """Replace the file in one step; on OSError (such as a full disk) the old one is unchanged."""
     temporary = f"{path}.new"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
@@ -53,7 +53,7 @@ def read_json(path: str) -> Document | None:
 
 
 def read_start(directory: str) -> ProcessSpec | None:
-    """Return what to run, as written by the back-end."""
+    """Return the specification written by the back-end."""
     return read_json(f"{directory}/{START}")  # type: ignore[return-value]
 
 

@@ -26,8 +26,8 @@ class ProcessGroup:
         return self._cgroup.pids() if self._cgroup is not None else processes.descendants(os.getpid())
 
     def cpu_s(self) -> float:
-        """Return CPU time since the start: of living processes, with the children they waited for, and of those we
-        reaped.
+        """Return the CPU time since the start: of living processes, with the children they waited for, and of reaped
+        ones.
         """
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         living = (processes.read_process(pid) for pid in self.pids())
@@ -36,8 +36,8 @@ class ProcessGroup:
         return self._cpu_s
 
     def memory_bytes(self) -> int:
-        """Return memory in use: the control group's figure, or the sum of resident memory, which counts shared pages
-        twice.
+        """Return the memory in use: the control group's figure, or the sum of resident memory, which counts shared
+        pages twice.
         """
         if self._cgroup is not None:
             return self._cgroup.memory_bytes()
@@ -56,10 +56,10 @@ class ProcessGroup:
         return exact > limit_bytes or exact == 0
 
     def yield_cores(self) -> None:
-        """Lower the priority of every present process to the lowest: what is idle is still theirs.
+        """Set the priority of every present process to the lowest: they may still use idle cores.
 
-        Where the kernel groups processes by session, priorities count among those of one session only, so the session's
-        is lowered, too.
+        Where the kernel groups processes by session, priorities count within one session only, so the session's is
+        lowered, too.
         """
         for pid in self.pids():
             with contextlib.suppress(OSError):
@@ -72,11 +72,11 @@ class ProcessGroup:
         """Send SIGKILL to every present process."""
         if self._cgroup is not None:
             self._cgroup.forbid_forks()
-        _signal_all(self.pids(), signal.SIGSTOP)  # a stopped process cannot fork while we walk through the list
+        _signal_all(self.pids(), signal.SIGSTOP)  # a stopped process cannot fork during the walk through the list
         _signal_all(self.pids(), signal.SIGKILL)
 
     def end(self, timeout_s: float = 30.0) -> list[int]:
-        """Kill until no process is left, and reap all; return those that did not end in time."""
+        """Kill until no process is left, and reap all; return the processes that did not end in time."""
         deadline_s = time.monotonic() + timeout_s
         pause_s = 0.001
         while True:

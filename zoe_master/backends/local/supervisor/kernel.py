@@ -32,22 +32,22 @@ def renounce_privileges() -> None:
 
 
 def own_mounts() -> None:
-    """Give this process and its children mounts of their own; OSError if it may not.
+    """Give this process and its children a mount namespace; OSError if not permitted.
 
-    Mounts of the machine go on to appear here; those made here appear nowhere else.
+    New mounts of the machine still appear here; mounts made here appear nowhere else.
     """
     _check(_libc.unshare(_CLONE_NEWNS))
     _mount("none", "/", _MS_REC | _MS_SLAVE)
 
 
 def show_accounts(directory: str) -> None:
-    """Show the files `passwd` and `group` of a directory in /etc, after `own_mounts`."""
+    """Bind the files `passwd` and `group` of a directory over those in /etc, after `own_mounts`."""
     for name in ("passwd", "group"):
         _mount(f"{directory}/{name}", f"/etc/{name}", _MS_BIND)
 
 
 def make_read_only(directory: str) -> None:
-    """Let nobody write below a directory, after `own_mounts`."""
+    """Make a directory read-only for all users, after `own_mounts`."""
     _mount(directory, directory, _MS_BIND | _MS_REC)
     _mount("none", directory, _MS_REMOUNT | _MS_BIND | _MS_RDONLY)
 

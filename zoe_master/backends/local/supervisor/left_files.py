@@ -1,4 +1,4 @@
-"""What a component left in its scratch directory, noted before the directory is removed."""
+"""Record the files of a component's scratch directory before its removal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from .files import Document
 
 OWN = frozenset({"zoe-storage", "zoe-sign-in", "zoe-files", "zoe-secrets", "zoe-source-secrets"})
-"""The directories that Zoe makes there."""
+"""Directories that Zoe makes there."""
 NAMES_MAX = 20
 NAME_CHARACTERS_MAX = 80
 LOOKS_MAX = 10_000
-"""How many files and directories are looked at: a service's end must not wait for a tree of millions."""
+"""Maximum files and directories visited: a service's end must not wait for a tree of millions."""
 DEPTH_MAX = 40
 
 
@@ -24,7 +24,7 @@ def left_files(scratch: str) -> Document | None:
     """Return the largest entries of the directory with their sizes in bytes, and the sum of the others; None if it is
     empty. Zoe's own directories and hidden names, such as caches, are left out. No link is followed.
 
-    `files`: of a directory, how many are below it; null for a file. `at_least`: not all could be looked at.
+    `files`: for a directory, the number of files below it; null for a file. `at_least`: the limit ended the walk.
     """
     try:
         names = [name for name in os.listdir(scratch) if name not in OWN and not name.startswith(".")]
@@ -42,7 +42,7 @@ def left_files(scratch: str) -> Document | None:
 
 
 def largest(found: Iterable[Document], at_least: bool, unseen: int = 0) -> Document:
-    """Return the largest of entries, and the sum of the others; `unseen`: how many there are besides."""
+    """Return the largest entries, and the sum of the others; `unseen`: the number of further entries."""
     ordered = sorted(found, key=lambda one: (-one["bytes"], one["name"]))
     more = ordered[NAMES_MAX:]
     return {
@@ -54,14 +54,14 @@ def largest(found: Iterable[Document], at_least: bool, unseen: int = 0) -> Docum
 
 
 class _Look:
-    """Looks at a bounded number of files below a directory that is open."""
+    """Visits a bounded number of files below an open directory."""
 
     def __init__(self, root: int) -> None:
         self._root = root
         self.left = LOOKS_MAX
 
     def entry(self, name: str) -> Document:
-        """Return a name with its size; 0 if it cannot be known."""
+        """Return a name with its size; 0 if unknown."""
         self.left -= 1
         try:
             seen = os.stat(name, dir_fd=self._root, follow_symlinks=False)
@@ -89,6 +89,6 @@ class _Look:
 
 
 def shown(name: str) -> str:
-    """Return a name that may stand in a text, shortened."""
+    """Return a printable name, shortened."""
     plain = "".join(one if one.isprintable() else "?" for one in name)
     return plain if len(plain) <= NAME_CHARACTERS_MAX else f"{plain[: NAME_CHARACTERS_MAX - 3]}..."

@@ -1,4 +1,4 @@
-"""The program: `main()` with the service's directory as its one argument."""
+"""The entry point: `main()` with the service's directory as its one argument."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOCK_WAIT_S = 0.5
 
 
 def main() -> None:
-    """Supervise the service of that directory, unless another process already does or the service has ended."""
+    """Supervise the service of this directory, unless another process already does or the service has ended."""
     directory = sys.argv[1]
     _detach()
     lock = files.take_lock(f"{directory}/{files.LOCK}", LOCK_WAIT_S)
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _detach() -> None:
-    """Keep nothing of the master: neither its directory nor inherited descriptors."""
+    """Detach from the master: its directory and inherited descriptors."""
     os.chdir("/")
     os.umask(0o077)
     for name in os.listdir("/proc/self/fd"):

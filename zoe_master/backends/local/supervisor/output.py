@@ -1,4 +1,4 @@
-"""The component's output, kept within a bound: the beginning and the newest, at absolute offsets."""
+"""The component's output, kept within a limit: the beginning and the newest, at absolute offsets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BoundedOutput:
             data = data[written:]
 
     def free_space(self) -> bool:
-        """Remove the oldest complete piece of the newest output; False if there is none."""
+        """Remove the oldest complete piece of the newest output; return False if there is none."""
         finished = self._pieces[:-1] if self._descriptor is not None else self._pieces
         if not finished:
             return False
@@ -50,7 +50,7 @@ class BoundedOutput:
         return True
 
     def close(self) -> None:
-        """Finish: no more output will come."""
+        """Finish: no more output follows."""
         self._close_piece()
 
     def _write_some(self, data: bytes) -> int:

@@ -9,7 +9,7 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class Process:
-    """One line of /proc/PID/stat; CPU includes that of children it waited for. (NamedTuple would cost 3 ms a start.)"""
+    """One line of /proc/PID/stat; CPU includes children it waited for. (NamedTuple would cost 3 ms a start.)"""
 
     __slots__ = ("cpu_s", "group", "memory_bytes", "parent", "pid", "session", "start_ticks", "state")
 

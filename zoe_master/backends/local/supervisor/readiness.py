@@ -1,4 +1,4 @@
-"""Probe whether the component is ready, without ever blocking."""
+"""Probe the readiness of the component without blocking."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .spec import ProbeSpec
 
-# Most components are ready long before the first interval is over, and others wait for them. So a pause is a twentieth
-# of the time waited: readiness is seen at most 5 % late, for some hundred probes of a component that takes ten seconds.
+# Most components are ready long before the first interval is over, and others wait for them. So the pause is a
+# twentieth of the time waited: readiness is detected at most 5 % late, with some hundred probes of a component that
+# takes ten seconds.
 INTERVAL_S_MIN = 0.01
 PATIENCE = 20
 ANSWER_S_MAX = 5.0
 HTTP_FAILURE = 500
 HEAD_BYTES_MAX = 64
 READ_BYTES = 65536
-# How much of a page is read, and for how long, so that the component does not see its response cut off.
+# How much of a response is read, and for how long, so that the component does not see its response cut off.
 REST_BYTES_MAX = 1 << 20
 REST_S_MAX = 1.0
 

@@ -28,8 +28,8 @@ class CgroupSpec(TypedDict):
 
 
 class UserSpec(TypedDict):
-    """The user that the component runs as; `accounts` is where `passwd` and `group` are that name it, if nothing else
-    does. `umask`: what new files are closed to.
+    """The user of the component; `accounts`: directory of `passwd` and `group` files with its name, if the machine has
+    none. `umask`: mask of new files.
     """
 
     uid: int
@@ -39,9 +39,9 @@ class UserSpec(TypedDict):
 
 
 class PrepareProcess(TypedDict):
-    """A program that runs before the component, as its user and in its place; `message` says what it does.
+    """A program that runs before the component, as its user and in its place; `message` describes it.
 
-    withheld: directories that are closed to it. disk_full: its exit code on a full disk.
+    withheld: directories that it cannot enter. disk_full: its exit code on a full disk.
     """
 
     argv: list[str]
@@ -53,13 +53,11 @@ class PrepareProcess(TypedDict):
 
 
 class ProcessSpec(TypedDict):
-    """Everything that the supervisor needs: all templates are filled, all paths are of this machine.
+    """Everything that the supervisor needs: templates filled, paths of this machine.
 
     owner: tenant and user. secret_variables: the file with the value of each variable that only the component's process
-    may know.
-    cores_milli: the reserved cores; promised: whether they are promised.
-    read_only: directories that it can only read, where mounts are permitted. python_environment: the directory of its
-    installed packages.
+    may know. cores_milli: the reserved cores; promised: whether they are promised. read_only: directories that it can
+    only read, where mounts are permitted. python_environment: the directory of its installed packages.
     """
 
     service_id: str

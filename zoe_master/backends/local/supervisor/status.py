@@ -1,4 +1,4 @@
-"""Report to the back-end: files that it reads, and a datagram that says "look"."""
+"""Report to the back-end: files, and a datagram that means "look"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNWRITTEN_S_MAX = 600.0
 
 
 class ServiceStatus:
-    """The content of `status.json`; a failed write is repeated with the next tick."""
+    """The content of `status.json`; a failed write is repeated at the next tick."""
 
     def __init__(self, directory: str, spec: ProcessSpec, free_space: Callable[[], bool]) -> None:
         self._directory = directory
@@ -54,7 +54,7 @@ class ServiceStatus:
         self.write()
 
     def write(self) -> None:
-        """Write what has changed, and send a hint; if the disk is full, free space of output for it."""
+        """Write changed facts, and send a hint; if the disk is full, free space of output for it."""
         while self.unwritten:
             try:
                 files.write_json(f"{self._directory}/{files.STATUS}", self._content)

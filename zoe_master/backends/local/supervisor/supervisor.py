@@ -28,7 +28,7 @@ KILLED_EXIT_CODE = 128 + signal.SIGKILL
 
 
 class Supervisor:
-    """Runs the component of one service directory, until nothing of it is left."""
+    """Runs the component of one service directory, until no process of it is left."""
 
     def __init__(self, directory: str, spec: ProcessSpec) -> None:
         self._directory = directory
@@ -48,7 +48,7 @@ class Supervisor:
         self._kill_at_s = float("inf")
         self._asked: str | None = None
         self._prepare_s_max = self._prepared_by_s = float("inf")
-        # The end of the output of what runs before the component; None at other times.
+        # The last output of preparing programs; None at other times.
         self._tail: bytes | None = None
         self._output_read, self._output_write = os.pipe()
         self._wakeup_read, self._wakeup_write = os.pipe()
@@ -66,7 +66,7 @@ class Supervisor:
         self._clean()
 
     def abandon(self, message: str) -> None:
-        """End the service after an error of the supervisor itself: nothing may continue unsupervised."""
+        """End the service after an error of the supervisor itself: no process may continue unsupervised."""
         self._group.end()
         self._report_end(KILLED_EXIT_CODE if self._pid else None, "killed", message)
         self._clean()
@@ -131,7 +131,7 @@ class Supervisor:
         return True
 
     def _prepare(self) -> bool:
-        """Run what must come before the component; return False if the service has ended with it."""
+        """Run the programs before the component; return False if the service has ended with one."""
         return all(self._prepare_by(prepare) for prepare in self._spec.get("prepare", ()))
 
     def _prepare_by(self, prepare: PrepareProcess) -> bool:
@@ -158,7 +158,7 @@ class Supervisor:
         exit_code = os.waitstatus_to_exitcode(self._wait_status)
         self._pid, self._wait_status = 0, None
         if self._cause is None and exit_code == 0 and self._asked is None:
-            if self._cgroup is not None:  # ending what was left may have forbidden new processes
+            if self._cgroup is not None:  # ending leftovers may have forbidden new processes
                 self._create(self._cgroup)
             self._tail = None
             return True
@@ -233,7 +233,7 @@ class Supervisor:
                     self._wait_status = wait_status
 
     def _read_output(self) -> bool:
-        """Read once; return False if there is nothing now, or no more will come."""
+        """Read once; return False if there is no output now, or no more follows."""
         try:
             data = os.read(self._output_read, READ_BYTES)
         except BlockingIOError:
@@ -302,7 +302,7 @@ class Supervisor:
             self._terminate("never_ready", message, self._spec["stop_grace_s"])
 
     def _terminate(self, cause: str, message: str, grace_s: float) -> None:
-        """Send SIGTERM to the process group, and kill what is left of it after the grace period."""
+        """Send SIGTERM to the process group, and SIGKILL to the rest after the grace period."""
         self._cause, self._message = cause, message
         if self._readiness is not None:
             self._readiness.close()
@@ -334,7 +334,7 @@ class Supervisor:
         self._report_end(exit_code, cause, message)
 
     def _note_left_files(self) -> None:
-        from . import left_files  # not among what a service waits for at its start
+        from . import left_files  # not needed during a service's start
 
         if (left := left_files.left_files(self._spec["scratch"])) is not None:
             self._status.note(left_files=left)
@@ -342,7 +342,7 @@ class Supervisor:
     def _why(self, exit_code: int) -> tuple[str, str]:
         if self._cause is not None:
             return self._cause, self._message
-        # Whatever the exit code: a shell whose program was killed may go on, and has half of the results.
+        # Whatever the exit code: a shell may continue after its program was killed, with half of the results.
         if self._cgroup is not None and self._cgroup.out_of_memory_kills():
             return "out_of_memory", self._memory_message()
         if exit_code > 128:
@@ -373,7 +373,7 @@ class Supervisor:
     def _remove_scratch(self) -> None:
         try:
             os.rmdir(self._spec["scratch"])
-        except OSError:  # not empty; the import takes longer than the removal
+        except OSError:  # not empty; importing this takes longer than the removal
             import shutil
 
             shutil.rmtree(self._spec["scratch"], ignore_errors=True)

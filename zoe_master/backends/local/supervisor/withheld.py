@@ -1,4 +1,6 @@
-"""Directories that the component gets later: they are closed while packages are installed, whose programs may run."""
+"""Directories that only later processes of the component may enter: they are closed during the installation of
+packages, whose programs may run.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def withheld(spec: ProcessSpec, prepare: PrepareProcess) -> Iterator[None]:
-    """Keep the secrets of a service for root meanwhile; if Zoe is not root, there is nobody to keep them from.
+    """Keep the secrets of a service for root meanwhile; without effect if Zoe is not root.
 
-    They are held by descriptors, since the user may change what their names stand for.
+    Open descriptors hold them, since the user may replace the names.
     """
     user = spec["user"]
     held: list[int] = []

@@ -1,4 +1,4 @@
-"""What engines and managers report of containers, tasks and nodes, parsed into values."""
+"""Reports of engines and managers on containers, tasks and nodes, parsed into values."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class ContainerFacts:
     out_of_memory: bool = False
     error: str = ""
     stop_signal: str = "SIGTERM"
-    signals: frozenset[int] = frozenset()  # signals that a user sent through the engine, as its events report
+    signals: frozenset[int] = frozenset()  # signals that a user sent through the engine, from its events
     published: Mapping[int, int] = field(default_factory=dict)
-    left_files: str = ""  # names and sizes of what is in its scratch directory at its end
+    left_files: str = ""  # names and sizes of files in its scratch directory at its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class TaskFacts:
 
     @property
     def over(self) -> bool:
-        """Return whether it will not run any more."""
+        """Return whether it has ended for good."""
         return self.state in ("complete", "failed", "rejected", "shutdown", "orphaned", "remove")
 
 
@@ -82,7 +82,7 @@ class NodeFacts:
 
 
 def container_facts(inspected: Json) -> ContainerFacts | None:
-    """Return a task's container; None if it is not Zoe's, or not that of a service."""
+    """Return a task's container; None if it is not Zoe's, or not a service's."""
     tags, state = inspected["Config"].get("Labels") or {}, inspected["State"]
     slot = _slot(tags)
     if slot is None or is_surplus(inspected):
@@ -123,10 +123,10 @@ def _slot(tags: Json) -> int | None:
 
 
 def wrong_shares(inspected: Json) -> int | None:
-    """Return the CPU shares that the container's reservation should give it, if it has others; None if they are right.
+    """Return the CPU shares for the container's reservation, if it has others; None if they are right.
 
-    Swarm only counts reserved cores: without shares, containers that compete get equal amounts. A core is 1024 shares,
-    as for a plain container, or 128 times that if it is promised, so that others take little of it; the kernel's bounds
+    Swarm only counts reserved cores: without shares, competing containers get equal amounts. A core is 1024 shares, as
+    for a plain container, or 128 times that if it is promised, so that others take little of it; the kernel's limits
     are 2 and 262,144.
     """
     tags = inspected["Config"].get("Labels") or {}
@@ -139,7 +139,7 @@ def wrong_shares(inspected: Json) -> int | None:
 
 
 def ended(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts | None:
-    """Return the container after its engine's event of its end; None if only an inspection tells why it ended."""
+    """Return the container after its end event; None if only an inspection shows why it ended."""
     if exit_code == KILLED and SIGKILL not in running.signals:
         return None
     return ended_by_event(running, exit_code, at_s)
@@ -152,7 +152,7 @@ def ended_by_event(running: ContainerFacts, exit_code: int, at_s: float) -> Cont
 
 
 def _published(ports: Json) -> Iterator[tuple[int, int]]:
-    """Return the port inside and the port on the node."""
+    """Return the container port and the node port."""
     for inside, bindings in ports.items():
         for binding in bindings or ():
             yield int(inside.partition("/")[0]), int(binding["HostPort"])
@@ -200,7 +200,9 @@ def node_facts(node: Json) -> NodeFacts:
 
 
 def _addresses(node: Json) -> Iterator[str]:
-    """Return the addresses that others use. A manager may report its own as 0.0.0.0, and another one to other nodes."""
+    """Return the addresses of a node for other nodes. A manager may report its own as 0.0.0.0, and another one to other
+    nodes.
+    """
     addresses = (node["Status"].get("Addr", ""), (node.get("ManagerStatus") or {}).get("Addr", "").rpartition(":")[0])
     for one in addresses:
         with suppress(ValueError):

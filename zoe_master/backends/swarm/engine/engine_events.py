@@ -1,4 +1,4 @@
-"""Watch one engine: read what runs there, then follow its events, and start again whenever the stream breaks."""
+"""Watch one engine: list its containers, then follow its events, and start again whenever the stream breaks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 _FIRST_OF_ITS_KIND = {"start", "kill", "die", "oom", "destroy"}
 _IMAGE_NEWS = {"pull", "tag", "untag", "delete", "import", "load"}
 _SWEEP_INTERVAL_S = 120.0
-_OVERLAP_S = 2.0  # clocks of two machines differ; receiving an event twice does no harm
+_OVERLAP_S = 2.0  # clocks of two machines differ; receiving an event twice is harmless
 
 
 class EngineListener(Protocol):
@@ -60,7 +60,7 @@ class EngineListener(Protocol):
 class EngineEvents:
     """Watches one engine from a thread of its own.
 
-    `problem` says why it cannot, or is empty; `unfit` says why nothing may be placed there, whatever Swarm reports.
+    `problem`: why the watch fails, or empty; `unfit`: why the node must get no services, whatever Swarm reports.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class EngineEvents:
         return not self.problem
 
     def command_of(self, image: str) -> ImageCommand | None:
-        """Return entry point and arguments of an image by its full name, if they are known."""
+        """Return entry point and arguments of an image by its full name, if known."""
         return self._images.command_of(image)
 
     def running(self) -> Sequence[ServiceId]:
@@ -115,7 +115,7 @@ class EngineEvents:
     def sample(self, running: Mapping[str, ServiceId]) -> dict[ServiceId, tuple[float, int]]:
         """Return CPU seconds and memory bytes of these containers (id to service), and update the sum of foreign ones.
 
-        Another thread calls this at intervals, which also detects that the engine has fallen silent.
+        Another thread calls this at intervals, which also detects a silent engine.
         """
         samples: dict[ServiceId, tuple[float, int]] = {}
         try:
@@ -146,7 +146,7 @@ class EngineEvents:
                 self._watch(after_gap=not first)
             except UNREACHABLE as error:
                 self._cannot(error)
-            except Exception:  # an error with one engine must not end the watching of others
+            except Exception:  # an error with one engine must not end the other watches
                 _log.exception("watching the engine of %s failed", self.node)
             first = False
             self.first_look.set()
@@ -183,7 +183,7 @@ class EngineEvents:
                 stream._response.close()
 
     def _sweep(self) -> None:
-        """Remove what a master left that was killed; what is young may belong to a check or a start of now."""
+        """Remove objects of a killed master; young ones may belong to a current check or start."""
         self._sweep_due_s = self._clock.monotonic_s() + _SWEEP_INTERVAL_S
         sweep_probes(self.engine.api, self._installation, self._clock)
         sweep_scratch(self.engine.api, self._installation, self._clock)
@@ -208,7 +208,7 @@ class EngineEvents:
             self._listener.engine_changed(self.node, after_gap=False)
 
     def _hear_of_ours(self, event: Mapping[str, Any]) -> None:
-        """Report an end from the event itself if possible: the engine answers requests only after it has cleaned up."""
+        """Report an end from the event itself if possible: the engine answers requests only after its cleanup."""
         container_id = event["Actor"]["ID"]
         running = self._running.get(container_id)
         about, at_s = event["Actor"]["Attributes"], event["timeNano"] / 1e9
@@ -236,7 +236,7 @@ class EngineEvents:
         self._inspect(container_id, after_gap=False)
 
     def _inspect(self, container_id: str, after_gap: bool) -> bool:
-        """Report the engine's present view of the container; False if it is gone."""
+        """Report the engine's present view of the container; return False if it is gone."""
         inspected = self._found(lambda: self.engine.api.inspect_container(container_id))
         if inspected is not None and is_surplus(inspected):
             self._end_surplus(inspected)
@@ -257,8 +257,8 @@ class EngineEvents:
         return inspected is not None
 
     def _end_surplus(self, inspected: Mapping[str, Any]) -> None:
-        """End a surplus task: it uses what the scheduler counts as free, and scaling down might end one of ours
-        instead.
+        """End a surplus task: it uses resources that the scheduler counts as free, and scaling down might end one of
+        ours instead.
         """
         if inspected["State"]["Running"]:
             name = inspected["Config"]["Labels"][labels.TASK_NAME]
@@ -302,7 +302,7 @@ class EngineEvents:
 
     @staticmethod
     def _found(question: Any) -> Any:
-        """Return the result; None if the object has gone meanwhile."""
+        """Return the result; None if the object is gone."""
         try:
             return question()
         except UNREACHABLE as error:

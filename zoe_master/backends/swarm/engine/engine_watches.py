@@ -1,4 +1,4 @@
-"""The watches of all engines, as nodes come and go."""
+"""The watches of all engines, following the list of nodes."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve
 
 API_VERSION = "1.41"
-"""Docker Engine 20.10 supports it, and so do all later ones that matter here."""
+"""Docker Engine 20.10 supports it, and so do all later ones."""
 _SILENT_S = 3.0
 """Longer than managers need to elect another leader."""
 _Answer = TypeVar("_Answer")
@@ -53,7 +53,7 @@ class Engine:
 
 
 class Managers:
-    """The managers of the swarm: requests go to one that answers, until it does not."""
+    """The managers of the swarm: requests go to one until it stops answering."""
 
     def __init__(self, engines: Sequence[Engine], clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""Find which control ports of nodes, and whether the cloud's metadata, can be reached from an execution's container."""
+"""Detect control ports of nodes, and the cloud's metadata service, that an execution's container can reach."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
 OUTSIDE = "docker_gwbridge"
-"""The bridge through which containers of overlay networks reach the outside; engines create it with the first of
-these.
-"""
+"""The bridge from overlay networks to the outside; engines create it with the first of these networks."""
 BRIDGES = {OUTSIDE: OUTSIDE, "docker0": "bridge"}
-"""Bridges through which executions' containers reach the outside, with the engine's network; devices use the second."""
+"""Bridges from executions' containers to the outside, with the engine's network; devices use the second."""
 CONTROL_PORTS = (2375, 2376, 2377, 7946, 5100, 5101, 5102, 5432)
-"""Engines, Swarm, Zoe's API and master, PostgreSQL; whether a UDP port is open cannot be seen."""
+"""Engines, Swarm, Zoe's API and master, PostgreSQL; UDP ports cannot be tested."""
 METADATA = ("169.254.169.254", "fd00:ec2::254")
 HINT = "restrict its containers with deploy/close-nodes.sh"
 _ADDRESSES_MAX = 6
@@ -33,7 +31,7 @@ _INTERVAL_S = 600.0
 _RETRY_S = 60.0
 _WORKERS = 2
 _CANNOT = 3
-# One process per address, one second per port: bounded, whatever a firewall does with packets.
+# One process per address, one second per port: bounded, even if a firewall drops packets.
 _SCRIPT = """
 if command -v bash > /dev/null; then
     reach() { timeout 1 bash -c ': < "/dev/tcp/$0/$1"' "$1" "$2"; }
@@ -53,7 +51,7 @@ wait
 
 
 class NodeExposure:
-    """Checks nodes at intervals, in a pool of its own; the last result stands until the next one."""
+    """Checks nodes at intervals, in a separate pool; the last result stands until the next one."""
 
     def __init__(self, settings: SwarmSettings, waker: TickWaker, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
@@ -65,7 +63,7 @@ class NodeExposure:
         self._next_s: dict[str, float] = {}
 
     def warning(self, node: str) -> str:
-        """Return what is open from there, in words; empty if nothing is known to be."""
+        """Return the reachable ports as a sentence; empty if none is known."""
         return self._warnings.get(node, "")
 
     def look(self, watches: Iterable[EngineEvents]) -> None:
@@ -75,7 +73,7 @@ class NodeExposure:
         now_s = self._clock.monotonic_s()
         for watch in watches:
             if watch.reachable and watch.images and now_s >= self._next_s.get(watch.node, 0.0):
-                self._next_s[watch.node] = float("inf")  # until the result is there
+                self._next_s[watch.node] = float("inf")  # until the result arrives
                 self._pool.submit(self._look, watch)
 
     def close(self) -> None:
@@ -97,7 +95,7 @@ class NodeExposure:
         self._next_s[watch.node] = self._clock.monotonic_s() + pause_s
 
     def _asked(self, watch: EngineEvents) -> dict[str, frozenset[str]]:
-        """Return what a container could connect to through each bridge, except those that no image can test."""
+        """Return the targets reachable through each bridge, except bridges that no image can test."""
         answers = {bridge: self._asked_by(watch, network) for bridge, network in BRIDGES.items()}
         return {bridge: frozenset(shown) for bridge, shown in answers.items() if shown is not None}
 

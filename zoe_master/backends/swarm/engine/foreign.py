@@ -1,4 +1,4 @@
-"""What containers other than Zoe's take of a node."""
+"""Resources of a node used by foreign containers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ForeignContainer:
 
 
 def foreign_container(inspected: Json) -> ForeignContainer:
-    """Return what a foreign container may take, by its own settings."""
+    """Return the limits of a foreign container, from its own settings."""
     host = inspected["HostConfig"]
     cores_milli = (host.get("NanoCpus") or 0) // 10**6
     if not cores_milli and host.get("CpuQuota", 0) > 0 and host.get("CpuPeriod", 0) > 0:
@@ -43,9 +43,7 @@ def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources
 
 
 def reserved_by_others(tasks: Iterable[Json], installation: str) -> Mapping[str, Resources]:
-    """Return what other tasks than Zoe's reserve, by the node's id; Swarm gives it to no one else, however idle they
-    are.
-    """
+    """Return the reservations of foreign tasks, by the node's id; Swarm keeps them free even if the tasks are idle."""
     result: dict[str, Resources] = {}
     for task in tasks:
         spec, node = task["Spec"], task.get("NodeID", "")
@@ -82,7 +80,7 @@ class CpuUsage:
         """Return thousandths of a core by container, rounded to tenths of a core so that they change seldom; 0 at
         first.
 
-        A call soon after another one changes nothing: an average over a moment says little.
+        A call soon after another changes nothing: an average over a moment is meaningless.
         """
         self._seen = {
             container: self._next(self._seen.get(container), container_stats)
@@ -103,7 +101,7 @@ class CpuUsage:
 
 
 def memory_used(stats: Json) -> int:
-    """Return memory in use, without the file cache that the kernel can free, as `docker stats` does."""
+    """Return the memory in use, without the file cache that the kernel can free, like `docker stats`."""
     memory = stats.get("memory_stats") or {}
     details = memory.get("stats") or {}
     cache = details.get("total_inactive_file", details.get("inactive_file", 0))

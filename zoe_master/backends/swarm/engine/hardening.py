@@ -1,7 +1,6 @@
-"""Check what only an engine can set for containers: no new privileges, and limits of processes.
+"""Check container settings that only an engine can make: no new privileges, and process limits.
 
-Docker Engine 20.10 reports neither, and newer ones do not report the limits; so a short-lived container reads what it
-was given.
+Docker Engine 20.10 reports neither, and newer ones do not report the limits; so a short-lived container reads its own.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ class EngineHardening:
     def __init__(self, settings: SwarmSettings) -> None:
         self._settings = settings
         self.unasked = "" if settings.allow_unhardened else NOT_YET
-        """What is wrong with an engine that was not asked yet."""
+        """The problem of an engine that was not checked yet."""
 
     def check(self, engine: Engine, images: Iterable[str]) -> str:
-        """Return what is wrong, in words; empty if nothing is, or if the admin allows it. Raises if the engine does not
-        answer.
+        """Return the problems as a sentence; empty if there are none, or if the admin allows them. Raises if the engine
+        does not answer.
         """
         if self._settings.allow_unhardened:
             return ""
@@ -57,7 +56,7 @@ class EngineHardening:
 
 
 def problems(shown: str, ulimits_max: Mapping[str, int]) -> Iterator[str]:
-    """Compare what the kernel reports of a process with what is required."""
+    """Compare the kernel's report on a process with the requirements."""
     lines = shown.splitlines()
     if not any(line.split() == ["NoNewPrivs:", "1"] for line in lines):
         yield "its engine runs without --no-new-privileges"

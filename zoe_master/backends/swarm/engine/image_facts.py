@@ -12,10 +12,10 @@ from zoe_lib.domain.cluster.platform import ImageFacts
 from zoe_master.backends.swarm.errors import status_of
 
 ASKED_MAX = 300
-"""Images of one engine that are inspected at most: a list of images holds only names."""
+"""Maximum inspected images of one engine: a list of images contains only names."""
 
 ImageCommand = tuple[tuple[str, ...], tuple[str, ...]]
-"""The entry point of an image, and the arguments that it gets if a container has none."""
+"""The entry point of an image, and its default arguments."""
 
 
 class EngineImages:
@@ -29,11 +29,11 @@ class EngineImages:
         self._ids: dict[str, str] = {}
 
     def command_of(self, name: str) -> ImageCommand | None:
-        """Return entry point and arguments of an image by its full name; None if the engine has not told them."""
+        """Return entry point and arguments of an image by its full name; None if the engine has not reported them."""
         return self._commands.get(self._ids.get(name, ""))
 
     def look(self, api: Any) -> Mapping[str, ImageFacts]:
-        """Return what is known of every image by each of its names. Raises what the client raises."""
+        """Return the facts of every image by each of its names. Raises the client's exceptions."""
         if not self._platform:
             version = api.version()
             self._platform = f"{version['Os']}/{version['Arch']}"

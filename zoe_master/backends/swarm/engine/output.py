@@ -1,4 +1,4 @@
-"""The output of a service: copied from its engine piece by piece, kept within a bound, read by offset."""
+"""The output of a service: copied from its engine piece by piece, kept within a limit, read by offset."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ _POSITION = "output.json"
 _HEAD_SHARE = 4
 _NEWEST_SHARE = 2
 _FULL = 0.85
-"""Share of what an engine holds: above it, the engine may have dropped the beginning; sizes of entries are
-estimates.
-"""
+"""Share of the engine's capacity above which it may have dropped the beginning; sizes of entries are estimates."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputPosition:
-    """`stamp` is the time of the last entry read, `seen` how many entries had it; `complete`: no more will follow.
+    """`stamp`: time of the last entry read, `seen`: number of entries with it; `complete`: no more follow.
 
     The file holds the first `head` bytes and, after them, those from offset `first`. `untold`: the engine dropped some
     entries that were not copied; they count as one byte, since their size is unknown.
@@ -39,7 +37,7 @@ class OutputPosition:
 
     @property
     def whole(self) -> bool:
-        """Return whether nothing was dropped."""
+        """Return whether no output was dropped."""
         return self.first == 0
 
 
@@ -52,13 +50,13 @@ def position_of(place: Path) -> OutputPosition:
 
 
 def append(place: Path, entries: Iterable[tuple[str, bytes]], complete: bool, bytes_max: int) -> None:
-    """Append the entries (time, text) that are newer than the copy; beyond the bound, the middle is removed."""
+    """Append the entries (time, text) that are newer than the copy; beyond the limit, the middle is removed."""
     place.mkdir(parents=True, exist_ok=True)
     copy = _Copy(place, bytes_max)
     try:
         copy.take(entries)
         copy.position = replace(copy.position, complete=complete)
-    finally:  # a repeated call must not write them again, whatever interrupted the rest
+    finally:  # a repeated call must not write them again, even after an interruption
         copy.close()
 
 
@@ -118,7 +116,7 @@ class _Copy:
         _write(self._place / _POSITION, json.dumps(asdict(self.position)).encode())
 
     def _joined(self, entries: Iterable[tuple[str, bytes]], stamp: str) -> Iterator[tuple[str, bytes]]:
-        """Yield the entries; the engine repeats those of the last one's second, unless it has dropped them."""
+        """Yield the entries; the engine repeats those of the last entry's second, unless it has dropped them."""
         first = True
         for entry in entries:
             if first and stamp and entry[0] > stamp:

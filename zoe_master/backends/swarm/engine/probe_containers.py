@@ -1,4 +1,4 @@
-"""Short-lived containers that report what an engine does not report of its node."""
+"""Short-lived containers that report facts of a node that its engine does not."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _ABANDONED_S = LONGEST_S + 120.0  # more than the difference between two machine
 
 @dataclass(frozen=True, slots=True)
 class ImageProgram:
-    """A program of the image, and what its container is given.
+    """A program of the image, and the settings of its container.
 
     `sees`: directory inside, to the node's directory. `changes`: a volume, or a directory of the node, that it may
-    change with `capabilities`, and where that is inside. `errors`: the output includes standard error.
+    change with `capabilities`, and its path inside. `errors`: the output includes standard error.
     """
 
     program: str
@@ -46,7 +46,7 @@ class ImageProgram:
 
 
 def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
-    """Return the images of a node that probes may run: first the gateway's, which every node should have."""
+    """Return the images of a node for probes: first the gateway's, which every node should have."""
     gateway_image = full_name(settings.gateway_image)
     there = sorted(images)
     allowed = (name for name in there if name != gateway_image and _allowed(name, settings))
@@ -54,7 +54,7 @@ def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
 
 
 def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tuple[int, str]:
-    """Run the program; return exit code and output. Raises what the client raises; the container is removed
+    """Run the program; return exit code and output. Raises the client's exceptions; the container is removed
     afterwards.
     """
     made = None
@@ -85,7 +85,7 @@ def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tupl
 
 
 def sweep_probes(api: Any, installation: str, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Remove containers left by a master that was killed during a check; those of running checks are younger."""
+    """Remove containers of a master that was killed during a check; those of running checks are younger."""
     marks = [f"{labels.INSTALLATION}={installation}", labels.OF_A_MOMENT]
     for one in api.containers(all=True, filters={"label": marks}):
         if one["Created"] < clock.now_s() - _ABANDONED_S:

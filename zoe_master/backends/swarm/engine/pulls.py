@@ -1,4 +1,4 @@
-"""Images on the nodes: have engines pull missing ones, and report the progress in words."""
+"""Images on the nodes: make engines pull missing ones, and report the progress as text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ImagePulls:
         self._failures: dict[tuple[str, str], str] = {}
 
     def want(self, image: str) -> None:
-        """Pull an image that Zoe itself uses to the nodes without it, if nodes may pull images."""
+        """Pull an image that Zoe itself uses to the nodes without it, if pulls are allowed."""
         if self._settings.pull_images:
             with self._lock:
                 for watch in self._watches.all():
@@ -38,7 +38,7 @@ class ImagePulls:
                         self._begin(watch, full_name(image))
 
     def status(self, image: str) -> ImageStatus:
-        """Return whether the image can be started; begin the pulls that this needs."""
+        """Return whether the image can be started; begin the necessary pulls."""
         allowed = image_allowed(image, self._settings.images)
         if allowed.state is ImageState.UNAVAILABLE:
             return allowed

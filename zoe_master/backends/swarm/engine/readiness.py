@@ -1,7 +1,7 @@
-"""Probe a container's port from inside, since nothing outside its network can reach it.
+"""Probe a container's port from inside, since its network is not reachable from outside.
 
-One process waits in the container until the port answers, and exits then. It needs /bin/sh there, and for HTTP either
-bash or nc; without those a listening port counts as ready.
+One process waits in the container until the port answers, then exits. It needs /bin/sh, and for HTTP either bash or nc;
+without those a listening port counts as ready.
 """
 
 from __future__ import annotations

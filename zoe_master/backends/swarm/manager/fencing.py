@@ -1,4 +1,4 @@
-"""Make sure that nothing continues on a lost node, by a program that the admin names."""
+"""Fence lost nodes, so that no container continues there, by a program that the admin names."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class _Try:
 
 
 class NodeFences:
-    """Runs the program once for each loss of a node, and again after a pause if it fails; forgets the loss when the
-    node is back.
+    """Runs the program once for each loss of a node, and again after a pause if it fails; resets when the node is
+    back.
     """
 
     def __init__(self, settings: SwarmSettings, waker: TickWaker, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -40,7 +40,7 @@ class NodeFences:
         self._tries: dict[str, _Try] = {}
 
     def closed(self, node: str) -> bool:
-        """Return whether a lost node is fenced, as far as that is possible; begin to fence it if it is not."""
+        """Return whether a lost node is fenced, as far as possible; begin to fence it if it is not."""
         if self._command is None:
             return True
         with self._lock:
@@ -54,12 +54,12 @@ class NodeFences:
         return False
 
     def back(self, node: str) -> None:
-        """Note that the node is back."""
+        """Record that the node is back."""
         with self._lock:
             self._tries.pop(node, None)
 
     def problem(self, node: str) -> str:
-        """Return why a lost node is not fenced yet, in words; empty if it is, or was not lost."""
+        """Return why a lost node is not fenced yet, as text; empty if it is, or was not lost."""
         with self._lock:
             last = self._tries.get(node)
         if last is None or last.done:
@@ -75,7 +75,7 @@ class NodeFences:
         if failure:
             _log.warning("cannot fence node %s: %s", node, failure)
         with self._lock:
-            # An earlier program does not fence a node that came back and was lost again meanwhile.
+            # An earlier run does not fence a node that came back and was lost again meanwhile.
             if self._tries.get(node) is begun:
                 self._tries[node] = _Try(not failure, failure, self._clock.monotonic_s())
         self._waker.wake()

@@ -29,12 +29,12 @@ from zoe_master.backends.swarm.spec.specification import AttemptContext
 Json = Mapping[str, Any]
 _log = logging.getLogger(__name__)
 _HASTE_S = 30.0
-"""For how long a gateway that does not run yet is polled often."""
+"""How long a gateway that does not run yet is polled often."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """A Swarm service with one task. `port` is its port on its node, None while it does not run."""
+    """A Swarm service with one task. `port` is its port on its node, None until it runs."""
 
     service_id: str
     attempt: Attempt
@@ -69,7 +69,7 @@ class Gateways:
         self._failures: dict[Attempt, tuple[float, ErrorText]] = {}
 
     def seen(self, services: Iterable[Json], tasks: Iterable[TaskFacts]) -> None:
-        """Take in the managers' present list of gateways."""
+        """Process the managers' present list of gateways."""
         newest = {task.group_id: task for task in sorted(tasks, key=lambda one: one.at_s)}
         found = [_gateway(service, newest.get(service["ID"])) for service in services if _is_one(service)]
         self._known = {gateway.service_id: gateway for gateway in found}
@@ -103,7 +103,7 @@ class Gateways:
 
     @property
     def settling(self) -> bool:
-        """Return whether a recently created one does not run yet."""
+        """Return whether a recent one does not run yet."""
         now_s = self._clock.now_s()
         return any(one.port is None and now_s < one.made_at_s + _HASTE_S for one in self._known.values())
 
@@ -146,7 +146,7 @@ class Gateways:
             self._managers.ask(lambda api: api.remove_service(gateway.service_id))
         except UNREACHABLE as error:
             if status_of(error) != 404:
-                return  # the next look retries
+                return  # the next poll retries
         attempt = gateway.attempt
         own = {labels.EXECUTION: attempt.execution_id, labels.GENERATION: attempt.number}
         # Otherwise Swarm would keep its container for some seconds, and the network with it.

@@ -33,7 +33,7 @@ class AttemptInfrastructure:
         self._secrets: dict[tuple[Attempt, str], str] = {}
         self._sharing: set[Attempt] = set()
         self.left = 0
-        """How many networks and secrets could not be removed yet."""
+        """Number of networks and secrets that could not be removed yet."""
 
     def network(self, attempt: Attempt, tags: Mapping[str, str]) -> str:
         """Return the id of the attempt's network."""
@@ -63,19 +63,20 @@ class AttemptInfrastructure:
         return self.named_secret(called, attempt, tags, lambda: data), called
 
     def content(self, attempt: Attempt, tags: Mapping[str, str], text: str) -> tuple[str, str]:
-        """Return id and name of the secret with this text, which all files of the attempt with the same text share.
+        """Return id and name of the secret with this text, shared by all files of the attempt with the same text.
 
-        A secret and not a config: nobody who can inspect the engine reads it."""
+        It is a secret, not a config: inspecting the engine does not reveal it.
+        """
         digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
         called = f"{attempt_name(self._settings.installation, attempt)}-{digest}"
         # Swarm refuses a secret without content.
         return self.named_secret(called, attempt, tags, lambda: text.encode() or b"\n"), called
 
     def given(self, attempt: Attempt, tags: Mapping[str, str], name: str, text: str) -> tuple[str, str]:
-        """Return id and name of the Swarm secret with a secret of the owner, of this name; it is that of the attempt's
-        first service.
+        """Return id and name of the Swarm secret for the owner's secret of this name, as of the attempt's first
+        service.
         """
-        short = hashlib.sha256(name.encode()).hexdigest()[:16]  # names of Swarm secrets have 64 characters at most
+        short = hashlib.sha256(name.encode()).hexdigest()[:16]  # names of Swarm secrets have at most 64 characters
         called = f"{attempt_name(self._settings.installation, attempt)}-{short}"
         return self.named_secret(called, attempt, tags, text.encode), called
 
@@ -107,13 +108,13 @@ class AttemptInfrastructure:
         return str(match["ID"])
 
     def sharing(self, attempts: Collection[Attempt]) -> bool:
-        """Return whether one of these attempts may have something here; after the first sweep, others cost no more
+        """Return whether one of these attempts may have shared objects; after the first sweep, others cost no more
         look-ups.
         """
         return not self._sharing.isdisjoint(attempts)
 
     def sweep(self, in_use: Collection[Attempt]) -> None:
-        """Remove everything of other attempts; the next sweep retries what is still in use."""
+        """Remove the objects of all other attempts; the next sweep retries objects in use."""
         by_installation = {"label": f"{labels.INSTALLATION}={self._settings.installation}"}
         self.left = 0
         networks = self._managers.ask(lambda api: api.networks(filters=by_installation))
@@ -142,8 +143,8 @@ class AttemptInfrastructure:
 
 
 def _made(create: Callable[[], str], found: Callable[[], str | None]) -> str:
-    """Return what is created, or what an earlier call created whose answer was lost: of one manager or an earlier
-    master.
+    """Create an object, and return it, or the one of an earlier call whose answer was lost: of one manager or an
+    earlier master.
     """
     try:
         return create()

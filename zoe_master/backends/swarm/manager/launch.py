@@ -1,4 +1,4 @@
-"""Create and remove Swarm services. Used by one thread only, so nothing comes between two calls."""
+"""Create and remove Swarm services. Used by one thread only, so no other call interferes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from zoe_master.backends.swarm.spec.specification import (
 from zoe_master.backends.swarm.spec.template_values import ENVIRONMENT_FILE
 
 _SILENT = (None, 503)
-"""No answer, or a temporary one: the request is not at fault, however long it takes."""
+"""No answer, or a temporary error: the request is valid, however long it takes."""
 
 
 class ServiceLauncher:
@@ -72,7 +72,7 @@ class ServiceLauncher:
         again: list[ServiceStart] = []
         silent = False
         for group in grouped(rendered):
-            if silent:  # each call would take as long as all managers need to time out
+            if silent:  # each call would take the timeout of all managers
                 again += [one.start for one in group]
                 continue
             try:
@@ -103,7 +103,7 @@ class ServiceLauncher:
             self._managers.ask(lambda api: api.remove_service(group.group_id))
         except UNREACHABLE as error:
             if status_of(error) != 404:
-                return  # the next look retries
+                return  # the next poll retries
         group.removed = True
 
     def _render(self, start: ServiceStart, nodes: Mapping[str, NodeFacts]) -> RenderedService | None:
@@ -171,11 +171,11 @@ class ServiceLauncher:
         watch = self._watches.get(start.node)
         found = None if watch is None else watch.command_of(full_name(start.component.image))
         if found is None:
-            raise CannotStartYetError(f"{start.node} has not told the command of {start.component.image} yet")
+            raise CannotStartYetError(f"{start.node} has not reported the command of {start.component.image} yet")
         return found
 
     def _existing(self, spec: Json) -> str:
-        """Return the service of that name if it is the one that we meant to create, before a crash lost the answer."""
+        """Return the service of that name if it is the one meant here, created before a crash lost the answer."""
         found = self._managers.ask(lambda api: api.services(filters={"name": spec["name"]}))
         for service in found:
             if service["Spec"]["Name"] != spec["name"]:
@@ -185,7 +185,9 @@ class ServiceLauncher:
         raise CannotStartError(f"another Swarm service has the name {spec['name']}; ask the admin to remove it")
 
     def _may_wait(self, group: Sequence[RenderedService]) -> bool:
-        """Managers without a leader fail for a while, but a request that a manager cannot serve fails for ever."""
+        """Return whether to wait: managers without a leader fail for a while, but an impossible request fails for
+        ever.
+        """
         record = self._registry.get(group[0].start.service_id)
         return record is not None and self._clock.now_s() <= record.created_at_s + self._settings.place_timeout_s
 

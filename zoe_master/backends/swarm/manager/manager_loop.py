@@ -22,15 +22,15 @@ from zoe_master.backends.swarm.spec.naming.attempts import Attempt
 _log = logging.getLogger(__name__)
 _CHANGING = (ObservedState.STARTING, ObservedState.STOPPING)
 _REST = 4.0
-"""The pause after a look, in multiples of its duration: a manager that is slow to list its tasks has other work,
+"""The pause after a poll, in multiples of its duration: a manager that is slow to list its tasks has other work,
 too.
 """
 _HASTE_S = 30.0
-"""For how long removals are retried often: what hangs longer, such as on an absent node, is retried at rest."""
+"""How long removals are retried often: those that hang longer, such as on an absent node, are retried at rest."""
 
 
 class ManagerLoop:
-    """Takes ServiceStarts from a queue, gathering those that come together; polls at intervals."""
+    """Takes ServiceStarts from a queue, in batches; polls at intervals."""
 
     def __init__(
         self,
@@ -65,15 +65,15 @@ class ManagerLoop:
         self._thread.start()
 
     def hand_over(self, start: ServiceStart) -> None:
-        """Have a service started soon."""
+        """Queue a service for its start."""
         self._handed.put(start)
 
     def nudge(self) -> None:
-        """Wake the loop: there may be something to do."""
+        """Wake the loop: there may be work."""
         self._handed.put(None)
 
     def close(self) -> None:
-        """Start what was handed over, and end the thread."""
+        """Start the queued services, and end the thread."""
         self._closing.set()
         self.nudge()
         self._thread.join()
@@ -111,7 +111,7 @@ class ManagerLoop:
         self._remove(looked)
 
     def _gather(self, pause_s: float) -> list[ServiceStart]:
-        """Return what was handed over; after the first, as long as more comes without a pause."""
+        """Return the queued starts; after the first, wait for more until a pause."""
         found: list[ServiceStart] = []
         while True:
             try:
@@ -121,7 +121,7 @@ class ManagerLoop:
             if handed is not None:
                 found.append(handed)
             elif not found:
-                pause_s = 0.0  # a nudge: take what is there and continue
+                pause_s = 0.0  # a nudge: continue with the present starts
 
     def _remove(self, looked: bool) -> None:
         for group in self._reconciler.groups().values():
@@ -147,7 +147,7 @@ class ManagerLoop:
         return max(min([self._next_look_s - now_s, self._sweep_due_s() - now_s, *dues]), 0.0)
 
     def _sweep_due_s(self) -> float:
-        """Return when to retry the removal of what was in use: soon, since that costs less than a look at all tasks."""
+        """Return when to retry the removal of objects in use: soon, since that costs less than listing all tasks."""
         hasty = self._shared.left > 0 and self._clock.monotonic_s() < self._hasty_until_s
         return self._next_sweep_s if hasty else math.inf
 

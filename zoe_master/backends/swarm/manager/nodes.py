@@ -1,4 +1,4 @@
-"""Nodes as the master sees them: Swarm's report, less what foreign containers take, and whether they may be used."""
+"""Nodes as the master sees them: Swarm's report, less foreign load, and whether they are usable."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MANAGERS_SILENT = "the swarm's managers do not answer"
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """Combines what is known of each machine."""
+    """Combines the reports on each machine."""
 
     managers: Managers
     reconciler: Reconciler
@@ -38,9 +38,7 @@ class NodeView:
     settings: SwarmSettings
 
     def nodes(self) -> list[Node]:
-        """Return one Node for each machine; one whose engine does not answer says so, and gets nothing new
-        meanwhile.
-        """
+        """Return one Node for each machine; one without an answering engine says so, and gets no new services."""
         own_containers = (
             Counter(record.node for record in self.registry.all() if not record.final) + self.gateways.by_node()
         )
@@ -50,7 +48,7 @@ class NodeView:
         watch = self.watches.get(node.name)
         obstacles = list(self._obstacles(node, watch))
         ready = node.available and not obstacles
-        # Everyone who waits for a node sees why it is not ready; only operators see what is open there.
+        # All users whose executions wait for a node see why it is not ready; only operators see its reachable ports.
         warning = self.exposure.warning(node.name) if ready else ""
         return Node(
             name=node.name,
@@ -68,7 +66,7 @@ class NodeView:
         )
 
     def _obstacles(self, node: NodeFacts, watch: EngineEvents | None) -> Iterator[str]:
-        """Yield why nothing may be placed there although Swarm would, in words."""
+        """Yield why a node must get no services although Swarm would place them, as text."""
         if self.managers.silent:
             yield MANAGERS_SILENT
         if watch is not None and watch.problem:
@@ -88,6 +86,6 @@ class NodeView:
 
 
 def _left_there(left: int, reachable: bool) -> str:
-    """Return what still runs there of lost services; it cannot be removed while its engine does not answer."""
+    """Return lost services that still run there; they cannot be removed while its engine does not answer."""
     there = f"{counted(left, 'container')} of lost services {'is' if left == 1 else 'are'} still on it"
     return there + (" and being removed" if reachable else ", to be removed once its engine answers")

@@ -1,4 +1,6 @@
-"""Poll the swarm: list services, tasks and nodes, and settle what no event reported. Used by one thread only."""
+"""Poll the swarm: list services, tasks and nodes, and process changes that no event reported. Used by one thread
+only.
+"""
 
 from __future__ import annotations
 
@@ -45,15 +47,15 @@ class Reconciler:
         self._mine = {"label": f"{labels.INSTALLATION}={settings.installation}"}
         self.nodes: Mapping[str, NodeFacts] = {}
         self.returning: Collection[str] = ()
-        """Nodes that were down and whose engine has not told since what runs there."""
+        """Nodes that were down and whose engine has not reported its containers since."""
         self.reserved_by_others: Mapping[str, Resources] = {}
-        """By the node's id: what services of the swarm that are not Zoe's reserve there."""
+        """By the node's id: reservations of foreign Swarm services."""
         self._others_due_s = 0.0
         self.network_addresses: int | None = None
-        """How many an execution's network has: a setting of the swarm that stays as it was made."""
+        """Addresses of an execution's network: a setting of the swarm that never changes."""
 
     def look(self) -> None:
-        """List everything and settle what follows; raises what the client raises if no manager answers."""
+        """List everything and process changes; raises the client's exception if no manager answers."""
         nodes = by_name([node_facts(node) for node in self._managers.ask(lambda api: api.nodes())])
         services = self._managers.ask(lambda api: api.services(filters=self._mine))
         tasks = [task_facts(task) for task in self._managers.ask(lambda api: api.tasks(filters=self._mine))]
@@ -149,7 +151,7 @@ class Reconciler:
 def by_name(
     nodes: Sequence[NodeFacts], better: Callable[[NodeFacts], bool] = lambda one: not one.down
 ) -> dict[str, NodeFacts]:
-    """Return nodes by host name. A machine that joined again is listed twice: the entry that is present counts."""
+    """Return nodes by host name. A machine that joined again is listed twice: the present entry counts."""
     found: dict[str, NodeFacts] = {}
     for node in nodes:
         if node.name not in found or (better(node) and not better(found[node.name])):

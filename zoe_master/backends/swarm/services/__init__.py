@@ -1,1 +1,1 @@
-"""The containers of services: what is known of each, and the work on it."""
+"""Containers of services: records, and work on them."""

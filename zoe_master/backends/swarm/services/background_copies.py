@@ -17,13 +17,13 @@ from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 _log = logging.getLogger(__name__)
-_WORKERS = 2  # a pool of its own: a long copy delays neither signals nor final copies
+_WORKERS = 2  # a separate pool: a long copy delays neither signals nor final copies
 _SELDOM = 32
-"""Multiple of the interval, at most, while a service prints nothing."""
+"""Maximum factor of the interval while a service prints nothing."""
 
 
 class OutputCopies:
-    """Makes the first copy soon after the start, for the beginning; later ones less and less often while nothing is
+    """Makes the first copy soon after the start, for the beginning; later ones at growing intervals while nothing is
     printed.
     """
 

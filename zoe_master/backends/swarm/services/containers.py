@@ -20,8 +20,8 @@ from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 _log = logging.getLogger(__name__)
 _LOOK_S = 0.1  # how soon a reader that waits for another one's copy notices that its own client has left
 _PATIENCE_S = 300.0
-"""For how long to wait for output while an engine does not answer; the Swarm service stays that long."""
-_GONE = (404, 409)  # the container is gone, or does not run any more
+"""How long to wait for output while an engine does not answer; the Swarm service stays that long."""
+_GONE = (404, 409)  # the container is gone, or has stopped
 
 
 def terminate(engine: Engine, record: Record, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -29,7 +29,7 @@ def terminate(engine: Engine, record: Record, clock: Clock = SYSTEM_CLOCK) -> No
     assert record.container is not None
     record.kill_at_s = clock.monotonic_s() + record.stop_grace_s
     if not _signal(engine, record, record.container.stop_signal):
-        record.stop_sent = False  # tried again when the engine is back
+        record.stop_sent = False  # retried when the engine is back
 
 
 def kill(engine: Engine, record: Record, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -39,7 +39,7 @@ def kill(engine: Engine, record: Record, clock: Clock = SYSTEM_CLOCK) -> None:
 
 
 def ask_readiness(engine: Engine, record: Record, probe: Probe, registry: ServiceRegistry) -> None:
-    """Begin to wait inside the container; the engine reports the end of that as an event."""
+    """Start the readiness exec in the container; the engine reports its end as an event."""
     assert record.container is not None
     command = waiting_command(probe, record.ports[probe.port], record.host)
     try:
@@ -55,7 +55,7 @@ def ask_readiness(engine: Engine, record: Record, probe: Probe, registry: Servic
 
 
 def inspect(engine: Engine, record: Record, registry: ServiceRegistry) -> None:
-    """Learn of an end that no event reported; if the container is gone, the managers' report counts."""
+    """Read an end that no event reported; if the container is gone, the managers' report counts."""
     assert record.task is not None
     try:
         facts = container_facts(engine.api.inspect_container(record.task.container_id))
@@ -64,7 +64,7 @@ def inspect(engine: Engine, record: Record, registry: ServiceRegistry) -> None:
             registry.end_by_task(record, "its container no longer exists")
         return
     if facts is not None and not facts.running and facts.finished_at_s is None:
-        registry.end_unbegun(record)  # created and never started, for example because the engine stood still just then
+        registry.end_unbegun(record)  # created and never started, for example because the engine hung just then
     elif facts is not None:
         registry.container_seen(facts, after_gap=False)
 
@@ -92,9 +92,9 @@ def has_more(record: Record, clock: Clock = SYSTEM_CLOCK) -> bool:
 def copy_output(
     engine: Engine | None, record: Record, registry: ServiceRegistry, bytes_max: int, left: Left = nobody_left
 ) -> None:
-    """Update the kept output from the engine; complete once the container has ended, whatever could be copied.
+    """Update the kept output from the engine; complete once the container has ended, even if parts are missing.
 
-    BackendError if the client has left: what was copied stays, and the next copy continues from there.
+    BackendError if the client has left: copied output stays, and the next copy continues from there.
     """
     with output_of(record, left):
         if record.collected:
@@ -118,7 +118,9 @@ def copy_output(
 
 
 def remove(engine: Engine, record: Record) -> None:
-    """Remove an ended container whose output is kept. Swarm would do so some seconds after its service is gone."""
+    """Remove an ended container whose output is kept. Otherwise Swarm would do so some seconds after its service is
+    gone.
+    """
     if not record.container_id or not record.collected:
         return
     try:

@@ -1,4 +1,4 @@
-"""Derive the observation of a service from everything that is known of it: a pure function."""
+"""Derive the observation of a service from all reports on it: a pure function."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _TERMINATED = 128 + 15
 _ENDED_BY_SIGNAL = (KILLED, _TERMINATED)
 _SIGNALLED = 128
 _ENDED_BY_ITSELF = ("complete", "failed")
-# Words of engines about a mount, a process or a call of their own that failed just then, in lower case.
+# Engines' words, in lower case, about a mount, a process or a call of their own that failed temporarily.
 _PASSES = (
     "device or resource busy",
     "resource temporarily unavailable",
     "context deadline exceeded",
-    # When a node joins a network, Swarm checks tasks that it was just given again, and rejects those with devices.
+    # When a node joins a network, Swarm checks new tasks again, and rejects those with devices.
     "assigned node no longer meets constraints",
 )
-# Of services that begin at the same moment with the same new volume, each container copies the image's directory into
-# it, and the engine stops at what another one has just made. A moment later the volume is not new any more.
+# If services start at the same moment with the same new volume, each container copies the image's directory into it,
+# and the engine stops at files that another one has just made. A moment later the volume is no longer new.
 _COPIED_AT_ONCE = re.compile(r"/volumes/[^/\s]+/_data\b.*: file exists", re.DOTALL)
 
 
@@ -42,7 +42,7 @@ def observed(record: Record) -> Observation:
     container, task = record.container, record.task
     if container is not None and container.finished_at_s is not None:
         return _ended(record, container)
-    # The task may be over before its container's engine reported it: the engine knows how the container ended.
+    # The task may end before its container's engine reports it: the engine knows how the container ended.
     if container is None and task is not None and task.over and not task.container_id:
         return task_over(record, task)
     return _alive(record)
@@ -62,7 +62,9 @@ def never_ran(record: Record, now_s: float, cause: Cause, error: ErrorText = NOT
 
 
 def by_task(record: Record, task: TaskFacts, why: str = "its engine does not answer") -> Observation:
-    """Return the end as the managers saw it, if its engine does not answer: out of memory then looks like any kill."""
+    """Return the end from the managers' report, if its engine does not answer: out of memory then looks like any
+    kill.
+    """
     if task.state == "rejected" or task.exit_code is None or not task.container_id:
         return task_over(record, task)
     untold = error_text(why, task.message)
@@ -80,7 +82,7 @@ def by_task(record: Record, task: TaskFacts, why: str = "its engine does not ans
 
 
 def task_over(record: Record, task: TaskFacts) -> Observation:
-    """Return the end of a task that never began, as the managers saw it."""
+    """Return the end of a task that never began, from the managers' report."""
     if record.mark.stop_cause is not None:
         return never_ran(record, task.at_s, record.mark.stop_cause)
     return never_ran(
@@ -143,7 +145,7 @@ def _why(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
         return stop_cause, ErrorText(f"port {record.probe.port} did not answer within {record.probe.timeout_s:g} s")
     if stop_cause is not None:
         return stop_cause, NOTHING
-    if container.out_of_memory:  # whatever its exit code: a shell that goes on has half of the results
+    if container.out_of_memory:  # despite its exit code: a shell that continues has half of the results
         return Cause.OUT_OF_MEMORY, ErrorText("it used more memory than its limit")
     if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and _removed(record.task):
         return Cause.STOPPED, ErrorText("Swarm removed it from its node")

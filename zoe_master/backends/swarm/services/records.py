@@ -29,7 +29,7 @@ class ServiceGroup:
 
 @dataclass(slots=True)
 class Record:
-    """One service: what is known of it, and the last observation derived from that."""
+    """One service: the reports on it, and the last observation derived from them."""
 
     service_id: ServiceId
     attempt: Attempt
@@ -42,18 +42,18 @@ class Record:
     ports: Mapping[str, int]
     mark: Mark
     observation: Observation
-    user: str = ""  # whose workspace it uses
+    user: str = ""  # the user whose workspace it uses
     proxied: frozenset[str] = frozenset()
     targets: tuple[str, ...] = ()  # of the gateway that the service bears; empty if it bears none
     group: ServiceGroup | None = None
     container: ContainerFacts | None = None
     task: TaskFacts | None = None
-    gap: bool = False  # its engine was not watched between its running and its end
-    asking: str | None = None  # the exec that waits for its readiness
+    gap: bool = False  # its engine was not watched between its start and its end
+    asking: str | None = None  # the readiness exec
     stop_sent: bool = False
     kill_at_s: float | None = None  # by the monotonic clock
     collected: bool = False
-    copy_due_s: float | None = None  # when the next copy of its output is due while it runs
+    copy_due_s: float | None = None  # due time of the next copy of its output while it runs
     output_lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property

@@ -1,4 +1,4 @@
-"""Decide what a service needs next: a signal, a probe, a copy of its output, the removal of its Swarm service."""
+"""Decide the next action for a service: a signal, a probe, a copy of its output, the removal of its Swarm service."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ServiceDriver:
         self._copying: set[ServiceId] = set()
 
     def tend(self, record: Record) -> None:
-        """Do whatever can be done for the service now."""
+        """Take all actions that are possible now."""
         engine = self._watches.engine(record.node)
         with self._registry.lock:
             if record.mark.forgotten:
@@ -92,7 +92,9 @@ class ServiceDriver:
         return started_at_s + record.probe.timeout_s - self._clock.now_s()
 
     def removable(self, group: ServiceGroup) -> bool:
-        """Return whether the Swarm service can go: everything is known and kept, or nothing else can end its tasks."""
+        """Return whether the Swarm service can go: all reports and output are kept, or only its removal can end its
+        tasks.
+        """
         if group.removed:
             return False
         members = [record for service in group.members if (record := self._registry.get(service)) is not None]
@@ -121,9 +123,9 @@ class ServiceDriver:
 
 
 def _known_to_managers(record: Record, now_s: float) -> bool:
-    """Return whether the managers know that its task is over, or have had time to learn it.
+    """Return whether the managers know that its task has ended, or have had time to learn it.
 
-    An engine that is told to remove a task that still counts as running waits two seconds for its network.
+    An engine that removes a task counted as running waits two seconds for its network.
     """
     end = record.mark.end
     return record.task is None or record.task.over or end is None or now_s > end.at_s + _MANAGERS_HEAR_S

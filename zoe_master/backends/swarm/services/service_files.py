@@ -1,4 +1,4 @@
-"""The few facts of a service that no engine keeps, in one file each: readiness, why it was stopped, its end."""
+"""Facts of a service that no engine stores, in one file each: readiness, why it was stopped, its end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILE = "mark.json"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """`stop_cause` is why Zoe ends it; `end` is the last observation; `forgotten`: the journal has its end."""
+    """`stop_cause`: why Zoe ends it; `end`: the last observation; `forgotten`: the journal has its end."""
 
     ready_at_s: float | None = None
     stop_at_s: float | None = None
@@ -49,7 +49,7 @@ class ServiceFiles:
             return None
 
     def write(self, service: ServiceId, mark: Mark) -> None:
-        """Write a mark; after a crash there is the old one or the new one."""
+        """Write a mark; after a crash the old or the new one exists."""
         place = self.place(service)
         place.mkdir(exist_ok=True)
         new = place / f"{_FILE}.new"
@@ -65,7 +65,7 @@ class ServiceFiles:
                 yield service, mark
 
     def prune(self, bytes_max: int, age_max_s: float) -> None:
-        """Remove the oldest forgotten services beyond the size or the age. They do not change any more."""
+        """Remove the oldest forgotten services beyond the size or the age. They no longer change."""
         kept: dict[str, KeptOutput] = {}
         for place in self._directory.iterdir():
             log = self._kept.get(place.name) or self._forgotten(place)

@@ -20,7 +20,7 @@ from zoe_master.waker import TickWaker
 
 
 class ServiceRegistry:
-    """Every change passes through here: it keeps marks, and wakes the master if an observation changes."""
+    """Every change passes through here: it stores marks, and wakes the master if an observation changes."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class ServiceRegistry:
             stop_grace_s=service_group.stop_grace_s,
             ports=service_group.ports,
             proxied=service_group.proxied,
-            # The first of its component bears it, which is the first of its group.
+            # The first service of a component bears the gateway; it is also the first of its group.
             targets=service_group.targets if service == service_group.group.members[0] else (),
             mark=mark,
             observation=first,
@@ -112,7 +112,7 @@ class ServiceRegistry:
             return self._records.get(service)
 
     def has_ended(self, service: ServiceId) -> bool:
-        """Return whether the end of a service is known, or it is not known at all."""
+        """Return whether the end of a service is known, or the service is unknown."""
         record = self.get(service)
         return record is None or record.final
 
@@ -122,20 +122,20 @@ class ServiceRegistry:
             return list(self._records.values())
 
     def attempts(self) -> set[Attempt]:
-        """Return the attempts of which anything is left here."""
+        """Return the attempts with objects left here."""
         with self.lock:
             return {record.attempt for record in self._records.values()}
 
     # Reports
 
     def belongs(self, services: Iterable[ServiceId], group: ServiceGroup) -> None:
-        """Note that these services are now tasks of that Swarm service."""
+        """Record that these services are now tasks of a Swarm service."""
         with self.lock:
             for service in services:
                 self._records[service].group = group
 
     def container_seen(self, facts: ContainerFacts, after_gap: bool) -> Record | None:
-        """Take in an engine's report on one of our containers; return the record if the service is known."""
+        """Process an engine's report on one of our containers; return the record if the service is known."""
         with self.lock:
             record = self._records.get(facts.service_id)
             if record is None:
@@ -149,7 +149,7 @@ class ServiceRegistry:
             return record
 
     def task_seen(self, service: ServiceId, task: TaskFacts) -> None:
-        """Take in the managers' report on a task."""
+        """Process the managers' report on a task."""
         with self.lock:
             record = self._records.get(service)
             if record is not None:
@@ -157,7 +157,7 @@ class ServiceRegistry:
                 self._refresh(record)
 
     def ready(self, exec_id: str, exit_code: int, at_s: float) -> None:
-        """Take in the end of a process that waited for readiness in a container."""
+        """Process the end of a readiness exec."""
         with self.lock:
             for record in self._records.values():
                 if record.asking == exec_id:
@@ -167,7 +167,7 @@ class ServiceRegistry:
                     return
 
     def stopping(self, service: ServiceId, cause: Cause) -> Record | None:
-        """Note that the service must end; return its record unless it is unknown, ended, or already being stopped."""
+        """Record that the service must end; return its record unless it is unknown, ended, or already stopping."""
         with self.lock:
             record = self._records.get(service)
             if record is None or record.final or record.mark.stop_cause is not None:
@@ -176,13 +176,13 @@ class ServiceRegistry:
             return record
 
     def end_by_task(self, record: Record, why: str = "its engine does not answer") -> None:
-        """Take the managers' report of the end, since the engine cannot tell; `why` says the reason."""
+        """End a service by the managers' report, since the engine does not answer; `why` is the reason."""
         with self.lock:
             if not record.final and record.task is not None and record.task.over:
                 self._mark(record, replace(record.mark, end=by_task(record, record.task, why)))
 
     def end_unbegun(self, record: Record) -> None:
-        """End a service whose task is over and whose container was never started."""
+        """End a service whose task has ended without a started container."""
         with self.lock:
             if not record.final and record.task is not None and record.task.over:
                 self._mark(record, replace(record.mark, end=task_over(record, record.task)))

@@ -1,4 +1,4 @@
-"""Terminals in containers: what their processes are told, and the end of those that a killed master left."""
+"""Terminals in containers: orders for their processes, and cleanup after a killed master."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def terminal_order(
 
 
 def end_left_terminals(engine: Engine, record: Record) -> None:
-    """End what terminals of an earlier master still run in a container."""
+    """End the terminals of an earlier master in a container."""
     api: Any = engine.api
     try:
         for name in _names_in(api, record.container_id):

@@ -42,7 +42,7 @@ class UsageSampling:
         return [usage[service] for service in running if service in usage]
 
     def begin(self, now_s: float) -> None:
-        """Query engines if it is time; skip those that have not answered the last query yet."""
+        """Query engines if it is time; skip those with a pending query."""
         if now_s < self._next_s:
             return
         self._next_s = now_s + self._interval_s

@@ -1,1 +1,1 @@
-"""What is created for a service: names, labels, mounts, the specification. No requests are made here."""
+"""Objects created for a service: names, labels, mounts, the specification. No requests are made here."""

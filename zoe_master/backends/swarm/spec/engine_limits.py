@@ -12,5 +12,5 @@ DOCKER = EngineLimits(memory_min_bytes=4 * _MIB, memory_limit_min_bytes=6 * _MIB
 
 
 def addresses_in(prefix_length: int) -> int:
-    """Return how many addresses an overlay network has for tasks and for nodes, which take one each."""
+    """Return the number of addresses that an overlay network has for tasks and for nodes, which take one each."""
     return int(2 ** (32 - (prefix_length or _PREFIX_LENGTH))) - _RESERVED_ADDRESSES

@@ -1,6 +1,4 @@
-"""Repositories and packages that a component asks for: the first program of its container puts them into the user's
-workspace.
-"""
+"""Repositories and packages of a component: the first program of its container puts them into the user's workspace."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ _SOURCES = (
     (f"{_PACKAGES[-1]}/build.py", build),
     (f"{_PACKAGES[-1]}/source_clone.py", source_clone),
 )
-# An engine would only say that it cannot run python3.
+# An engine's own error would only say that it cannot run python3.
 _BEGIN = """what="$1"
 shift
 command -v python3 > /dev/null && exec python3 -I "$@"
@@ -43,12 +41,14 @@ def wheels_mounted(component: Component, settings: SwarmSettings) -> str | None:
 
 
 def comes_first(component: Component) -> bool:
-    """Return whether a program of Zoe's comes before the component's command."""
+    """Return whether a program of Zoe runs before the component's command."""
     return bool(component.requirements or component.sources)
 
 
 def entry_command(start: ServiceStart, settings: SwarmSettings) -> list[str]:
-    """Return the words before the component's command; CannotStartError if what it asks for has no place."""
+    """Return the words before the component's command; CannotStartError if there is no place for its sources or
+    packages.
+    """
     component = start.component
     what = " and ".join(name for name in ("sources", "requirements") if getattr(component, name))
     if settings.workspaces_dir is None:
@@ -93,7 +93,7 @@ def _to_build(start: ServiceStart, settings: SwarmSettings) -> dict[str, object]
 def command_of_image(
     component: Component, arguments: Sequence[str], image: tuple[Sequence[str], Sequence[str]]
 ) -> list[str]:
-    """Return what the engine would run: the image's entry point, then the arguments or those of the image."""
+    """Return the engine's command: the image's entry point, then the given arguments or those of the image."""
     entry_point, own = image
     words = [*entry_point, *(arguments or own)]
     if not words:
@@ -102,8 +102,8 @@ def command_of_image(
 
 
 def with_time_to_build(start: ServiceStart, settings: SwarmSettings) -> ServiceStart:
-    """Return the same, whose readiness probe also waits for clones and environment: nobody outside sees when they are
-    there.
+    """Return the component with a readiness probe that also waits for clones and environment: their end is not visible
+    from outside.
     """
     component, probe = start.component, start.component.readiness
     more_s = settings.environments.seconds_max if component.requirements else 0.0

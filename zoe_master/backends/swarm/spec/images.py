@@ -1,4 +1,4 @@
-"""Which images may run, and which nodes have them."""
+"""Allowed images, and the nodes that have them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_master.backends.swarm.spec.engine_limits import DOCKER
 
 
 def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
-    """Return `present` if the admin's list allows the image, otherwise `unavailable` with the content of the list."""
+    """Return `present` if the admin's list allows the image, otherwise `unavailable` with the list."""
     refused = image_refusal(image, BackendCapabilities(images=tuple(allowed), engine=DOCKER))
     return ImageStatus(ImageState.PRESENT) if refused is None else ImageStatus(ImageState.UNAVAILABLE, *refused[1:])
 

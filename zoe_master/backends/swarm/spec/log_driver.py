@@ -1,13 +1,13 @@
-"""How much output an engine holds for the copy: at least the bound, whatever the lines are."""
+"""Capacity of an engine's log for the copy: at least the output limit, whatever the lines are."""
 
 from __future__ import annotations
 
 from typing import Any
 
 ENTRY_BYTES = 25
-"""What an entry of the driver `local` takes besides its text, at least; at most it is 29."""
-# An empty line is one byte of output and takes 26 on disk. Eight of the nine files always exist, and hold the bound of
-# such lines and a fifth more. Files that are no longer written to are compressed.
+"""Minimum overhead of an entry of the driver `local`; the maximum is 29."""
+# An empty line is one byte of output and takes 26 on disk. Eight of the nine files always exist, and can store the
+# limit of such lines and a fifth more. Closed files are compressed.
 _FILES = 9
 _FILE_BOUNDS = 4
 
@@ -19,5 +19,5 @@ def log_driver(bytes_max: int) -> dict[str, Any]:
 
 
 def held_bytes(bytes_max: int) -> int:
-    """Return what its files hold at least, entries and text, after the oldest was dropped."""
+    """Return the minimum that its files hold, entries and text, after the oldest was dropped."""
     return (_FILES - 1) * _FILE_BOUNDS * bytes_max

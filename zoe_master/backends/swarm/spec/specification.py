@@ -59,7 +59,7 @@ class RenderedService:
 
     @property
     def group_key(self) -> object:
-        """Return the values in which two services must agree to be tasks of one Swarm service."""
+        """Return the values that must be equal for two services to be tasks of one Swarm service."""
         start = self.start
         core = start.index < start.component.essential_count
         fixed = json.dumps([self.arguments, self.work_dir, self.mounts])
@@ -71,10 +71,10 @@ class AttemptContext:
     """The node of a group, and the attempt's network and secret if it has them (id, name).
 
     `configuration`: the secrets (id, name) with the files of `ServiceStart.storage`, by file name. `sign_in`: the
-    secret with `ServiceStart.secret`. `files`: the secrets with the component's files, by name. `secrets`: those with
-    what the component asks for, by file name. environment: the secret with the program that comes first, for components
-    with sources or requirements. image_command: entry point and arguments of the image, for the same. sources: the
-    secrets with what opens the sources, by their numbers. `cores_milli`: all cores of the node; its engine refuses a
+    secret with `ServiceStart.secret`. `files`: the secrets with the component's files, by name. `secrets`: those that
+    the component requests, by file name. environment: the secret with the program that runs first, for components with
+    sources or requirements. image_command: entry point and arguments of the image, for the same. sources: the secrets
+    with the credentials of the sources, by their numbers. `cores_milli`: all cores of the node; its engine refuses a
     higher limit.
     """
 
@@ -92,7 +92,7 @@ class AttemptContext:
 
 
 def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
-    """Return the service with every text filled; CannotStartError says why that is impossible."""
+    """Return the service with every text filled; CannotStartError explains why that is impossible."""
     component = start.component
     status = image_allowed(component.image, settings.images)
     if status.state is ImageState.UNAVAILABLE:
@@ -117,21 +117,22 @@ def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
 
 
 def needs_network(start: ServiceStart) -> bool:
-    """Return whether its services get an overlay network: without one they share the engine's bridge with others.
+    """Return whether its services get an overlay network: without one they share the engine's bridge with other
+    containers.
 
-    All do, except those that need devices and have no peers. When a node joins a network, Swarm checks its tasks again
-    and rejects those that hold generic resources (seen with Docker Engine 20.10).
+    Services get one, except those that need devices and have no peers. When a node joins a network, Swarm checks its
+    tasks again and rejects those with generic resources (seen with Docker Engine 20.10).
     """
     return needs_secret(start) or not start.component.reservation.devices
 
 
 def needs_secret(start: ServiceStart) -> bool:
-    """Return whether its services talk to each other, or have ports that others use."""
+    """Return whether its services talk to each other, or have ports for other services."""
     return bool(start.component.ports) or len({peer.component for peer in start.peers}) > 1
 
 
 def group_labels(group: Sequence[RenderedService], settings: SwarmSettings) -> dict[str, str]:
-    """Return everything that a new back-end needs to take the group over, and that people need to find it."""
+    """Return all labels that a new back-end needs to adopt the group, and people to find it."""
     start = group[0].start
     component = start.component
     probe = component.readiness
@@ -232,7 +233,7 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
 
 
 def _command(first: RenderedService, around: AttemptContext, settings: SwarmSettings) -> Json:
-    """Return the arguments for the image's entry point; with sources or requirements, what runs before both."""
+    """Return the arguments for the image's entry point; with sources or requirements, the first program before both."""
     component = first.start.component
     if not comes_first(component):
         return {"Args": list(first.arguments) or None}
@@ -248,7 +249,7 @@ def _resources(component: Component, around: AttemptContext, settings: SwarmSett
         cores_milli = min(cores_milli, around.cores_milli)
     return {
         "Limits": {
-            # Zero means no limit: cores that nothing reserves may be used.
+            # Zero means no limit: unreserved cores may be used.
             "NanoCPUs": cores_milli * 10**6,
             "MemoryBytes": memory_bytes,
             "Pids": settings.processes_max,
@@ -264,7 +265,7 @@ def _resources(component: Component, around: AttemptContext, settings: SwarmSett
 
 
 def _endpoint(component: Component, settings: SwarmSettings) -> Json:
-    """Return a mode in which names resolve to the tasks' own addresses, which needs no virtual IPs in the kernel."""
+    """Return an endpoint mode that resolves names to the tasks' own addresses, without virtual IPs in the kernel."""
     spec: Json = {"Mode": "dnsrr"}
     if settings.publish_ports:
         spec["Ports"] = [
@@ -276,7 +277,7 @@ def _endpoint(component: Component, settings: SwarmSettings) -> Json:
 
 
 def _environment(start: ServiceStart, filled: TemplateFiller) -> dict[str, str]:
-    """Return the variables of the component, after those that every component can rely on."""
+    """Return the variables of the component, after those available to every component."""
     own = {name: filled(text) for name, text in start.component.environment}
     given = {"HOME": SCRATCH, "TMPDIR": SCRATCH, **start.storage.variables(f"/run/secrets/{CONFIGURATION}")}
     own_api = api_variables(start, f"/run/secrets/{SECRETS}")
@@ -284,7 +285,7 @@ def _environment(start: ServiceStart, filled: TemplateFiller) -> dict[str, str]:
 
 
 def _work_dir(component: Component, filled: TemplateFiller) -> str | None:
-    """Return the working directory: the image's if none is named; a relative one is below the workspace."""
+    """Return the working directory: the image's by default; a relative one is below the workspace."""
     if component.work_dir is None:
         return None
     wanted = filled(component.work_dir)

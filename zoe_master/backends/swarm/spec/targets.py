@@ -7,7 +7,7 @@ from zoe_master.backends.swarm.spec.naming.names import host_name
 
 
 def targets_of(start: ServiceStart) -> tuple[str, ...]:
-    """Return host:port of each proxied port of the execution's instances; nothing unless this service bears the
+    """Return host:port of each proxied port of the execution's instances; empty unless this service bears the
     gateway.
     """
     if not start.bears_gateway:

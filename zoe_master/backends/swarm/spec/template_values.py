@@ -18,16 +18,16 @@ CONFIGURATION = "zoe-storage"
 SECRET_FILE = "zoe-execution"  # noqa: S105 - its name, not its content
 """Below /run/secrets: random bytes shared only by the services of one execution."""
 SECRETS = "zoe-secrets"
-"""Below /run/secrets: the directory with the secrets that the component asks for."""
+"""Below /run/secrets: the directory with the secrets that the component requests."""
 SIGN_IN_FILE = "zoe-sign-in"
 """Below /run/secrets: the secret with which the proxy signs in at the service's ports."""
 
 ENVIRONMENT_FILE = "zoe-environment"
-"""Below /run/secrets: the program that comes before a component with sources or requirements."""
+"""Below /run/secrets: the program that runs before a component with sources or requirements."""
 SOURCE_SECRETS = "zoe-source-secrets"
-"""Below /run/secrets: the directory with what opens the sources, by their numbers."""
+"""Below /run/secrets: the directory with the credentials of the sources, by their numbers."""
 WHEELS = "/run/zoe-wheels"
-"""Where the site's directory of wheels is mounted, for components with requirements."""
+"""Mount point of the site's directory of wheels, for components with requirements."""
 FILES = "zoe-files"
 """Below /run/secrets: the directory with the component's files."""
 _PLACES = {
@@ -41,7 +41,7 @@ _PLACES = {
 class TemplateFiller:
     """Fills texts for one service. An instance keeps its name and its ports on whatever node it runs.
 
-    `workspaces`: where they are mounted. Only the first one is, if all users of the tenant are the same to the system.
+    `workspaces`: their mount points. Only the first one exists if all users of the tenant are one system user.
     """
 
     def __init__(self, start: ServiceStart, workspaces: Collection[str]) -> None:
@@ -49,7 +49,7 @@ class TemplateFiller:
         self._workspaces = workspaces
 
     def __call__(self, text: str) -> str:
-        """Return the filled text; CannotStartError says what is wrong with it."""
+        """Return the filled text; CannotStartError explains its errors."""
         try:
             return fill(text, self._resolve)
         except TemplateError as error:

@@ -1,4 +1,4 @@
-"""The users that components run as: one for all of a tenant if the settings name one, else that of each owner."""
+"""The users of components: one for all of a tenant if the settings name one, else the user of each owner."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_master.backends.workspaces.layout import NO_NUMBER
 
 
 class UserOfTenant(Protocol):
-    """Whose a service or a workspace is."""
+    """The owner of a service or a workspace."""
 
     @property
     def tenant(self) -> str: ...  # noqa: D102
@@ -26,14 +26,14 @@ class UserOfTenant(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ContainerUser:
-    """The numbers of a container's user; `of_all`: it is the user of all components of the tenant."""
+    """The numbers of a container's user; `of_all`: all components of the tenant run as this user."""
 
     uid: str
     gid: str
     of_all: bool
 
     def __str__(self) -> str:
-        """Return it as engines write it."""
+        """Return it in the form of engines."""
         return f"{self.uid}:{self.gid}"
 
 

@@ -22,8 +22,7 @@ FILTERS: dict[str, Filter] = {
 
 
 def filter_named(name: str) -> Filter:
-    """Return the filter of this name; for a name that is not there, one that refuses every node, so that nothing is
-    placed."""
+    """Return the filter of this name; for an unknown name, one that refuses every node, so that nothing is placed."""
 
     def missing(_request: Request, _node: Node, _ledger: Ledger) -> str:
         return f"filter {name} of the policy is not loaded"
@@ -31,8 +30,8 @@ def filter_named(name: str) -> Filter:
     return FILTERS.get(name, missing)
 
 
-# These answer from the node and the component alone, so one answer holds for a whole pass.
+# These depend on the node and the component alone, so one answer holds for a whole pass.
 STATIC_FILTERS = frozenset({"readiness", "labels"})
 
-# These answer from what is free, so what ends can change their answer.
+# These depend on free resources, so an ended service can change their answer.
 ROOM_FILTERS = frozenset({"resources", "devices"})

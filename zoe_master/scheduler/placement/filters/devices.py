@@ -8,7 +8,7 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def devices(request: Request, node: Node, ledger: Ledger) -> str | None:
-    """Refuse a node that has too few free pieces of a kind."""
+    """Refuse a node with too few free devices of a kind."""
     if not request.component.reservation.devices:
         return None
     return lacks_devices(request.component, ledger.free(ledger.index[node.name]))

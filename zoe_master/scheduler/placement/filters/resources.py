@@ -8,7 +8,7 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def resources(request: Request, node: Node, ledger: Ledger) -> str | None:
-    """Refuse a node without the cores or the memory of one more service; an exact fit is a fit."""
+    """Refuse a node without the cores or the memory of one more service; an exact fit counts."""
     index = ledger.index[node.name]
     wanted = request.component.reservation
     if ledger.free_cores[index] >= wanted.cores_milli and ledger.free_memory[index] >= wanted.memory_bytes:

@@ -11,7 +11,7 @@ from zoe_master.scheduler.placement.weighers.free_memory import free_memory, fre
 from zoe_master.scheduler.placement.weighers.locality import locality
 from zoe_master.scheduler.placement.weighers.storage_headroom import storage_headroom
 
-# Their scores depend on how an application uses the object store, not only on its demand.
+# Their scores depend on an application's use of the object store, not only on its demand.
 STORAGE_WEIGHERS = frozenset({"locality", "storage_headroom"})
 
 # Plugins add theirs at the start (zoe_master/plugins.py).
@@ -23,7 +23,7 @@ WEIGHERS: dict[str, Weigher] = {
 }
 
 # Thousands of equal services are placed one by one, each on the node that was scored last; arrays of one element would
-# cost more than the rest of that. The scores are the same to the bit.
+# cost more than the rest of the scoring. The scores are the same to the bit.
 WEIGHERS_OF_ONE: Mapping[str, Callable[[int, Ledger], float]] = {
     "fewest_containers": fewest_containers_of_one,
     "free_memory": free_memory_of_one,

@@ -12,7 +12,7 @@ _CONTAINERS_MAX = 4096
 
 
 def fewest_containers(_request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
-    """One minus the share of containers that Zoe runs on the node."""
+    """Score one minus the share of containers that Zoe runs on the node."""
     counts = np.array([ledger.services[i] for i in nodes], dtype=np.float64)
     return 1.0 - counts / _CONTAINERS_MAX
 

@@ -9,7 +9,7 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def free_memory(_request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
-    """Free bytes as a share of the largest node's memory."""
+    """Score the free bytes as a share of the largest node's memory."""
     return np.array([ledger.free_memory[i] for i in nodes], dtype=np.float64) / max(float(ledger.largest_memory), 1.0)
 
 

@@ -10,7 +10,7 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def locality(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
-    """The share of the inputs' bytes that lie on the node; 0 if unknown, or if no node is a host of the store.
+    """Score the share of the inputs' bytes on the node; 0 if unknown, or if no node is a host of the store.
 
     An input that was examined only in part counts with all of its bytes.
     """

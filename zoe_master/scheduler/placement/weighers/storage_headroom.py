@@ -1,4 +1,4 @@
-"""Spread what uses the object store over the nodes' paths to it."""
+"""Spread users of the object store over the nodes' paths to it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def storage_headroom(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
-    """What one more user of the store would get of the node's path, as a share of the widest path.
+    """Score the rate for one more user of the store on the node's path, as a share of the widest path.
 
-    That is what measured traffic leaves of the path, and at least an equal part of it. The label `storage_bytes_per_s`
-    says how wide the path is, or else the most that was measured on any node without a label. 0 if neither is known,
-    and for applications without a storage section.
+    That is the part of the path that measured traffic leaves, and at least an equal share of it. The label
+    `storage_bytes_per_s` is the width of the path, or else the maximum measured on any node without a label. 0 if
+    neither is known, and for applications without a storage section.
     """
     paths = ledger.paths
     if request.storage is None or paths is None:

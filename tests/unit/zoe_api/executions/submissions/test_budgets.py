@@ -1,4 +1,4 @@
-"""What a submission is told of its price, and whether a budget lets it in."""
+"""Prices of submissions, and budgets that refuse them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What submissions run after, and how holds and times are asked for."""
+"""Dependencies, holds and times of submissions."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_in_a_batch_one_runs_after_those_before_it() -> None:
     assert second.after == (Dependency(DependencyKind.OK, "new-0"),)
     problem = refused_with(lambda: found(one(after=["ok:#1"]), one(after=["ok:#1"]), batch=True))
     assert [error.pointer for error in problem.errors] == ["/executions/0/after/0", "/executions/1/after/0"]
-    assert problem.detail == "#1: it has to stand before this one in the batch"
+    assert problem.detail == "#1: it must come before this one in the batch"
     alone = refused_with(lambda: found(one(after=["ok:#0"])))
     assert alone.detail == "#0: only a batch has executions with numbers"
     assert alone.errors[0].pointer == "/after/0"

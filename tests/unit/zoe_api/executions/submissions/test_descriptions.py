@@ -1,4 +1,4 @@
-"""Descriptions: what the catalogue shows to whom, and what an application takes."""
+"""Descriptions: catalogue entries by role, and the demand of an application."""
 
 from __future__ import annotations
 

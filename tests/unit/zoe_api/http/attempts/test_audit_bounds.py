@@ -1,4 +1,4 @@
-"""How many entries strangers may cause in a minute."""
+"""Limits on audit entries by strangers per minute."""
 
 from __future__ import annotations
 

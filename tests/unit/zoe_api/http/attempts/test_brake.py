@@ -1,4 +1,4 @@
-"""How many passwords are guessed: for a user at a network, over a network, and over all networks."""
+"""Limits on password guesses: for a user at a network, over a network, and over all networks."""
 
 from __future__ import annotations
 

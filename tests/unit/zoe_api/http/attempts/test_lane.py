@@ -1,4 +1,4 @@
-"""Networks take turns, and the one that asks most gives its places to others."""
+"""Networks take turns, and the busiest one gives its places to others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoe_api.http.attempts.lane import Lane, NoPlace
 
 
 class Held:
-    """A lane of one thread, which is held by the first work; knows in which order the others are done."""
+    """A lane of one thread, blocked by its first task; records the order of the others."""
 
     def __init__(self, inside_max: int, of_network_max: int) -> None:
         self.lane = Lane("test", 1, inside_max, of_network_max)
@@ -56,7 +56,7 @@ def test_a_newcomer_gets_the_last_place_of_the_longest_queue() -> None:
     with pytest.raises(NoPlace):
         of_a[-1].result(60)
     with pytest.raises(NoPlace):
-        held.ask("c")  # nobody waits longer than it would then
+        held.ask("c")  # no task waits longer than it would then
     assert held.lane.inside == 6
     assert held.release() == ["a", "b", "c", "a", "b"]
     assert all(one.done() for one in (*of_a, *of_b))

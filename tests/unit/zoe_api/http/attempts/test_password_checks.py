@@ -1,4 +1,4 @@
-"""Which password checks run, in which lane, and which are refused before any hashing."""
+"""Password checks: their lanes, and refusals before any hashing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ADA = Brake("local", "ada", "192.0.2.7")
 
 
 class HereLane:
-    """A lane that does its work at once."""
+    """A lane that runs its tasks at once."""
 
     made: dict[str, tuple[int, int, int]]
 

@@ -1,4 +1,4 @@
-"""Which requests of unknown clients are in the audit log."""
+"""Audit entries for requests of unknown clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sign-ins are in the audit log, and how many are only counted."""
+"""Audit entries for sign-ins, and those only counted."""
 
 from __future__ import annotations
 

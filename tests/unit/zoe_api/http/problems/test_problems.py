@@ -1,4 +1,4 @@
-"""Refusals as answers: statuses, headers, bounds, and what of an error is told."""
+"""Refusals as responses: statuses, headers, limits, and the visible part of an error."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ def test_a_client_hears_when_to_try_again(code: Code, after: str | None) -> None
 
 
 def test_each_refusal_that_ends_with_time_says_when() -> None:
-    """What is bounded in number ends when its user ends something; the rest is said where it is counted (`after`)."""
+    """Limits on numbers end when their user ends something; other limits are explained where they are counted
+    (`after`).
+    """
     by_number = {Code.QUOTA_EXCEEDED, Code.TOO_MANY_UPLOADS}
     counted = {Code.TOO_MANY_SIGN_INS, Code.JOB_CALLS_TOO_OFTEN, Code.JOB_SUBMITS_TOO_OFTEN}
     silent = {

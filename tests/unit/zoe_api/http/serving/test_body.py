@@ -1,4 +1,4 @@
-"""Bodies of requests: how large they may be, and that they are strict JSON before anything reads them."""
+"""Bodies of requests: size limits, and strict JSON before any other code reads them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sent(
     gone: bool = False,
     kind: str = "http",
 ) -> tuple[bytes | None, int | None, Any]:
-    """What the application reads, or None; the status of a refusal; and the scope."""
+    """Return what the application reads, or None; the status of a refusal; and the scope."""
     messages = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
     if messages and not gone:
         messages[-1]["more_body"] = False

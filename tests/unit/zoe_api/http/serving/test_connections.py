@@ -1,4 +1,4 @@
-"""How many connections there are, and for how long each may wait."""
+"""Limits on connections, and on their waiting times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoe_lib.settings.config import Settings
 
 
 class Quiet(Connections):
-    """Connections whose sweeps a test does itself."""
+    """Connections that a test sweeps itself."""
 
     def _sweep_later(self) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Address and scheme of the browser, as trusted proxies tell them."""
+"""Address and scheme of the browser, as reported by trusted proxies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def seen(headers: dict[str, str | list[str]], client: str = NEAR, kind: str = "h
         # Two proxies: the outer one saw the browser over TLS, the inner one saw the outer one without.
         ({"x-forwarded-for": f"{BROWSER}, {FAR}", "x-forwarded-proto": "https, http"}, (BROWSER, "https")),
         ({"x-forwarded-for": [BROWSER, FAR], "x-forwarded-proto": ["https", "http"]}, (BROWSER, "https")),
-        # What stands before the browser's own position was written by the browser.
+        # Entries before the browser's own position were written by the browser.
         ({"x-forwarded-for": f"203.0.113.9, {BROWSER}", "x-forwarded-proto": "https, http"}, (BROWSER, "http")),
         ({"x-forwarded-for": f"{BROWSER}, {FAR}", "x-forwarded-proto": "https"}, (BROWSER, "https")),
         ({"x-forwarded-for": f"{BROWSER}, {FAR}", "x-forwarded-proto": "http,, https, http"}, (BROWSER, "https")),

@@ -1,4 +1,4 @@
-"""How large the head of a request may be."""
+"""The size limit on the head of a request."""
 
 from __future__ import annotations
 

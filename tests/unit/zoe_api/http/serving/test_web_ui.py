@@ -1,4 +1,4 @@
-"""Files of the web UI, and which paths are its pages."""
+"""Files of the web UI, and paths of its pages."""
 
 from __future__ import annotations
 

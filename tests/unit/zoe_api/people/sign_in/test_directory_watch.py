@@ -1,4 +1,4 @@
-"""What follows from a directory's answers about users who are signed in."""
+"""Effects of a directory's answers about signed-in users."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RULES = [
 
 
 class Accounts:
-    """The users that are due, and what was done to them."""
+    """The due users, and the changes made to them."""
 
     def __init__(self, *due: str) -> None:
         self.due = [User(name, provider="corp", subject=f"subject of {name}") for name in due]

@@ -1,4 +1,4 @@
-"""Which roles an external identity has, and which names get in."""
+"""Roles and user names of external identities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names a directory may treat as equal, and which entry a search finds."""
+"""Equal names of a directory, and the entry that a search finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a provider's documents is believed."""
+"""Checks on a provider's documents."""
 
 from __future__ import annotations
 

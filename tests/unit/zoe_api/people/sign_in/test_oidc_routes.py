@@ -1,4 +1,4 @@
-"""A browser's way to a provider and back: which attempt is whose, and where it may lead."""
+"""The redirect of a browser to a provider and back: owners of attempts, and allowed targets."""
 
 from __future__ import annotations
 

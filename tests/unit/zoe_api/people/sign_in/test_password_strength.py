@@ -1,4 +1,4 @@
-"""Which passwords would be guessed early."""
+"""Passwords that are easy to guess."""
 
 from __future__ import annotations
 

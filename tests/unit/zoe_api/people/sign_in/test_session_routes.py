@@ -1,4 +1,4 @@
-"""What browsers hear of their session, and how they sign in and out."""
+"""Sessions of browsers: details, sign-in and sign-out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which paths can be sent, and what a status of the store means."""
+"""Paths that can be sent, and meanings of the store's statuses."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from zoe_lib.store.errors import ConcurrentUpdate
 
 
 class Claims:
-    """Claims of names: who holds which."""
+    """Claims of names, by holder."""
 
     def __init__(self) -> None:
         self.held: dict[str, str] = {}

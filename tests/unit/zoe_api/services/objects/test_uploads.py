@@ -1,4 +1,4 @@
-"""Uploads to the object store that go on after a cut."""
+"""Resumable uploads to the object store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a component left in its scratch directory, and how it is told."""
+"""Files that a component left in its scratch directory, and the report on them."""
 
 from __future__ import annotations
 

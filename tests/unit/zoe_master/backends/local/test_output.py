@@ -1,4 +1,4 @@
-"""Bounded output: whatever is written and wherever writing fails, offsets are true and the bound holds."""
+"""Bounded output: offsets and the limit hold for any writes and failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zoe_master.backends.services.kept_logs import BYTES_MIN
 
 
 def stream(length: int) -> bytes:
-    """Bytes in which every place can be told from its neighbours."""
+    """Return bytes in which every position differs from its neighbours."""
     return b"".join(b"%07d," % number for number in range(length // 8 + 1))[:length]
 
 
@@ -71,7 +71,7 @@ def test_what_is_read_is_what_was_written_there(sizes: list[int], bound: int, li
 
 
 def failing_write(failing: set[int]) -> object:
-    """A disk that is full at some calls and half full at others."""
+    """Simulate a disk that is full at some calls and half full at others."""
     calls = iter(range(10**9))
     write = os.write
 

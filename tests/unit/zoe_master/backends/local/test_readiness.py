@@ -1,4 +1,4 @@
-"""The readiness probe never waits, and takes nothing for an answer that is none."""
+"""The readiness probe never blocks, and rejects invalid answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def probe(kind: str, port: int, path: str = "/") -> ProbeSpec:
 
 
 def drive(readiness: ReadinessProbe, now_s: float, rounds: int = 20) -> None:
-    """Advance as the supervisor does, for as long as something happens."""
+    """Advance like the supervisor, until nothing changes."""
     for _ in range(rounds):
         readiness.advance(now_s)
         descriptor = readiness.descriptor

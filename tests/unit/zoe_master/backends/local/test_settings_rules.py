@@ -1,4 +1,4 @@
-"""Refusal, images, nodes, and names of volumes: rules without processes."""
+"""Rules without processes: refusal, images, nodes, and names of volumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of output, the newest is kept, by the bytes that it takes."""
+"""The newest output is kept, by size."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_small_one_counts_too(tmp_path: Path) -> None:
 
 
 def test_each_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here as in directories of Swarm's services, where only forgotten ones go."""
+    """Here as in directories of Swarm's services, where only forgotten ones are removed."""
     measured: list[str] = []
 
     def counted(directory: Path) -> int:

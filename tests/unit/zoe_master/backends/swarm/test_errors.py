@@ -1,4 +1,4 @@
-"""Whatever an engine or its client says, its addresses and Python's exceptions stay with operators."""
+"""Addresses and Python exceptions in errors of engines and clients are shown to operators only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ended container left is listed from the archive of its engine, within bounds."""
+"""Left files of an ended container are listed from the archive of its engine, within limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoe_master.backends.swarm.engine.files.left_files import left_in
 
 
 class Engine:
-    """Gives an archive of a directory `tmp` in small pieces."""
+    """Returns an archive of a directory `tmp` in small pieces."""
 
     def __init__(self, **files: int | None) -> None:
         whole = io.BytesIO()

@@ -1,4 +1,4 @@
-"""How a shell of any kind finds what a terminal has begun."""
+"""Any shell finds the processes of a terminal."""
 
 from __future__ import annotations
 

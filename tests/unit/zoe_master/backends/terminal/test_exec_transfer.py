@@ -23,7 +23,7 @@ def frame(kind: int, data: bytes) -> bytes:
 
 
 def attached(place: Path, serve: Serve) -> ContainerStream:
-    """The connection to an engine that does what the test says after it has read the request."""
+    """Return the connection to an engine that runs the test's actions after it has read the request."""
     server = socket.socket(socket.AF_UNIX)
     server.bind(str(place / "engine"))
     server.listen(1)
@@ -41,7 +41,7 @@ def attached(place: Path, serve: Serve) -> ContainerStream:
 
 
 def pumped(stream: ContainerStream, outputs: int) -> tuple[ExecTransfer, int, list[int]]:
-    """The pump, where to write input, and where to read what comes."""
+    """Return the transfer, a descriptor for input, and one for output."""
     theirs, ours = os.pipe()
     pipes = [os.pipe() for _ in range(outputs)]
     for descriptor in (theirs, *(end for _, end in pipes)):

@@ -1,4 +1,4 @@
-"""Where terminals listen."""
+"""The listening address of terminals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which guarantees are chosen: the cheapest with which it ends in time, of services and of the store's bandwidth."""
+"""Choice of guarantees: the cheapest services and bandwidth with which an execution ends in time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NODES = tuple(Node(f"n{number}", Resources(8000, 32 * GIB)) for number in range(
 
 
 def reader(workers: int = 8) -> Application:
-    """A program that reads and computes, with elastic workers."""
+    """Return a program that reads and computes, with elastic workers."""
     one = Resources(1000, GIB)
     return Application(
         "reads",
@@ -50,7 +50,9 @@ def reader(workers: int = 8) -> Application:
 
 
 def taught(compute_s: float, read_bytes: float = BYTES) -> RunTimesKept:
-    """It takes `compute_s` shared by its workers' cores, and as long as its bytes take at the rate of the store."""
+    """Learn runs that take `compute_s` divided by the cores of workers, plus the time for their bytes at the rate of
+    the store.
+    """
     times, kind = RunTimesKept(), ("default", "ada", "reads")
     for number in range(24):
         cores, rate = (1.0, 2.0, 4.0, 8.0, 9.0)[number % 5], (10.0, 20.0, 40.0)[number % 3] * MB
@@ -98,7 +100,7 @@ def test_three_times_for_one_job_end_in_three_choices() -> None:
 
 
 def test_what_reads_is_not_promised_without_a_rate() -> None:
-    """What the store delivers beyond guarantees is lent: the next promise may take it, and would break this one."""
+    """Bandwidth beyond guarantees is lent: the next promise may take it, and would break this one."""
     assert terms(decided(taught(600.0), 100_000.0)).read_bytes_per_s is not None
     others = (Booking("other", 1000.0, 200_000.0, (), 40 * MB),)
     nothing_left = decided(taught(600.0), 100_000.0, bookings=others)
@@ -112,7 +114,7 @@ def test_what_reads_is_not_promised_without_a_rate() -> None:
 
 @pytest.mark.parametrize(("waited_s", "decides"), [(1.0, False), (29.0, False), (31.0, True)])
 def test_a_store_whose_bandwidth_is_not_known_for_a_moment_refuses_nothing(waited_s: float, decides: bool) -> None:
-    """As right after a start: the answer would hold, though the controller answers a second later."""
+    """As right after a start: the refusal would stay, though the controller answers a second later."""
     away = Snapshot(1000.0, NODES, storage=BandwidthSupply(problem="the storage controller cannot be reached"))
     tick = Tick(away, Plan(), "plan", 0.0, False, policy=Policy(promise_share=1.0))
     wanted = changed(tick.fresh(reader(), "default", "ada", 101_000.0), submitted_at_s=1000.0 - waited_s)
@@ -125,7 +127,7 @@ def test_a_store_whose_bandwidth_is_not_known_for_a_moment_refuses_nothing(waite
 
 
 def test_a_rate_is_left_out_only_where_the_least_part_of_the_store_is_enough() -> None:
-    """30 MB take 30 s at 1 MB/s, less than it computes; beside many others who read, a small store gives less."""
+    """30 MB take 30 s at 1 MB/s, less than it computes; with many other readers, a small store delivers less."""
     few = taught(600.0, 30 * MB)
     assert terms(decided(few, 100_000.0, supply=4 * MB)).read_bytes_per_s is not None
     assert terms(decided(few, 100_000.0, supply=400 * MB)).read_bytes_per_s is None
@@ -141,7 +143,7 @@ def test_promises_hold_no_more_of_the_store_than_their_share() -> None:
 
 
 def test_a_little_more_is_paid_for_a_run_that_does_not_hold_the_whole_store() -> None:
-    """With 400 MB/s, reading holds it back at each rate, so that a rate of half costs about as much."""
+    """With 400 MB/s, reading limits it at each rate, so that half the rate costs about as much."""
     found = terms(decided(taught(10.0), 2000.0, supply=400 * MB))
     assert found.read_bytes_per_s is not None
     assert found.read_bytes_per_s < 200 * MB
@@ -251,7 +253,7 @@ def test_no_more_is_guaranteed_than_limits_allow() -> None:
 
 
 def test_a_running_one_is_expected_to_end_by_what_is_guaranteed_to_it_and_no_more() -> None:
-    """With two workers it takes 300 s. Its guaranteed one counts once, though the scheduler sees it as essential."""
+    """With two workers it takes 300 s. Its guaranteed one counts once, though the scheduler treats it as essential."""
     times = RunTimesKept()
     for number in range(12):
         cores = (1.0, 2.0, 4.0, 8.0)[number % 4]
@@ -277,7 +279,7 @@ def test_what_its_time_limit_would_end_is_not_promised() -> None:
 def told(
     state: ExecutionState, marks: dict[Mark, float], now_s: float, finish_s: float, begins_s: float | None = None
 ) -> list[float]:
-    """The expected ends that are told of one that declares 100 s, with room from `begins_s` on."""
+    """Return the announced ends of an execution that declares 100 s, with room from `begins_s` on."""
     promise = Promise(FinishTerms(finish_s, 0.5, 0, 100.0, finish_s - 107.0), 990.0)
     one = Execution("x", "x", "default", "ada", reader(), 990.0, promise=promise, state=state, marks=marks)
     places = (("n0", Resources(1000, GIB)),)

@@ -1,4 +1,4 @@
-"""Who may pass the first that waits, where elastic services hold what it waits for."""
+"""Executions that may pass the first waiting one, where elastic services hold its room."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCKED = queued("blocked", component(cores=4), at_s=2.0, expected_run_s=10.0)
 
 
 def with_elastic(name: str, run_s: float) -> Execution:
-    """One core and one elastic service of one core each, placed at 1."""
+    """Return an execution with one core and one elastic service of one core each, placed at 1."""
     return started(queued(name, component(essential_count=1, total_count=2), expected_run_s=run_s), "n", "n")
 
 
@@ -28,7 +28,7 @@ def small(run_s: float) -> Execution:
 
 
 def decide(waiting: Execution, **policy: str) -> Plan:
-    """At 100; the cores of one that runs end at 150 and of the other at 200."""
+    """Decide at 100; the cores of one running execution end at 150 and of the other at 200."""
     active = (with_elastic("first", 149.0), with_elastic("second", 199.0))
     snapshot = Snapshot(100.0, NODES, (BLOCKED, waiting), active)
     return schedule(snapshot, Policy(**policy))  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def test_places_kept_for_those_that_passed_are_not_given_away_twice() -> None:
 
 
 def test_a_place_of_one_expected_to_take_no_time_is_not_given_away_twice() -> None:
-    """Two cores are free and an elastic service has one; who comes first takes both, as briefly as its last runs."""
+    """Two cores are free and an elastic service has one; the first takes both, as briefly as its last runs."""
     waiting = (
         queued("blocked", component(cores=4), at_s=2.0, expected_run_s=10.0),
         queued("quick", component(cores=2), at_s=3.0),
@@ -106,7 +106,7 @@ def test_a_place_of_one_expected_to_take_no_time_is_not_given_away_twice() -> No
 
 
 def test_a_place_kept_for_one_expected_to_take_no_time_is_not_given_away_twice() -> None:
-    """Two cores are free, and an elastic service leaves the third that who comes first needs."""
+    """Two cores are free, and an elastic service leaves the third that the first needs."""
     waiting = (
         queued("blocked", component(cores=4), at_s=2.0, expected_run_s=10.0),
         queued("quick", component(cores=3), at_s=3.0),
@@ -124,7 +124,7 @@ def test_a_place_kept_for_one_expected_to_take_no_time_is_not_given_away_twice()
 
 
 def test_an_elastic_service_that_goes_comes_back_only_after_the_core_that_took_its_room() -> None:
-    """Tick by tick: it goes, the core starts, and nothing takes from the other again."""
+    """Tick by tick: it stops, the core starts, and neither takes from the other again."""
     nodes = (node("n", cores=4),)
     blocked = queued("blocked", component(cores=3), at_s=2.0, expected_run_s=10.0)
     small = queued("small", component(cores=1), at_s=3.0, expected_run_s=40.0)
@@ -160,14 +160,14 @@ def test_of_a_long_queue_for_which_no_node_has_room_nobody_is_placed(
 
 @pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
 def test_where_no_run_time_is_known_an_hour_is_expected(backfill: str) -> None:
-    """Users who declare nothing: the first waits for most of the node, and what fits beside it does not wait."""
+    """Users who declare nothing: the first waits for most of the node, and small ones beside it do not wait."""
     nodes = (node("n", cores=8, memory_gib=32),)
     notebook = started(queued("notebook", component(memory_gib=20)), "n")
     wants = queued("wants", component(memory_gib=21), at_s=2.0)
     hello = queued("hello", component(memory_gib=1), at_s=3.0)
     wide = queued("wide", component(memory_gib=12), at_s=4.0)
     policy = Policy(order="fifo", backfill=backfill)
-    for now_s in (100.0, 10_000.0):  # before and after the hour that the notebook was expected to run
+    for now_s in (100.0, 10_000.0):  # before and after the expected hour of the notebook
         plan = schedule(Snapshot(now_s, nodes, (wants, hello, wide), (notebook,)), policy)
         assert list(plan.starts) == ["hello"], "the wide one would delay the first"
         assert plan.reasons["wants"].code is ReasonCode.NO_RESOURCES

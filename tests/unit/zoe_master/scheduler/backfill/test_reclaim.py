@@ -20,7 +20,7 @@ def decide(waiting: list[Execution], active: list[Execution], *nodes: object, pr
 
 
 def elastic(name: str, *nodes: str, admitted_s: float = 1.0, priority: int = 0) -> Execution:
-    """One essential service and as many elastic ones as there are further nodes, of one core each."""
+    """Return an execution with one essential service and an elastic one for each further node, of one core each."""
     one = queued(name, component(essential_count=1, total_count=len(nodes)), priority=priority)
     running = started(one, *nodes)
     return replace(running, marks={**running.marks, Mark.ADMITTED: admitted_s})

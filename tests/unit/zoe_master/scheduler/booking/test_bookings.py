@@ -1,4 +1,4 @@
-"""What must stay free on a node for bookings, compared with a count second by second."""
+"""Room that must stay free on a node for bookings, compared with a count second by second."""
 
 from __future__ import annotations
 

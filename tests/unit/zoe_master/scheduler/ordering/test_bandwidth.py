@@ -1,4 +1,4 @@
-"""Guaranteed bandwidth: the sum fits, who waits for it holds up nobody, and the first that waits is not passed."""
+"""Guaranteed bandwidth: the sum fits, a waiting execution blocks no other, and the first waiting one is not passed."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_reading_and_writing_are_counted_apart() -> None:
 
 
 def test_one_that_only_reads_starts_beside_bookings_though_too_much_is_written() -> None:
-    """The store guarantees less than it did: what is granted to write exceeds it."""
+    """The store guarantees less than before: the grants to write exceed it."""
     writes = running(reads("r", 0, write=150 * MB))
     later = Booking("b", NOW_S + 1000, NOW_S + 2000, read_bytes_per_s=90 * MB)
     snapshot = Snapshot(NOW_S, NODES, (reads("a", 40, run_s=60.0),), (writes,), storage=SUPPLY, bookings=(later,))

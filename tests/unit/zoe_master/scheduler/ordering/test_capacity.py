@@ -1,4 +1,4 @@
-"""Sizes count the resource of which an application asks for the largest share of the cluster."""
+"""Sizes count the resource with the largest requested share of the cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NODES = (node("a", cores=8, memory_gib=32, devices={"gpu": 2}), node("b", cores=
         (Resources(2_000, 1 * GIB), 2_000),  # an eighth of the cores, a 64th of the memory
         (Resources(1_000, 16 * GIB), 4_000),  # a quarter of the memory is a quarter of 16 cores
         (Resources(1_000, 0, {"gpu": 1}), 8_000),  # half of the GPUs
-        (Resources(1_000, 0, {"fpga": 1}), 1_000),  # of which there are none
+        (Resources(1_000, 0, {"fpga": 1}), 1_000),  # there are none
         (Resources(), 1),
     ],
 )

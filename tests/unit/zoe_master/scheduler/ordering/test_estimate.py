@@ -1,4 +1,4 @@
-"""Corrections of run times that were outlasted, and what backfill expects by them."""
+"""Corrections of exceeded run times, and the ends that backfill expects."""
 
 from __future__ import annotations
 

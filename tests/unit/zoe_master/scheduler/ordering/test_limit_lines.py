@@ -1,4 +1,4 @@
-"""Who comes first for a limit keeps its turn, and whom else it lets pass."""
+"""The first execution in a limit's line keeps its turn, and lets some others pass."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def waits(name: str, cores: int, at_s: float, run_s: float, tenant: str = "a") -
 
 
 def decide(policy: Policy, *waiting: Execution) -> Plan:
-    """At 10, with 6 of 8 cores held: 2 until 30, 4 until 60."""
+    """Decide at 10, with 6 of 8 cores held: 2 until 30, 4 until 60."""
     active = (started(waits("short", 2, 0.0, 29.0), "n"), started(waits("long", 4, 0.0, 59.0), "n"))
     return schedule(Snapshot(10.0, NODES, waiting, active), policy)
 

@@ -1,4 +1,6 @@
-"""Limits of tenants and of users: who has reached one waits, and holds up nobody; its own elastic services give way."""
+"""Limits of tenants and of users: an execution over one waits, and blocks no other; its own elastic services give
+way.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def of(
 
 
 def filling(tenant: str, name: str, elastic: int, at_s: float = 0.0, user: str = "ada") -> Execution:
-    """It runs with one essential service and so many elastic ones, of one core each."""
+    """Return a running execution with one essential service and this number of elastic ones, of one core each."""
     return started(of(tenant, name, at_s, elastic=elastic, user=user), *["n"] * (1 + elastic))
 
 
@@ -97,7 +99,7 @@ def test_what_runs_counts_and_one_that_waits_for_it_starts_when_its_own_has_ende
 
 @BACKFILLS
 def test_who_waits_for_a_limit_is_not_the_one_that_others_wait_behind(backfill: str) -> None:
-    """All of the node is needed by the second; the first may not start, so nothing is kept for it."""
+    """The second needs the whole node; the first may not start, so nothing is reserved for it."""
     waiting = (of("a", "own", 1, 5), of("b", "wide", 2, 9), of("b", "next", 3, 9))
     plan = schedule(Snapshot(10.0, NODES, waiting), replace(OF_USER, backfill=backfill))
     assert list(plan.starts) == ["wide"]
@@ -121,7 +123,7 @@ def test_behind_a_closed_door_the_limit_is_told_too(backfill: str) -> None:
     [
         (3000, 2000, 2, ReasonCode.USER_LIMIT),
         (2000, 3000, 2, ReasonCode.TENANT_LIMIT),
-        (2000, 2000, 2, ReasonCode.USER_LIMIT),  # what others of the tenant do would not help
+        (2000, 2000, 2, ReasonCode.USER_LIMIT),  # other executions of the tenant would not help
     ],
 )
 def test_of_two_limits_the_tighter_one_holds(of_tenant: int, of_user: int, starts: int, told: ReasonCode) -> None:

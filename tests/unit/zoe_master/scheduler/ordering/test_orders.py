@@ -1,4 +1,4 @@
-"""Each order serves what waits in a sequence of its own, and those that coincide for rigid jobs do."""
+"""Each order has its own sequence of waiting executions; orders that are equal for rigid jobs agree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def job(name: str, at_s: float, run_s: float, cores: float = 1, **changes: objec
 
 
 def tried_before(execution: Execution) -> Execution:
-    """Its first try held its services for a while."""
+    """Return an execution whose first try held its services for a while."""
     ended = (
         replace(s, state=ServiceState.ENDED, started_at_s=0.0, ended_at_s=10.0, attempt=0) for s in execution.services
     )
@@ -94,7 +94,7 @@ def test_what_runs_is_ranked_by_what_remains_or_by_what_it_has_had() -> None:
 
 
 def test_psbs_serves_first_what_would_end_first_if_all_shared_the_cluster() -> None:
-    """A short one passes a long one that has much of its run time still before it, and not one that is nearly done."""
+    """A short one passes a long one with much of its run time left, but not one that is nearly done."""
     long, early, late = job("long", 0, 100), job("early", 80, 15), job("late", 90, 15)
 
     def sequence_of(now_s: float, *waiting: Execution) -> list[str]:
@@ -117,7 +117,7 @@ def test_what_ended_lately_has_had_its_share_too() -> None:
 
 
 def test_one_that_runs_far_over_its_expected_time_blocks_nobody() -> None:
-    """SRPT keeps it first for ever, since nothing is left of it; with PSBS others are late in their turn."""
+    """SRPT keeps it first for ever, since it has no time left; with PSBS others are late in their turn."""
     monster = running(job("monster", 0, 10), at_s=0.0)
     other = running(job("other", 50, 40), at_s=50.0)
 
@@ -141,7 +141,7 @@ def test_in_the_end_waiting_counts_more_than_anything(order: str) -> None:
 @pytest.mark.parametrize("order", sorted(set(ORDERS) - {"psbs"}))
 @pytest.mark.parametrize("declared_s", [5e-324, 1e-9, 0.5])
 def test_no_declared_run_time_below_a_second_moves_an_execution_ahead(order: str, declared_s: float) -> None:
-    """Nobody checks what is declared: without a bound, a nanosecond would be worth weeks of waiting."""
+    """Declarations are not verified: without a minimum, a nanosecond would be worth weeks of waiting."""
     policy = Policy(order=order)
     for at_s in (0.0, 500.0, 999.0):
         queues = [(*WAITING, job("wishes", at_s, run_s, cores=3)) for run_s in (declared_s, 1.0)]

@@ -1,4 +1,4 @@
-"""Scores worked out by hand from the formulas of the papers, and orders that follow them."""
+"""Scores computed by hand from the formulas of the papers, and orders that follow them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_scores_of_waiting() -> None:
 
 
 def test_waiting_is_never_negative() -> None:
-    """A start that is not known yet, taken for -1, would turn WFP3 and UNICEF around."""
+    """A start that is still unknown, taken for -1, would turn WFP3 and UNICEF around."""
     waits = [queued("early", component(cores=4), at_s=0.0), queued("future", component(cores=4), at_s=5_000.0)]
     for order in ("wfp3", "unicef"):
         assert [e.id for e in sequence(order, 1_000.0, waits)] == ["early", "future"]
@@ -69,7 +69,7 @@ def sequence(order: str, now_s: float, waiting: list[Execution]) -> list[Executi
     return list(queue_sequence(Pass.of(Snapshot(now_s, NODES, tuple(waiting)), Policy(order=order))))
 
 
-# Arrivals of 1, 1000 and 10 s in a window of 15 days, by who waits so long until then.
+# Arrivals of 1, 1000 and 10 s in a window of 15 days, by executions that wait this long until then.
 NOW_S = 20 * DAY_S
 FIRST_S = NOW_S - WINDOW_S
 

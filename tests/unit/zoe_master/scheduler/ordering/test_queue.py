@@ -10,7 +10,7 @@ FIFO, SIZE = Policy(order="fifo"), Policy(order="size", ageing_s=600.0)
 
 
 def order(waiting: list[Execution], now_s: float, policy: Policy) -> list[str]:
-    """On a cluster of which nothing is known."""
+    """Return the order on a cluster of unknown capacity."""
     return [e.id for e in queue_sequence(Pass.of(Snapshot(now_s, queued=tuple(waiting)), policy))]
 
 

@@ -1,4 +1,4 @@
-"""A sequence that is kept is the one that ranking everybody anew gives, at any later time."""
+"""A kept sequence equals a new ranking of all, at any later time."""
 
 from __future__ import annotations
 

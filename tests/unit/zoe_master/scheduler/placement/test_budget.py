@@ -1,4 +1,4 @@
-"""What-if questions end when their asker wants no more, and cost in proportion to what is placed."""
+"""What-if requests end when their client leaves, and cost in proportion to their placements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LARGE = queued("x", *(component(f"c{i}", cores=0.9, memory_gib=1, essential_coun
 
 
 def after(times: int) -> GiveUp:
-    """No for so many times."""
+    """Return False for this number of calls."""
     asked = iter(range(times))
     return lambda: next(asked, None) is None
 
@@ -96,7 +96,7 @@ def test_a_forecast_that_is_given_up_is_extrapolated(backfill: str) -> None:
 
 
 def test_reservations_of_a_forecast_end_with_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was reserved until then is what the rest is extrapolated from."""
+    """The rest is extrapolated from the reservations made until then."""
     waiting = tuple(queued(f"w{i:03}", component(cores=9), at_s=float(i), expected_run_s=50.0) for i in range(300))
     made = [0]
     reserve = Reservations.reserve
@@ -136,7 +136,7 @@ def test_a_single_node_is_scored_as_among_others() -> None:
 
 
 def test_packing_looks_at_few_nodes_for_each_of_many_services(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A core that finds no room by the policy's weighers, on a thousand nodes: not services times nodes."""
+    """A core that does not fit by the policy's weighers, on a thousand nodes: not services times nodes."""
     looked = [0]
     fits_in = Resources.fits_in
 

@@ -1,4 +1,4 @@
-"""The best node kept up to date is the one that scoring all of them would find."""
+"""The incremental best node equals the result of scoring all of them."""
 
 from __future__ import annotations
 

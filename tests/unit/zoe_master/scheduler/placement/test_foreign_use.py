@@ -1,4 +1,4 @@
-"""A core that waits for what programs which are not Zoe's use holds up nobody, and is told where and how much."""
+"""A core that waits for foreign programs blocks no other, and its reason has nodes and amounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the accounts of nodes tell about all nodes together."""
+"""Sums of the accounts over all nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Early executions give back what they do not need, no sooner than they can spare it, and it comes to rest."""
+"""Early executions return unneeded services, no sooner than they can spare them, and it converges."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUN_S, FINISH_S = 1000.0, 1000.0
 
 
 def running(promise: Promise, workers: int = 9) -> Execution:
-    """It has been ready since 0, with so many workers."""
+    """Return an execution that has been ready since 0, with this number of workers."""
     services = tuple(
         replace(one, ready_at_s=0.0, ended_at_s=None if one.index < workers else 1.0)
         for one in new_services("x", WORK, 1)
@@ -37,12 +37,12 @@ def running(promise: Promise, workers: int = 9) -> Execution:
 
 
 def promise(**changes: object) -> Promise:
-    """It guarantees all eight elastic workers."""
+    """Return a promise that guarantees all eight elastic workers."""
     return replace(Promise(FinishTerms(FINISH_S, 0.9, 8, RUN_S, 0.0), 0.0), **changes)  # type: ignore[arg-type]
 
 
 def told(until_s: float, per_s: float) -> ExecutionProgress:
-    """What a program told every 5 s that advances by this share a second."""
+    """Return reports every 5 s of a program that advances by this share a second."""
     readings = tuple(ProgressReading(5.0 * n, per_s * 5.0 * n) for n in range(1, int(until_s // 5) + 1))
     return ExecutionProgress("x", 1, until_s, readings)
 
@@ -51,7 +51,7 @@ def told(until_s: float, per_s: float) -> ExecutionProgress:
     ("at_s", "per_s", "guaranteed"),
     [
         (300.0, 1 / 1000, None),  # it ends just in time
-        (300.0, 1 / 800, None),  # early, and by less than what a dead band is for
+        (300.0, 1 / 800, None),  # early, but within the dead band
         (300.0, 1 / 400, 1),  # 100 s are left of the work with 9 workers, 450 s with two, and there are 700
         (300.0, 1 / 600, None),  # 300 s with 9 workers, 540 with 5: it could, but not surely
         (200.0, 1 / 400, 4),
@@ -100,7 +100,7 @@ def test_what_was_adjusted_counts_for_its_attempt_alone() -> None:
 
 
 class Cluster:
-    """It runs the execution, and others take at once all that they can get of it, for a while or for good."""
+    """Runs the execution, while others take all available cores of it at once, for a while or for good."""
 
     def __init__(self, need: float, noise: list[float], back_after_s: float) -> None:
         self.now_s, self.done, self.changes = 0.0, 0.0, 0
@@ -138,7 +138,7 @@ class Cluster:
 def test_whoever_gives_back_ends_in_time_though_others_take_all_of_it(
     need: float, noise: list[float], back_after_s: float
 ) -> None:
-    """`need`: the share of its time that it needs with all workers. Work is shared by cores. It comes to rest."""
+    """`need`: the needed share of its time with all workers. Work is shared by cores. It comes to rest."""
     cluster = Cluster(need, noise, back_after_s)
     while cluster.done < 1.0 and cluster.now_s < 3000.0:
         cluster.step()

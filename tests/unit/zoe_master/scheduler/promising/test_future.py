@@ -1,4 +1,4 @@
-"""Room at later times: between what is booked, after what runs, and within what promises may hold."""
+"""Room at later times: between bookings, after running executions, and within the share of promises."""
 
 from __future__ import annotations
 

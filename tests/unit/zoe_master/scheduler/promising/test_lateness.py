@@ -1,4 +1,4 @@
-"""What runs longer than usual is expected to end later, but is not called late before most of its time has passed."""
+"""Runs longer than usual are expected to end later, but not reported late before most of their time has passed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOLD: tuple[Takes, ...] = (
     tuple(zip(CHANCES, (100.0, 120.0, 130.0, 145.0, 160.0), strict=True)),
     tuple(zip(CHANCES, (100.0, 200.0, 300.0, 400.0, 800.0), strict=True)),  # the rule of thumb
     tuple(zip(CHANCES, (3.0, 3.1, 3.2, 4.0, 64.0), strict=True)),
-    tuple(zip(CHANCES, (1000.0, 1000.0, 1000.0, 1000.0, 1000.0), strict=True)),  # what is declared
+    tuple(zip(CHANCES, (1000.0, 1000.0, 1000.0, 1000.0, 1000.0), strict=True)),  # the declared run time
 )
 
 
@@ -30,7 +30,7 @@ def test_the_longer_it_has_run_the_later_it_is_expected_to_end(ran_s: float, exp
 
 
 def test_a_long_tail_does_not_make_a_run_late_that_has_just_begun() -> None:
-    """Most runs take 3 s, few are told to take a minute: with 4 s, it is not expected to take many times as long."""
+    """Most runs take 3 s, a few up to a minute: after 4 s, it is not expected to take many times as long."""
     assert median_beyond(TOLD[2], 3.15) < 4.0
     assert median_beyond(TOLD[2], 4.0) == pytest.approx(5.0)
 
@@ -48,7 +48,9 @@ def test_it_never_falls_while_a_run_goes_on(takes: Takes) -> None:
 def test_an_alarm_is_right_in_half_of_the_cases_and_rare_before_the_time_is_used_up(
     takes: Takes, confidence: float
 ) -> None:
-    """Runs are drawn as they are told. Each begins as late as its promise allows, and is looked at all the time."""
+    """Runs are drawn from the assumed distribution. Each begins as late as its promise allows, and is checked all the
+    time.
+    """
     rng, runs = Random(f"{takes}{confidence}"), 2000
     finish_s = whole_s(dict(takes)[confidence])
     alarm_s = _alarm_s(takes, finish_s)
@@ -68,7 +70,7 @@ def _alarm_s(takes: Takes, finish_s: float) -> float:
 
 
 def drawn(takes: Takes, rng: Random) -> float:
-    """Return a run time of the distribution that is told: even in factors between the times for two chances."""
+    """Return a run time of the assumed distribution: even in factors between the times for two chances."""
     points = [(0.0, 0.8 * takes[0][1]), *takes, (1.0, 2 * takes[-1][1])]
     chance = rng.random()
     for (low, fast), (high, slow) in pairwise(points):

@@ -1,4 +1,4 @@
-"""Late readers get the bandwidth that they need and nobody holds, give it back, and come to rest."""
+"""Late readers get the free bandwidth that they need, return it, and it converges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TERMS = FinishTerms(1000.0, 0.9, 8, RUN_S, 0.0, read_bytes_per_s=10 * MB)
 
 
 def reads(rate: int) -> float:
-    """A run of 8,000 MB that computes for 150 s beside."""
+    """Return a run that reads 8,000 MB and computes for 150 s beside."""
     return max(8000 * MB / rate, 150.0)
 
 
@@ -41,7 +41,7 @@ RAISED = PromiseAdjustment(8, 1, 300.0, 40 * MB)
         (900.0, 500.0, RATES[:3], 20 * MB),  # not enough, but better
         (900.0, 500.0, RATES[:2], None),  # nothing is free
         (900.0, 500.0, [11 * MB], 11 * MB),
-        (900.0, 500.0, [10 * MB + 1], None),  # that is no help
+        (900.0, 500.0, [10 * MB + 1], None),  # that does not help
         (None, 500.0, RATES, None),
         (900.0, 20.0, RATES, None),  # ready only just now
         (900.0, 1000.0, RATES, None),  # it is broken
@@ -100,7 +100,9 @@ def test_the_pace_is_that_since_the_rate_is_what_it_is() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_it_comes_to_rest_and_ends_in_time_where_it_would_not(seed: int) -> None:
-    """A run reads up to 1.6 times what was expected, at a pace that varies by a tenth, of a store with 80 MB/s free."""
+    """A run reads up to 1.6 times the expected amount, at a pace that varies by a tenth, of a store with 80 MB/s
+    free.
+    """
     drawn = random.Random(seed)
     size = drawn.uniform(1.25, 1.6) * 8000 * MB
 

@@ -1,4 +1,4 @@
-"""Forecasts hold as often as they say for executions of every width, not only over all of them."""
+"""Forecasts hold as often as they claim for executions of every width, not only over all of them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 
 from zoe_master.scheduler.what_if.calibration import ForecastCalibration, width_of
 
-# Cores, and by what the real wait is longer than the simulated one: wide ones are passed. Half of all have one core.
+# Cores, and the factor between the real wait and the simulated one: wide ones are passed. Half of all have one core.
 _BIASES = ((1, 0.6), (1, 0.6), (1, 0.6), (1, 0.6), (4, 0.9), (4, 0.9), (16, 1.5), (64, 4.0))
 
 
 def covered(seed: int, told_cores: bool) -> dict[int, tuple[float, float]]:
-    """Shares of real waits within p50 and p90, by width, after a thousand forecasts."""
+    """Return the shares of real waits within p50 and p90, by width, after a thousand forecasts."""
     chance, calibration = random.Random(seed), ForecastCalibration()
     held: dict[int, list[tuple[bool, bool]]] = defaultdict(list)
     for number in range(9000):

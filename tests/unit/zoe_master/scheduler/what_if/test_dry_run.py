@@ -1,4 +1,4 @@
-"""What another policy would do, without doing it."""
+"""The effect of another policy, without applying it."""
 
 from __future__ import annotations
 

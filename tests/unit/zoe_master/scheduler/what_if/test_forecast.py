@@ -1,4 +1,4 @@
-"""The wait of one execution, from the scheduler run forward; and what comes true makes the spread."""
+"""The wait of one execution, by running the scheduler forward; and the spread from outcomes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_tenant_at_its_limit_waits_for_its_own(backfill: str) -> None:
 
 @pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
 def test_a_user_at_the_limit_waits_for_the_users_own(backfill: str) -> None:
-    """Another's of the same tenant ends earlier, which is no help."""
+    """Another's of the same tenant ends earlier, which does not help."""
     running = started(job("r", 0, 150.0, cores=2), "n")  # until 151
     another = started(replace(job("another", 0, 120.0, cores=1), user="eve"), "n")
     limits = {"*": user_limit(cores_milli=2000)}
@@ -87,7 +87,7 @@ def test_a_user_at_the_limit_waits_for_the_users_own(backfill: str) -> None:
 
 
 def test_conservative_backfill_keeps_a_reservation_for_everybody_ahead() -> None:
-    """The long one leaves room for the first of those ahead, but would hold up the second."""
+    """The long one leaves room for the first of those ahead, but would delay the second."""
     running = started(job("r", 0, 150.0, cores=2), "n")  # until 151
     waiting = (job("first", 1, 10.0, cores=3), job("second", 2, 100.0), job("long", 3, 1000.0, cores=1))
     assert wait("long", *waiting, active=(running,), backfill="easy") == ForecastWait(0.0)

@@ -1,4 +1,4 @@
-"""What would become of an application, and the smallest change that would start it."""
+"""The plan for an application, and the smallest change with which it would start."""
 
 from __future__ import annotations
 

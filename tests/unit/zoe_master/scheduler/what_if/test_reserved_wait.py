@@ -1,4 +1,4 @@
-"""Everybody keeps the earliest room that delays nobody before it."""
+"""Each execution reserves the earliest room that delays no earlier one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_short_one_goes_into_the_gap_before_a_wide_one_and_a_long_one_behind_i
 
 @pytest.mark.parametrize("seed", range(50))
 def test_begins_are_the_earliest_there_are(seed: int) -> None:
-    """Against looking at every second."""
+    """Compared with an examination of every second."""
     chance = random.Random(seed)
     ends = [(float(chance.randint(1, 20)), cores(chance.randint(1, 3))) for _ in range(3)]
     free = [2 + sum(a.cores_milli // 1000 for at_s, a in ends if at_s <= second) for second in range(400)]

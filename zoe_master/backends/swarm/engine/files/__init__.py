@@ -1,1 +1,1 @@
-"""Files on nodes: workspaces, volumes, host paths, and what containers left."""
+"""Files on nodes: workspaces, volumes, host paths, and files left by containers."""

@@ -1,7 +1,7 @@
-"""The containers that serve users their files: one for each user of a tenant, on a node that mounts the workspaces.
+"""The containers that serve users' files: one for each user of a tenant, on a node that mounts the workspaces.
 
-They are no services: nothing is reserved for them, and they end when they are idle. The program comes from the master,
-so that the image needs nothing but Python. What a killed master left ends when it is idle, too.
+They are not services: nothing is reserved for them, and they end when idle. The program comes from the master, so the
+image needs only Python. Containers of a killed master also end when idle.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ sys.exit(main())
 """
 _CLIENT_PARTS = ("__init__", "lazy_names", "words/__init__", "words/file_paths")
 _PARTS = ("zoe_files/*.py", *(f"zoe_client/{name}.py" for name in _CLIENT_PARTS))
-# The file cache counts, but the kernel takes it back.
+# File cache counts, but the kernel reclaims it.
 _MEMORY_BYTES = 128 * 2**20
 _PROCESSES_MAX = 64
 _CHECK_S, _ANSWER_S = 60.0, 15.0
@@ -63,7 +63,7 @@ _HEAD_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceUser:
-    """Whose files are served."""
+    """The user whose files are served."""
 
     tenant: str
     user: str
@@ -72,7 +72,7 @@ class WorkspaceUser:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A container, what it was made for, and where it answers."""
+    """A container, its task, and its endpoint."""
 
     node: str
     container: str
@@ -81,7 +81,7 @@ class _Running:
 
 
 class FileContainers:
-    """Finds or starts the container of a user. Thread-safe; one user's trouble does not stop others."""
+    """Finds or starts the container of a user. Thread-safe; problems of one user do not stop others."""
 
     def __init__(
         self, watches: EngineWatches, paths: PathChecks, address_of: Callable[[str], str], settings: SwarmSettings
@@ -94,7 +94,7 @@ class FileContainers:
         self._known: dict[tuple[str, str], _Running] = {}
 
     def of(self, owner: WorkspaceUser) -> Endpoint:
-        """Return where a user's files are served; BackendError."""
+        """Return the endpoint for a user's files; BackendError."""
         key = owner.tenant, owner.user
         with self._locks[key]:
             try:
@@ -121,7 +121,7 @@ class FileContainers:
                 self._remove(known.node, known.container)
 
     def close(self) -> None:
-        """Remove those that this master started; uploads go on when the next one has started others."""
+        """Remove the containers started by this master; uploads continue once the next master has started others."""
         for known in list(self._known.values()):
             self._remove(known.node, known.container)
 
@@ -153,7 +153,7 @@ class FileContainers:
         raise BackendError(why)
 
     def _candidates(self, owner: WorkspaceUser) -> list[EngineEvents]:
-        """Return the nodes that can serve them: first the same one for a user, as long as it can."""
+        """Return the nodes that can serve a user: the same one first, as long as it can."""
         image = full_name(self._settings.gateway_image)
         ready = [w for w in self._watches.all() if w.reachable and not w.unfit and image in (w.images or ())]
 
@@ -204,7 +204,7 @@ class FileContainers:
 def _told(api: Any, container: str, task: str) -> str:
     """Start a container, give it the program and the task, and return its line, empty if there is none in time."""
     attached = api.attach_socket(container, params={"stdin": 1, "stdout": 1, "stream": 1})
-    line = getattr(attached, "_sock", attached)  # of a plain connection it is a file
+    line = getattr(attached, "_sock", attached)  # for a plain connection it is a file
     try:
         line.settimeout(_ANSWER_S)
         api.start(container)
@@ -221,7 +221,7 @@ def _told(api: Any, container: str, task: str) -> str:
 def _first_line(line: socket.socket) -> str:
     """Read the output in its frames: a head of eight bytes, which ends with the length, and the text.
 
-    Docker's client waits for the socket without an end, also for what TLS has already read.
+    Docker's client reads the socket without a timeout, and ignores data already buffered by TLS.
     """
     text = b""
     while b"\n" not in text and len(text) < _ANSWER_BYTES_MAX:

@@ -1,4 +1,4 @@
-"""What a container left in its scratch directory, read from its engine before the container is removed."""
+"""Read the files that a container left in its scratch directory from its engine, before the container is removed."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.spec.template_values import SCRATCH
 
 BYTES_MAX = 16 * 2**20
-"""Of an archive, which has contents beside names: a service's end must not wait for a tree of gigabytes."""
+"""Limit of the archive, which contains file contents: a service's end must not wait for a tree of gigabytes."""
 WITHIN_S = 3.0
 _PIECE_BYTES = 64 * 1024
 
 
 class _EnoughError(Exception):
-    """More is not read."""
+    """The limit of reading is reached."""
 
 
 def left_in(api: Any, container_id: str, clock: Clock = SYSTEM_CLOCK) -> str:
-    """Return names and sizes of the largest entries of an ended container's scratch directory in words; empty without
-    any, and if the engine cannot tell. Hidden names and Zoe's own are left out.
+    """Return names and sizes of the largest entries of an ended container's scratch directory as text; empty without
+    any, and if the engine does not answer. Hidden names and Zoe's own directories are left out.
     """
     try:
         pieces, _ = api.get_archive(container_id, SCRATCH, chunk_size=_PIECE_BYTES)
@@ -36,7 +36,7 @@ def left_in(api: Any, container_id: str, clock: Clock = SYSTEM_CLOCK) -> str:
 
 
 class _Pieces:
-    """An archive as a file that is read once, within bounds of size and time."""
+    """An archive as a file that is read once, within limits of size and time."""
 
     def __init__(self, pieces: Iterator[bytes], clock: Clock) -> None:
         self._pieces, self._clock = pieces, clock
@@ -44,7 +44,7 @@ class _Pieces:
         self._bytes, self._until_s = 0, clock.monotonic_s() + WITHIN_S
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes, fewer at the end; _EnoughError beyond the bounds."""
+        """Return the next bytes, fewer at the end; _EnoughError beyond the limits."""
         parts, length = [self._left], len(self._left)
         while length < size and (piece := next(self._pieces, b"")):
             self._bytes += len(piece)
@@ -58,7 +58,7 @@ class _Pieces:
 
 
 def _listed(pieces: _Pieces) -> dict[str, Any] | None:
-    """Return what the archive lists, as `left_files` does of a directory."""
+    """Return the entries of the archive, in the form of `left_files` for a directory."""
     found: dict[str, dict[str, Any]] = {}
     looks, at_least = 0, False
     try:

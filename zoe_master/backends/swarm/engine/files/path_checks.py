@@ -1,4 +1,4 @@
-"""Ask nodes about the parts of a host path before anything is mounted, and have missing workspaces made."""
+"""Check the parts of a host path on nodes before anything is mounted, and make missing workspaces."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from zoe_master.backends.swarm.errors import UNREACHABLE, error_text_of, status_
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.mounts.host_paths import HostPath, PathPart, host_paths_of, may_be_made, problem
 
-_WORKERS = 2  # a pool of its own: a file system that hangs blocks only mounts
+_WORKERS = 2  # a separate pool: a file system that hangs blocks only mounts
 _GOOD_FOR_S = 60.0
 _SILENT_FOR_S = 2.0
-_BAD_FOR_S = 10.0  # long enough that a slow loop sees the result
+_BAD_FOR_S = 10.0  # long enough for a slow loop to see the result
 _SEEN_AT = "/zoe-path-"
-# Root without capabilities: it can read what only root may enter, and its mounts are read-only.
+# Root without capabilities: it can read directories that only root may enter, and its mounts are read-only.
 _LOOKS_AS = "0:0"
 _Key = tuple[str, tuple[HostPath, ...]]
 
@@ -133,7 +133,7 @@ class PathChecks:
         return None
 
     def _made(self, watch: EngineEvents, paths: Sequence[HostPath]) -> str:
-        """Have workspaces made that are missing, or moved from where they were; return what programs said."""
+        """Make missing workspaces, or move old ones; return the errors of the programs."""
         said = ""
         for image in asked_images(watch, self._settings):
             try:
@@ -143,7 +143,7 @@ class PathChecks:
         return said
 
     def _obstacle(self, watch: EngineEvents, root: str, paths: Sequence[HostPath]) -> _Look | None:
-        """Return the first path that must not be mounted, and why; None if no image can check it."""
+        """Return the first forbidden path, and why; None if no image can check it."""
         try:
             seen = self._parts(watch, root, paths)
         except APIError as error:
@@ -175,7 +175,7 @@ class PathChecks:
 
 
 def _checked(paths: Iterable[HostPath]) -> tuple[HostPath, ...]:
-    """Return the paths below those that the admin named, which need no check."""
+    """Return the paths below the directories that the admin allowed, which are trusted."""
     return tuple(path for path in paths if path.path != path.root)
 
 

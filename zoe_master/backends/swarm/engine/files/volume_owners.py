@@ -1,6 +1,4 @@
-"""Give new named volumes, and the directories in which components start, to their user: engines create them as
-root's.
-"""
+"""Give new named volumes, and the components' start directories, to their user: engines create them as root's."""
 
 from __future__ import annotations
 
@@ -37,8 +35,8 @@ _OPEN = f'chown "$1" "$2" && chmod {SHARED_MODE:o} "$2"'
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A volume, or a directory of the node; `below` is the directory to create in it. work_dir: the one it is created
-    for.
+    """A volume, or a directory of the node; `below` is the directory to create in it. work_dir: the directory to
+    create.
     """
 
     node: str
@@ -50,7 +48,7 @@ class _Place:
 
     @property
     def of_tenant(self) -> bool:
-        """Return whether several users of the system mount it: all of the tenant's mount its named volumes."""
+        """Return whether several system users mount it: all users of a tenant mount its named volumes."""
         return not self.user.of_all and not (self.work_dir is not None and self.work_dir.own)
 
 
@@ -128,11 +126,11 @@ class VolumeOwners:
                 self._share(run, owner, place.user.gid)
             elif owner == _ROOT:
                 run("/bin/chown", str(place.user), _SEEN_AT)
-        if place.below:  # as the user itself, who may lack access
+        if place.below:  # as the user, possibly without access
             run("/bin/mkdir", "-p", f"{_SEEN_AT}/{place.below}", user=str(place.user))
 
     def _share(self, run: Callable[..., str], owner: str, gid: str) -> None:
-        """Let all users of the tenant change a volume, also one that was the former user's of all components."""
+        """Let all users of the tenant change a volume, including one of the former common user of all components."""
         uid = owner.partition(":")[0]
         if owner == f"0:{gid}" or not uid.isdigit():
             return

@@ -1,7 +1,7 @@
 """Give the workspace of a user who leaves to another one, by a container on a node that mounts the workspaces.
 
-It is root's, sees the tenant's directory only, and has the capabilities to give files away and to enter what is its
-users' alone. It follows no link (`workspaces/program.py`).
+It runs as root, sees the tenant's directory only, and has the capabilities to change owners and to enter private
+directories. It follows no link (`workspaces/program.py`).
 """
 
 from __future__ import annotations
@@ -39,14 +39,15 @@ class WorkspaceGiving:
         self._settings = settings
 
     def give(self, move: WorkspaceMove, closing: threading.Event) -> str:
-        """Move, and return the name of the directory in the new owner's workspace, empty if there was nothing to move.
+        """Move it, and return the name of the directory in the new owner's workspace; empty if there was nothing to
+        move.
 
         Raises BackendError, CannotStartError.
         """
         former = workspaces_of(WorkspaceUser(move.tenant, move.user, move.system_user), self._settings)
         found = workspaces_of(WorkspaceUser(move.tenant, move.to, move.to_system_user), self._settings)
         if not found or found[WORKSPACE].owned is None:
-            return ""  # there are none, or one for all users of the tenant
+            return ""  # there are no workspaces, or one for all users of the tenant
         if not self._settings.gateway_image:
             raise BackendError("files are moved in a container: set swarm_gateway_image")
         why = f"no node with the image {self._settings.gateway_image} answers"

@@ -1,8 +1,8 @@
 """Make the directories of workspaces on the file system that all nodes mount, where root of a node may.
 
-Programs run as root with no capability but CHOWN. So they make what is missing, and change what belongs to root: that
-is no tenant's to replace. What a former user of all components owns is given away as this user, who can give nothing
-that belongs to others.
+Programs run as root with no capability but CHOWN. So they can make missing directories, and change those of root, which
+no tenant can replace. Directories of the former common user of all components are given away as this user, who cannot
+give away files of other users.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zoe_master.backends.workspaces.layout import HOLDER_MODE
 
 _SEEN_AT = "/zoe-workspaces"
 
-# Arguments: directory of all tenants, tenant, its mode. A move that was cut goes on where it ended.
+# Arguments: directory of all tenants, tenant, its mode. A move that was interrupted continues where it ended.
 _SET_ASIDE = """
 cd "$1" || exit
 [ -L "$2" ] && exit 1
@@ -50,7 +50,7 @@ done
 
 
 def make_workspaces(api: Any, image: str, paths: Sequence[HostPath], settings: SwarmSettings) -> str:
-    """Make the workspaces of a user and of the user's tenant; return what went wrong, in the words of programs."""
+    """Make the workspaces of a user and of the user's tenant; return the errors of the programs."""
     holder = PurePosixPath(paths[0].holder)
     gid = next(path.owned.gid for path in paths if path.owned is not None)
 

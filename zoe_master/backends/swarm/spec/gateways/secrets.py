@@ -20,14 +20,14 @@ class GatewaySecrets:
     def __init__(self, directory: Path) -> None:
         self._key = _read_or_make(directory / _KEY_FILE)
         self.fingerprint = self._digest("which key")[:16]
-        """Tells keys apart and tells nothing of them."""
+        """Public fingerprint of the key."""
 
     def of(self, attempt: Attempt) -> str:
         """Return the secret that a request must carry: 64 hexadecimal digits."""
         return self._digest(f"{attempt.number} {attempt.execution_id}")
 
     def kept_by_gateway(self, attempt: Attempt) -> bytes:
-        """Return what the gateway stores to check it: its SHA-256."""
+        """Return the value that the gateway stores to check it: its SHA-256."""
         return hashlib.sha256(self.of(attempt).encode()).hexdigest().encode() + b"\n"
 
     def _digest(self, text: str) -> str:

@@ -18,7 +18,7 @@ SECRET_FILE = "zoe-gateway"  # noqa: S105
 _USER = "65534"
 _RESTART_DELAY_NS = 10**9
 _PROCESSES_MAX = 16
-# The image has no such directory, which would pass its mode on to whatever is mounted over it.
+# The image lacks this directory; otherwise its mode would apply to a mount over it.
 _TARGETS_DIRECTORY = "/run/zoe-gateway"
 
 

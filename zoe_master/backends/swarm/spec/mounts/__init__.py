@@ -1,1 +1,1 @@
-"""What a container mounts, and the proof that it may."""
+"""Mounts of a container, and the proof that they are allowed."""

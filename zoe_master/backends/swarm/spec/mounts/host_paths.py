@@ -2,7 +2,7 @@
 
 An engine follows symbolic links when it mounts, some time after any check. So checking links alone is not enough: a
 user with write access to a directory on the way could create a link in between. A path is mounted only if each of its
-parts is what it claims to be, and only root may change the directories that hold these parts.
+parts is no link, and only root may change the directories that contain these parts.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from zoe_master.backends.swarm.spec.template_values import SHARED_WORKSPACE, WOR
 from zoe_master.backends.swarm.spec.users import UserOfTenant, user_of
 from zoe_master.backends.workspaces.layout import HOLDER_MODE, OWN_MODE, SHARED, SHARED_MODE, directory_of
 
-_WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # an access list that lets others write shows up here, too
+_WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # an access list that lets others write is visible here, too
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceOwner:
-    """The numbers and the mode that a directory of workspaces must have: with others, its files are others'."""
+    """Owner, group and mode that a directory of workspaces must have: otherwise its files belong to other users."""
 
     uid: int
     gid: int
@@ -36,7 +36,7 @@ class WorkspaceOwner:
 
 @dataclass(frozen=True, slots=True)
 class HostPath:
-    """A path at or below `root`, the outermost directory that the admin named; without `..` and double slashes.
+    """A path at or below `root`, the outermost allowed directory of the admin; without `..` and double slashes.
 
     `owned`: it is the workspace of a user or of a tenant's users, below the tenant's directory, which Zoe makes.
     """
@@ -51,7 +51,7 @@ class HostPath:
         return posixpath.dirname(self.path)
 
     def parts(self, root: str) -> list[str]:
-        """Return each part of the way from the root to the path, as seen where the root is called `root`."""
+        """Return each part of the path from the root on, with the root named `root`."""
         found = [root]
         for name in PurePosixPath(self.path).relative_to(self.root).parts:
             found.append(posixpath.join(found[-1], name))
@@ -68,7 +68,7 @@ class PathPart:
 
 
 def host_paths_of(start: ServiceStart, settings: SwarmSettings) -> tuple[HostPath, ...]:
-    """Return what the component mounts of its node's file systems; CannotStartError if the admin does not allow it."""
+    """Return the component's mounts of its node's file systems; CannotStartError if the admin does not allow one."""
     volumes = [volume for volume in start.component.volumes if volume.name is None]
     return (*workspaces_of(start, settings).values(), *(host_path_of(volume, settings) for volume in volumes))
 
@@ -96,7 +96,7 @@ def _plain_name(name: str) -> str:
 
 
 def host_path_of(volume: Volume, settings: SwarmSettings) -> HostPath:
-    """Return what a volume without a name mounts."""
+    """Return the mount of a volume without a name."""
     if volume.host_path is None:
         raise CannotStartError(f"the volume at {volume.target} has neither a name nor a host path")
     path = plain_path(volume.host_path)
@@ -106,7 +106,7 @@ def host_path_of(volume: Volume, settings: SwarmSettings) -> HostPath:
 
 
 def problem(path: HostPath, seen: Sequence[PathPart], settings: SwarmSettings) -> str:
-    """Return why the path must not be mounted, in words; empty if it may be. `seen`: its existing parts."""
+    """Return why the path must not be mounted, as text; empty if it is allowed. `seen`: its existing parts."""
     names = path.parts(path.root)
     if _run_as_root(settings):
         return "Zoe is configured to run components as root, who could replace it with a link"
@@ -122,7 +122,7 @@ def problem(path: HostPath, seen: Sequence[PathPart], settings: SwarmSettings) -
 
 
 def may_be_made(path: HostPath, seen: Sequence[PathPart]) -> bool:
-    """Return whether it is a workspace, and only root may change the directory that holds those of all tenants."""
+    """Return whether it is a workspace, and only root may change the directory of all tenants."""
     above = HostPath(path.root, path.holder).parts(path.root)[:-1]
     return path.owned is not None and len(seen) >= len(above) and all(map(_only_roots, seen[: len(above)]))
 
@@ -131,7 +131,7 @@ def _not_roots(path: HostPath, name: str, part: PathPart) -> str:
     if not stat.S_ISDIR(part.mode):
         return f"{name} is not a directory"
     if part.owner != 0 and path.owned is not None and name == path.holder:
-        return f"{name} belongs to user {part.owner}, not to root: move what is in it to {name}/{SHARED}"
+        return f"{name} belongs to user {part.owner}, not to root: move its contents to {name}/{SHARED}"
     if not _only_roots(part):
         return f"users other than root may change {name}, so a link could lead elsewhere (chown root, chmod go-w)"
     return ""
@@ -154,7 +154,7 @@ def _not_owned(path: HostPath, part: PathPart) -> str:
 
 
 def _by_hand(path: HostPath, wanted: WorkspaceOwner) -> str:
-    """Return what the admin has to do where Zoe may not make it, such as on NFS with root_squash."""
+    """Return the admin's steps where Zoe cannot make it, such as on NFS with root_squash."""
     return (
         f"Zoe may not make it. On the file server: install -d -m {HOLDER_MODE:o} {path.holder} && "
         f"install -d -o {wanted.uid} -g {wanted.gid} -m {wanted.mode:o} {path.path}"
@@ -162,9 +162,9 @@ def _by_hand(path: HostPath, wanted: WorkspaceOwner) -> str:
 
 
 def _outermost(path: str, settings: SwarmSettings) -> str:
-    """Return the outermost of the directories named by the admin that contain the path.
+    """Return the outermost of the admin's directories that contain the path.
 
-    This holds for named paths, too: a user with write access around one could replace it.
+    This applies to named paths, too: a user with write access around one could replace it.
     """
     named = [str(base) for base in (*settings.host_paths_allowed, settings.workspaces_dir) if base is not None]
     around = (base for base in map(plain_path, named) if PurePosixPath(path).is_relative_to(base))

@@ -46,8 +46,8 @@ _OF_ENGINES = (
 _OF_ZOE = (SECRET_FILE, SIGN_IN_FILE, CONFIGURATION, FILES, SECRETS, ENVIRONMENT_FILE, SOURCE_SECRETS)
 _OURS = tuple(MountPath(f"/run/secrets/{name}", _SECRET, below=True) for name in _OF_ZOE)
 
-# Otherwise an engine creates the directory in which a container starts before it copies the image's content, owner
-# included.
+# Otherwise an engine creates the start directory of a container before it copies the image's content, including the
+# owner.
 _AS_IT_IS = {"NoCopy": True}
 
 
@@ -75,7 +75,7 @@ def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: StartPath 
             raise CannotStartError("; ".join(refused))
         yield _volume(volume, start, settings, work_dir)
     if component.read_only_root:
-        # Without a name, it is removed with the container; it begins as the image's own directory, mode and content.
+        # Without a name, it is removed with the container; it starts as the image's directory, with mode and content.
         yield {"Type": "volume", "Target": SCRATCH}
     if work_dir is not None and work_dir.own:
         yield _of_service(work_dir, start, settings)

@@ -1,4 +1,4 @@
-"""The directory in which a component starts, if nothing else creates it: an engine would create it as root's."""
+"""The start directory of a component, if nothing else creates it: an engine would create it as root's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoe_master.backends.swarm.spec.template_values import SCRATCH
 class StartPath:
     """A directory `below` the mount at `target`; empty: the mount itself.
 
-    source: a volume's name, or a directory of the node. own: the volume belongs to this service alone, and is removed
+    source: a volume's name, or a directory of the node. own: the volume belongs to this service only, and is removed
     with it.
     """
 
@@ -29,7 +29,7 @@ class StartPath:
 
 
 def work_dir_of(start: ServiceStart, path: str | None, settings: SwarmSettings) -> StartPath | None:
-    """Return where a component that starts in `path` needs a directory; None if the image provides it, or if it is
+    """Return the directory to create for a component that starts in `path`; None if the image provides it, or if it is
     read-only.
 
     If the component mounts a directory of the node, its admin has to create it.

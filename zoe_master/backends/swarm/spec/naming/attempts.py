@@ -1,4 +1,6 @@
-"""One attempt of an execution: each has its own shared parts on the swarm, so that an earlier one reaches nothing."""
+"""One attempt of an execution: each has separate shared objects on the swarm, so that an earlier one reaches none of
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,19 @@ from zoe_master.backends.swarm.spec.naming import labels
 
 
 class Attempt(NamedTuple):
-    """`number` counts attempts of the execution; 0 if it is not known any more."""
+    """`number` counts attempts of the execution; 0 if unknown."""
 
     execution_id: ExecutionId
     number: int
 
 
 def attempt_of(tags: Mapping[str, str]) -> Attempt:
-    """Return the attempt to which an object with these labels belongs."""
+    """Return the attempt of an object with these labels."""
     return Attempt(tags.get(labels.EXECUTION, ""), int(tags.get(labels.GENERATION, "0")))
 
 
 def attempt_labels(attempt: Attempt, tenant: str, installation: str) -> dict[str, str]:
-    """Return the labels of everything that an attempt's services share."""
+    """Return the labels of all objects that an attempt's services share."""
     return {
         labels.INSTALLATION: installation,
         labels.EXECUTION: attempt.execution_id,

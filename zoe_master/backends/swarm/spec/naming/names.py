@@ -1,4 +1,4 @@
-"""Names on a swarm, derived from what they stand for, so that nothing ever gets two names."""
+"""Names on a swarm, derived from their objects, so that no object ever gets two names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def gateway_name(installation: str, attempt: Attempt, fingerprint: str) -> str:
 
 
 def volume_name(installation: str, tenant: str, volume: str) -> str:
-    """Return the name of a tenant's named volume; the digest keeps tenants apart, whatever their names contain."""
+    """Return the name of a tenant's named volume; the digest keeps tenants apart, even with odd names."""
     return f"zoe-{_digest(f'{installation} {tenant} {volume}', 12)}-{volume}"
 
 

@@ -1,4 +1,4 @@
-"""Sweeps of environments that nobody uses."""
+"""Sweeps of unused environments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def without_room(tmp_path: Path) -> LocalSettings:
 
 
 def environment(directory: Path) -> Path:
-    """One as a build leaves it: a directory and its lock."""
+    """Make an environment as a build leaves it: a directory and its lock."""
     (directory / "lib").mkdir(parents=True)
     for number in range(FILES):
         (directory / "lib" / f"part{number}.py").write_text("x = 1\n")

@@ -1,4 +1,4 @@
-"""Directories for components are made where they should be and nowhere else."""
+"""Directories for components are made in the right place only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of progress: the master may read more than the user who puts them there."""
+"""Progress files: the master has more read permissions than the user who writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workspaces of users and tenants, and the move of those that all users of a tenant had in common."""
+"""Workspaces of users and tenants, and the move of a former common workspace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def facts(path: Path) -> tuple[int, int, int]:
 
 
 def old_workspace(base: Path) -> Path:
-    """What version 0.2 left: files of all users of the tenant, of one system user."""
+    """Make a workspace as version 0.2 left it: files of all users of the tenant, of one system user."""
     old = base / "lab"
     (old / "below").mkdir(parents=True)
     (old / "below" / "program").write_text("program")

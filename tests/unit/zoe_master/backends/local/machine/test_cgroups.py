@@ -1,4 +1,4 @@
-"""Finding a place for control groups, on hierarchies made of plain files."""
+"""Search for a parent of control groups, on hierarchies of plain files."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_a_promised_core_outweighs_what_others_can_reserve_beside_it(version: in
     for cores_milli in (250, 1000, 4000, 16_000):
         promised, other = (cpu_weight(version, cores_milli, one) for one in (True, False))
         assert other / (promised + other) <= 0.05
-    # A core is a core, promised or not; what is small still weighs something, and the kernel's bounds hold.
+    # Promises do not change the weight of a core; small reservations have a minimum weight, within the kernel's limits.
     for promised in (True, False):
         assert cpu_weight(version, 2000, promised) == 2 * cpu_weight(version, 1000, promised)
         assert 0 < cpu_weight(version, 0, promised) == cpu_weight(version, 250, promised)
@@ -221,9 +221,9 @@ def test_what_reserved_cores_weigh_is_set_in_both_versions(tmp_path: Path) -> No
     assert (tmp_path / "cpu.weight").read_text() == "512"
     group_of(tmp_path, 1, memory__limit_in_bytes="", cpu__shares="1024")
     Cgroup(1, str(tmp_path), None, str(tmp_path)).create(1024, None, 1000)
-    assert (tmp_path / "cpu.shares").read_text() == "6424"  # a file that is no kernel's keeps its rest
+    assert (tmp_path / "cpu.shares").read_text() == "6424"  # an unknown file keeps its content
     group_of(tmp_path, 1, memory__limit_in_bytes="", cpu__shares="1024")
-    Cgroup(1, str(tmp_path), None, str(tmp_path)).create(1024)  # begun by an older master
+    Cgroup(1, str(tmp_path), None, str(tmp_path)).create(1024)  # started by an older master
     assert (tmp_path / "cpu.shares").read_text() == "1024"
 
 

@@ -1,4 +1,4 @@
-"""Ports are handed out once, kept over restarts, and free again when released."""
+"""Ports are allocated once, kept over restarts, and free again after their release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copying output from an engine that trickles, or hangs, ends with the one who waits for it."""
+"""Copying output from a slow or hanging engine ends when its reader leaves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINES_MAX = 1_000
 
 
 class Trickling:
-    """An engine whose output goes on and on."""
+    """An engine with endless output."""
 
     def __init__(self) -> None:
         self.given = 0

@@ -8,7 +8,7 @@ from zoe_master.backends.swarm.engine.docker_facts import node_facts, wrong_shar
 
 
 def entry(address: str, manager: str | None = None) -> dict[str, Any]:
-    """What managers of Docker 20.10 say of a node."""
+    """Return a node as managers of Docker 20.10 report it."""
     described = {"Hostname": "n1", "Resources": {"NanoCPUs": 2 * 10**9, "MemoryBytes": 2**30}}
     told = {
         "ID": "x",
@@ -30,7 +30,7 @@ def entry(address: str, manager: str | None = None) -> dict[str, Any]:
     ],
 )
 def test_addresses_by_which_others_reach_a_node(address: str, manager: str | None, found: tuple[str, ...]) -> None:
-    """Loopback is somebody else's to whoever hears of it."""
+    """A loopback address means another machine to each reader."""
     assert node_facts(entry(address, manager)).addresses == found
 
 

@@ -1,4 +1,4 @@
-"""What containers reach, in words, and by which addresses they try."""
+"""Reachable targets of containers as text, and the addresses that are probed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_bridge_that_alone_is_open_is_named() -> None:
 
 
 class FakeEngine:
-    """Answers as an engine of a swarm with many managers does."""
+    """Answers like an engine of a swarm with many managers."""
 
     def __init__(self, managers: int) -> None:
         self.managers = managers

@@ -1,4 +1,4 @@
-"""What a process was given is held against what must be; an unknown answer is no."""
+"""Actual settings of a process are compared with the requirements; an unknown answer fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kept copy of what a service prints."""
+"""The kept copy of a service's output."""
 
 from __future__ import annotations
 

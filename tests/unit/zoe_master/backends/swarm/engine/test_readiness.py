@@ -1,4 +1,4 @@
-"""The process that waits in a container for its port, here as a process of this machine."""
+"""The readiness process of a container, here as a process of this machine."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Answer(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Silent."""
+        """Log nothing."""
 
 
 def test_http_needs_an_answer_that_is_no_failure() -> None:

@@ -1,4 +1,4 @@
-"""A lost node is fenced once, by the admin's program, and its failure is told."""
+"""A lost node is fenced once, by the admin's program, and failures are reported."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_without_a_program_nothing_can_be_made_sure(tmp_path: Path) -> None:
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Path:
-    """What the program of a test waits for: each line that is written lets it go on once."""
+    """A pipe for a test's program: each line lets it continue once."""
     os.mkfifo(tmp_path / "gate")
     return tmp_path / "gate"
 

@@ -1,4 +1,4 @@
-"""What becomes of a start when managers fail, against a server that speaks their HTTP and fails as it is told."""
+"""Retries of starts when managers fail, against a server that speaks their HTTP and fails on request."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ START = start_of(shell("true"))
 
 
 class FailingManager(ThreadingHTTPServer):
-    """Makes whatever it is asked for, but answers with `status` when that is a service.
+    """Makes requested objects, but answers with `status` for services.
 
-    With `loses_answers` it makes networks and secrets, and answers as one does that lost its leader meanwhile.
+    With `loses_answers` it makes networks and secrets, and answers like a manager that lost its leader meanwhile.
     """
 
     status = 201
@@ -92,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(raw)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def manager() -> Iterator[FailingManager]:
 
 
 class Launching:
-    """A launcher over two addresses of that manager, and the board that it tells."""
+    """A launcher over two addresses of that manager, and its registry."""
 
     def __init__(self, manager: FailingManager, state_dir: Path) -> None:
         settings = SwarmSettings(state_dir=state_dir, images=("**",), user="65534:65534")
@@ -182,7 +182,7 @@ def test_a_refusal_is_final(manager: FailingManager, launching: Launching) -> No
 def test_what_an_earlier_call_made_whose_answer_was_lost_is_taken(
     manager: FailingManager, launching: Launching
 ) -> None:
-    """One manager makes it and loses its leader; the same is asked of the next one, which says that it exists."""
+    """One manager makes it and loses its leader; the next one gets the same request, and answers that it exists."""
     manager.loses_answers = True
     start = replace(PAIR, service_id="e.c.1.1", index=1)
     launching.registry.add(start)

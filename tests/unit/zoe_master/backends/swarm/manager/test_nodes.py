@@ -1,4 +1,4 @@
-"""What is said of a node."""
+"""Messages about a node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoe_master.backends.swarm.settings import SwarmSettings
 
 
 def message(left: int, problem: str, place: Path) -> str:
-    """With so many containers of services that nobody knows, on a node whose engine has this problem."""
+    """Return the message for this number of unknown containers, on a node with this problem of its engine."""
     facts = NodeFacts("id", "n1", "10.0.0.1", Resources(1000, 2**30), {}, False, True, "")
     watch = SimpleNamespace(
         problem=problem, reachable=not problem, unfit="", foreign=Resources(), foreign_count=0,

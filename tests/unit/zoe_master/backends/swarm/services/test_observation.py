@@ -1,4 +1,4 @@
-"""What is made of an engine's and a manager's words."""
+"""Interpretation of engines' and managers' reports."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_an_end_is_taken_from_its_event_unless_it_was_killed() -> None:
     seen = observed(record(container=ended(RUNNING, 3, 110.0)))
     assert (seen.state, seen.cause, seen.exit_code, seen.at_s) == (ObservedState.ENDED, Cause.EXITED, 3, 110.0)
     assert ended(RUNNING, 137, 110.0) is None
-    at_once = ended(RUNNING, 0, 99.9)  # the engine's word of a start may come after a short life's end
+    at_once = ended(RUNNING, 0, 99.9)  # the engine may report the start after the end of a short life
     assert at_once is not None
     assert at_once.finished_at_s == RUNNING.started_at_s
 

@@ -1,4 +1,4 @@
-"""The first program of a container with requirements: what it is told, what it becomes, and its bounds."""
+"""The first program of a container with requirements: its task, its successor, and its limits."""
 
 from __future__ import annotations
 

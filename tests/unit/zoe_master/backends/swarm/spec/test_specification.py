@@ -1,4 +1,4 @@
-"""From Starts to Swarm services."""
+"""Swarm services from ServiceStarts."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_identical_tasks_are_one_group_and_others_are_not() -> None:
     by_name = worker("--host", "{host:self}")
     starts = [start(same, 2), start(same, 1), start(same, 0), start(same, 3, "n2")]
     groups = grouped(render(one, SETTINGS) for one in starts)
-    assert [[one.start.index for one in group] for group in groups] == [[1, 2], [0], [3]]  # core is apart
+    assert [[one.start.index for one in group] for group in groups] == [[1, 2], [0], [3]]  # core is separate
     assert len(grouped(render(start(by_name, index), SETTINGS) for index in (1, 2, 3))) == 3
 
 

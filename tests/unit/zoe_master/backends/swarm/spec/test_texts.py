@@ -1,4 +1,4 @@
-"""Names, slots and images: what is decided before Swarm is asked."""
+"""Names, slots and images: decisions before any request to Swarm."""
 
 from __future__ import annotations
 
@@ -93,4 +93,4 @@ def test_one_node_that_has_it_is_enough() -> None:
     nowhere = image_state("y", known, [], {"b": "denied"})
     assert nowhere.state is ImageState.UNAVAILABLE
     assert "b: denied" in nowhere.message
-    assert image_state("y", {}, [], {}).state is ImageState.PRESENT  # nobody could be asked: Swarm will tell
+    assert image_state("y", {}, [], {}).state is ImageState.PRESENT  # no engine answered: Swarm will report it

@@ -19,7 +19,7 @@ NODES = (node("a"), node("b"), node("c"))
 
 
 def on(bytes_in_all: int = 8, **shares: int) -> Places:
-    """An input of so many bytes, of which nodes hold these."""
+    """Make an input of this many bytes, with these amounts on nodes."""
     everything = InputObjects(bytes_in_all, bytes_in_all)
     return Places(everything, everything, {name: InputObjects(share, share) for name, share in shares.items()})
 
@@ -29,7 +29,7 @@ def reading(*uris: str) -> StorageDemand:
 
 
 def test_the_score_is_the_share_of_the_bytes_that_are_there() -> None:
-    """Of what is known: nothing is told of one input, and one is named twice and read once."""
+    """Of known inputs: one is unknown, and one is named twice and read once."""
     book = Ledger(NODES, (), {located(TENANT, HERE): on(8, a=2, b=8), located(TENANT, THERE): on(24, b=24)})
     one = replace(request(component()), storage=reading(HERE, THERE, "swift2d://unknown.zoe/x", HERE))
     assert list(locality(one, np.array([0, 1, 2]), book)) == [1 / 16, 1.0, 0.0]

@@ -54,7 +54,7 @@ def test_users_of_the_store_spread_over_its_paths_where_the_policy_says_so() -> 
 
 
 def test_what_is_measured_says_what_is_left_whoever_uses_it() -> None:
-    """One reads nothing of what it could; what others than Zoe's services move is in the way, too."""
+    """One reads less than it could; foreign traffic counts, too."""
     idle = started(queued("i", component(), storage=USES), "a")
     paths = {"a": PathUse(0, 100), "b": PathUse(75, 100), "c": PathUse(100, 100)}
     book = Ledger((node("a"), node("b"), node("c"), node("d")), (idle,), paths=paths)

@@ -1,4 +1,4 @@
-"""Secrets of gateways: one for each attempt, the same after a restart, kept by nobody but the key's file."""
+"""Secrets of gateways: one for each attempt, the same after a restart, stored only in the key's file."""
 
 from __future__ import annotations
 

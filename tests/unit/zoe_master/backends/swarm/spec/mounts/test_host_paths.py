@@ -1,4 +1,4 @@
-"""What a node says of a path's parts is held against what no tenant can change; what is unknown is no."""
+"""A node's report on a path is checked for parts that a tenant could change; an unknown part fails."""
 
 from __future__ import annotations
 
