@@ -37,7 +37,7 @@ class Selector:
         self._may_be_blank = not self._whole and (len(self._wanted) == 1 or ord(self._csv.delimiter) <= _BLANK)
 
     def select(self, data: bytes) -> bytes:
-        """Return the wanted part of these lines, each ending with a line feed. UnreadableRecordError."""
+        """Return the wanted part of these lines, each ending with a line feed. Raises UnreadableRecordError."""
         if self._literal is not None:
             data = lines_with(data, self._literal)
         if not data:

@@ -101,7 +101,7 @@ class Selection:
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
-        """Return the selection of the JSON of `to_json`; SelectionError."""
+        """Return the selection of the JSON of `to_json`; Raises SelectionError."""
         try:
             fields = json.loads(text)
             csv = CsvFormat(**fields.pop("csv"))

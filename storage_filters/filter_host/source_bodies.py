@@ -62,7 +62,9 @@ class SourceBody:
 
 
 def reason_of(error: Exception) -> Exception:
-    """Return the reason why an object cannot be read to its end: FilterRefused, FilterAway or DamagedObjectError."""
+    """Return the reason why an object cannot be read to its end: Raises FilterRefused, FilterAway and
+    DamagedObjectError.
+    """
     if isinstance(error, (FilterRefused, DamagedObjectError)):
         return error
     if isinstance(error, _OF_SEGMENTS):
