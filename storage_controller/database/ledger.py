@@ -169,7 +169,7 @@ class Ledger:
         kept_s: float,
         uses: Collection[use_rows.HeardUse] = (),
     ) -> Mapping[str, tuple[int, float]]:
-        """Store counters; settle the ones that all proxies have answered, or that ended more than `patience_s` ago; delete
+        """Store counters; settle counters that all proxies answered, or that ended more than `patience_s` ago; delete
         old settled ones. Return the unsettled ones.
         """
         now_s = self._clock.now_s()

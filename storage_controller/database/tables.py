@@ -154,7 +154,7 @@ rule_modules = sa.Table(
     sa.Column("sha256", sa.Text, sa.ForeignKey(module_contents.c.sha256), nullable=False),
     sa.Index("ix_rule_modules_sha256", "sha256"),
 )
-# Stored versions of a tenant's modules: the newest, the ones in rules, and the ones that objects may need. idle_since_s:
+# Stored versions of a tenant's modules: the newest, and versions that rules run or objects may need. idle_since_s:
 # since when no rule runs it; NULL: a rule runs it, or none ever did.
 module_versions = sa.Table(
     "module_versions",
