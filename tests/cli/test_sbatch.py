@@ -57,7 +57,7 @@ def test_what_is_not_understood_submits_nothing_unless_loose(zoe: Zoe, job: Path
     job.write_text(WRONG)
     told = [
         "job.sh: not understood:",
-        "  line 2: --licenses=foo: Zoe has nothing like it",
+        "  line 2: --licenses=foo: Zoe has no equivalent",
         "  line 3: --nonsense: sbatch has no such option",
         "  line 4: --ntasks=none: not a number above 0",
         "  line 5: sinfo --json: there is no sinfo in a job",

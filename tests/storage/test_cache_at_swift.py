@@ -312,7 +312,7 @@ def test_where_swift_encrypts_nothing_is_cached() -> None:
         logged_in(store, "acme:ann") as ann,
     ):
         pushed(pusher, written(RuleBook((replace(parse_rule("FOR TENANT acme DO SET CACHING"), id=1),))))
-        assert "nothing is cached: behind zoe_filters, Swift encrypts" in store.log_of("proxy")
+        assert "nothing is cached: Swift encrypts objects behind zoe_filters" in store.log_of("proxy")
         ann.put("c")
         ann.put("c/x", b"secret")
         assert [ann.call("GET", "c/x").content for _ in range(3)] == [b"secret"] * 3

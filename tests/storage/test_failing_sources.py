@@ -103,13 +103,13 @@ def test_s3_answers_a_damaged_object_with_a_sentence(site: Site) -> None:
     truncate(newest_file(site.whole.store, "from/cut"), CUT_BYTES // 3)
     for answer in (site.s3.call("GET", "from/cut"), site.s3.call("PUT", "into/copy", headers=FROM)):
         assert (answer.status_code, "<Code>InvalidRequest</Code>" in answer.text) == (400, True), answer.text
-        assert "the stored object is damaged: segment 0 is not as it was encrypted" in answer.text
+        assert "the stored object is damaged: segment 0 has changed since it was encrypted" in answer.text
 
 
 def test_a_plain_object_that_is_not_what_was_put_is_not_copied(site: Site) -> None:
     """The store compares its checksum; s3api made 500 of what it says."""
     answer = site.s3.call("PUT", "into/copy", headers={"x-amz-copy-source": "/into/flipped"})
-    assert (answer.status_code, "it is not what was put" in answer.text) == (400, True), answer.text
+    assert (answer.status_code, "it differs from the original" in answer.text) == (400, True), answer.text
 
 
 def test_a_missing_segment_is_said(site: Site) -> None:

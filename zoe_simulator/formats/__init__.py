@@ -41,4 +41,4 @@ def format_of(lines: Sequence[str], name: str) -> str:
         return "swim"
     if first[:1].isdigit() or first.startswith(" "):
         return "swf"
-    raise TraceError(f"{name} has an unknown format; known formats: ({', '.join(FORMATS)})")
+    raise TraceError(f"{name} has an unknown format; known formats: {', '.join(FORMATS)}")

@@ -18,10 +18,10 @@ from benchmarks.storage.stand import TENANTS, Stand, stand
 from benchmarks.storage.table import Line
 from storage_bridge.model import BandwidthSlo
 
-PRINTED_14 = """Three tenants with ten streams each: each gets its SLO plus an equal share of what is left, for GET and
+PRINTED_14 = """Three tenants with ten streams each: each gets its SLO plus an equal share of the rest, for GET and
 PUT."""
-DIFFERS_14 = """One proxy, two nodes and all clients on one machine; the promised bandwidth is 60 % of what the store
-moves at most."""
+DIFFERS_14 = """One proxy, two nodes and all clients on one machine; the guaranteed bandwidth is 60 % of the store's
+maximum."""
 PRINTED_15 = "SLOs and equal shares of the rest, with limits at the proxies against limits at the storage nodes."
 DIFFERS_15 = """As 14, with two nodes that have a copy of each object. At the nodes, each is said to move half of the
 promised bandwidth for GET, and all of it for PUT, since each stores every object."""

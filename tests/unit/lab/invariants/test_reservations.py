@@ -61,7 +61,7 @@ def test_one_that_would_delay_nobody() -> None:
     assert set(right.starts) == {"third"}
     assert found(snapshot, CONSERVATIVE, right) == []
     wrong = Plan(reasons=Reasons({"head": NO_ROOM, "second": BEHIND, "third": BEHIND}))
-    assert found(snapshot, CONSERVATIVE, wrong) == ["third was left behind, though it would delay nobody"]
+    assert found(snapshot, CONSERVATIVE, wrong) == ["third was left behind, though it would delay no other"]
 
 
 def test_a_place_that_is_kept_for_one_counts_as_one_that_is_given() -> None:

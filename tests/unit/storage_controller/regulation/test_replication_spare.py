@@ -112,4 +112,7 @@ def test_without_reports_it_has_its_least_rate_and_a_dry_run_says_what_it_would_
     dry, clock, supervisor = pace(Mode.DRY)
     clock.set(1.0)
     assert dry.rate([claim("a", 200 * MB, 200 * MB)]) == NO_LIMIT
-    assert supervisor.states()[0].last == "would hold what each object server is sent at 50 MB/s, which promises leave"
+    assert (
+        supervisor.states()[0].last
+        == "would hold replication to each object server at 50 MB/s, the rest beside guarantees"
+    )

@@ -77,10 +77,10 @@ def test_options_of_the_command_win_group_by_group(lines: str, words: str) -> No
     [
         ("--time=5 -p a|hetjob|--time=5 -p b", []),
         ("--time=5|hetjob|--time=6", []),
-        ("--time=5|hetjob|--time=4", ["time: it holds for the whole job; give it in the first group"]),
-        ("-n1|hetjob|--time=4", ["time: it holds for the whole job; give it in the first group"]),
-        ("-o a|hetjob|-o b", ["output: it holds for the whole job; give it in the first group"]),
-        ("-n1|hetjob|-C big", ["constraint: Zoe has nothing like it"]),
+        ("--time=5|hetjob|--time=4", ["time: it applies to the whole job; give it in the first group"]),
+        ("-n1|hetjob|--time=4", ["time: it applies to the whole job; give it in the first group"]),
+        ("-o a|hetjob|-o b", ["output: it applies to the whole job; give it in the first group"]),
+        ("-n1|hetjob|-C big", ["constraint: Zoe has no equivalent"]),
         ("-a 1-3|hetjob|-n2", ["array: Slurm has no arrays of heterogeneous jobs"]),
     ],
 )
