@@ -1,4 +1,4 @@
-"""Filters that object servers run, by a store in memory: where each ran, and what is done where one cannot."""
+"""Filters at object servers, with a store in memory: where each runs, and the fallback if it cannot run."""
 
 from __future__ import annotations
 

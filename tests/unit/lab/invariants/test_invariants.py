@@ -171,7 +171,7 @@ def test_one_left_behind_that_easy_lets_pass() -> None:
     assert found(snapshot, EASY, right) == ""
     wrong = Plan(reasons=Reasons({"head": NO_ROOM, "short": BEHIND, "long": BEHIND}))
     assert found(snapshot, EASY, wrong) == "short was left behind, though it fits and ends before head can start"
-    assert found(snapshot, FIFO, wrong) == ""  # without backfill nobody passes
+    assert found(snapshot, FIFO, wrong) == ""  # without backfill no execution passes
 
 
 @pytest.mark.parametrize("order", sorted(ORDERS))

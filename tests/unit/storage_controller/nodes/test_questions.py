@@ -1,4 +1,4 @@
-"""What servers of the store answer, and what they may answer instead."""
+"""Answers of the store's servers, valid and invalid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop that asks nodes: since when each is in its state, what modes do, and what a restart may."""
+"""The loop that checks nodes: since when each is in its state, the effect of modes, and restarts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.waiting import until
 
 
 class World:
-    """Two nodes, which tell what they are given; a clock; a mode."""
+    """Two nodes with given answers; a clock; a mode."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.told = {"http://a": Findings(), "http://b": Findings()}

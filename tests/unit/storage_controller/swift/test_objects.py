@@ -1,4 +1,4 @@
-"""What Swift answers to the request to store an object again, as the job understands it."""
+"""Swift's answers to the request to rewrite an object, as the job understands them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job's walk against a store in memory: where it goes on, what it waits for, what it counts."""
+"""The job's walk against a store in memory: where it continues, when it waits, and its counts."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Site:
         return self._left < 0
 
     def go_on(self) -> None:
-        """As a controller does that begins anew."""
+        """Continue as a restarted controller does."""
         made = Rewriter(self.jobs, RuleBook, self.objects, lambda: True, self.clock, self._wait)  # type: ignore[arg-type]
         made.go_on()
 

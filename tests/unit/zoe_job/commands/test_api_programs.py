@@ -1,4 +1,4 @@
-"""The programs of Slurm inside a job, with an API in memory: what they print, what they change, and how they end."""
+"""The programs of Slurm inside a job, with an API in memory: their output, their changes, and their exit codes."""
 
 from __future__ import annotations
 

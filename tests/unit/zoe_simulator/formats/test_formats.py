@@ -1,4 +1,4 @@
-"""Every format on a small sample of our own making: what is read, and how it runs through the master."""
+"""Every format on a small sample: the parsed trace, and its run through the master."""
 
 from __future__ import annotations
 
