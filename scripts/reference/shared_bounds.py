@@ -332,7 +332,7 @@ MEMBERS: tuple[SharedBound, ...] = (
     ),
     SharedBound(
         "memory of filter modules, of a process of a proxy",
-        "{0} bytes; a tenant half of the rest of other tenants",
+        "{0} bytes; a tenant half of the memory that the others leave free",
         ("storage_filters.transforms.modules.memory:OF_PROCESS_BYTES",),
         "a user, half of it; further tenants half of the rest each",
         "the tenant; others have less, and never nothing",

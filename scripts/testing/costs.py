@@ -55,9 +55,9 @@ class Costs:
     """The table."""
 
     loop_s: float
-    """What the fixed loop took when the table was measured."""
+    """Seconds of the fixed loop when the table was measured."""
     shared: dict[str, dict[str, float]]
-    """Time of the fixed loop when the table was measured."""
+    """`PART/TIER` -> fixtures of the session, and the time of pytest itself for imports and collection (`pytest`)."""
     files: dict[str, FileCosts]
     capabilities: frozenset[str] = frozenset()
 

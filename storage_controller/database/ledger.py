@@ -158,7 +158,7 @@ class Ledger:
             dropped = connection.execute(sa.delete(executions).where(its).returning(executions.c.generation)).scalars()
             transfer_rows.end(connection, list(dropped), self._clock.now_s())
 
-    # What executions move
+    # Transfers of executions
 
     def add_transfers(
         self,

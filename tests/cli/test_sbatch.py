@@ -121,7 +121,7 @@ def test_a_job_may_be_held_and_have_a_priority(zoe: Zoe, job: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"echo no\n", "no batch script"),
+        (b"echo no\n", "not a batch script"),
         (b"#!/bin/sh\r\ntrue\r\n", "DOS"),
         (b"#!/bin/sh\n\xff\n", "not UTF-8"),
         (b"#!/bin/sh\n" + b"#" * 300_000, "longer than"),

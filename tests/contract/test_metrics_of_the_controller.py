@@ -65,7 +65,7 @@ def test_what_cannot_be_a_metric_has_a_sentence(http: httpx.Client, expressions:
         ({"name": "load", "expression": "up", "program": "x"}, 400, "an expression or a program"),
         ({"name": "load", "program": "x"}, 400, "NameError"),
         ({"name": "gets_sec", "expression": "up"}, 409, "GETS_SEC is there already"),
-        ({"name": "object_size", "expression": "up"}, 409, "is there already"),
+        ({"name": "object_size", "expression": "up"}, 409, "exists already"),
         ({"name": "when", "expression": "up"}, 409, "a keyword of the rule language"),
         ({"name": "a b", "expression": "up"}, 400, "name"),
         ({"name": "a" * 65, "expression": "up"}, 400, "name"),
@@ -82,7 +82,9 @@ def test_a_prometheus_that_is_away_is_told_and_none_is_refused(
     made = http.post("/v1/metrics", json={"name": "load", "expression": "up"})
     assert (made.status_code, "not measured now" in made.headers["Warning"]) == (201, True)
     with served_controller(postgres_url) as other, other.http() as without:
-        refused(without.post("/v1/metrics", json={"name": "two", "expression": "up"}), 409, "no Prometheus is set")
+        refused(
+            without.post("/v1/metrics", json={"name": "two", "expression": "up"}), 409, "no Prometheus is configured"
+        )
 
 
 def test_their_number_is_bounded(http: httpx.Client) -> None:
@@ -95,7 +97,7 @@ def test_metrics_are_words_of_the_appendix_dialect(http: httpx.Client, expressio
     expressions.answers["up"] = {}
     word = {"name": "put_active_requests", "network_location": "tcp://127.0.0.1:6899", "type": "integer"}
     made = http.post("/registry/metrics", json=word)
-    assert (made.status_code, "nothing measures it" in made.headers["Warning"]) == (201, True)
+    assert (made.status_code, "not measured" in made.headers["Warning"]) == (201, True)
     refused(http.post("/registry/metrics", json=word), 409, "there is a metric PUT_ACTIVE_REQUESTS already")
     shown = http.get("/registry/metrics/put_active_requests").json()
     assert (shown["type"], shown["network_location"], shown["source"]) == ("integer", "tcp://127.0.0.1:6899", "none")

@@ -349,7 +349,7 @@ BAD = [
         "flip",
         bytes(wasmtime.wat2wasm(f'(module (memory (export "memory") 999) {entry("transform", "(i32.const 0)")})')),
         400,
-        "cannot begin",
+        "cannot start",
     ),
     ("flip", module(entry("transform", "(i32.const 0)"), "(func $s (loop $l (br $l)))", "(start $s)"), 400, "begin"),
 ]

@@ -114,7 +114,7 @@ def test_an_expression_turns_a_rule_on_and_off_again(
     follows(ann, controller, "hot", [])
     assert "my_metric > 5: not known" in added_try(controller, "hot")["verdicts"][0]["sentence"]
     [metric] = controller.get("/v1/metrics").json()
-    assert "not in JSON" in metric["problem"], metric
+    assert "is not JSON" in metric["problem"], metric
     state = controller.get("/v1/controllers/metric-MY_METRIC").json()
     assert (state["failures"] > 0, state["problem"] != "") == (True, True)
     expressions.away = False
@@ -214,7 +214,7 @@ def test_a_program_that_misbehaves_holds_up_no_other(whole: Whole, controller: h
         "crashes": ("return 1 / 0", "ZeroDivisionError"),
         "hangs": ("\n        while True: pass", "did not answer within|the program ended"),
         "floods": ("return {str(n): n for n in range(2000)}", "at most 1000 are taken"),
-        "lies": ("return {'acme': 'many'}", "is no number"),
+        "lies": ("return {'acme': 'many'}", "is not a number"),
         "works": ("return 1", ""),
     }
     for name, (body, _) in bodies.items():
@@ -277,7 +277,7 @@ def test_the_command_line_adds_lists_tries_and_removes(
         assert "dry run" in ok("policy", "ls")
         until(lambda: "would be on" in ok("controllers", name))
         assert "LOAD 3, SEVEN 7" in ok("controllers", name)
-        assert "shares bandwidth" in ok("controllers", "-o", "json")
+        assert "divides bandwidth" in ok("controllers", "-o", "json")
         assert " on " in ok("controllers", name, "--mode", "on")
         assert zoe("controllers", "rule-999999")[0] != 0
         code, printed = zoe("metric", "rm", "load")

@@ -2,7 +2,7 @@
 
 Park, Tumanov, Jiang, Kozuch, Ganger, "3Sigma: distribution-based cluster scheduling for runtime uncertainty", EuroSys
 2018. Kept: the expected utility of a begin is the chance, by the learned distribution, to end by the deadline, times
-what the work is worth (its core-seconds); a begin may be delayed, at the cost of the lower chance; work with a hopeless
+the value of the work (its core-seconds); a begin may be delayed, at the cost of the lower chance; work with a hopeless
 deadline comes after the rest (over-estimates are not given up). Simplified: a greedy choice instead of a mixed-integer
 program; run times are the learned quantiles, between which the chance is linear; running work is not stopped; services
 beyond the essential ones are lent, which 3Sigma does not do.

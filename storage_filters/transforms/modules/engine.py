@@ -103,8 +103,8 @@ def checked(code: wasmtime.Module) -> Module:
             raise InvalidModuleError(f"it exports {name} as another type than {_shown(_ENTRY)}")
     if entries not in ({FORWARD, REVERSE}, {TRANSFORM}):
         raise InvalidModuleError(
-            f"it exports {_and(sorted(entries))}: a filter of stored objects has {FORWARD} and {REVERSE}, one of "
-            f"what is read has {TRANSFORM} alone"
+            f"it exports {_and(sorted(entries))}: a filter of stored objects exports {FORWARD} and {REVERSE}, "
+            f"a filter of reads exports {TRANSFORM} alone"
         )
     return Module(code, TRANSFORM in entries, SAME_SIZE in exports and TRANSFORM in entries)
 

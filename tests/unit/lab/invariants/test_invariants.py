@@ -80,8 +80,8 @@ def test_a_journal_that_tells_otherwise() -> None:
     stored = store.submit(fresh, "test")
     stored = store.append(stored.id, [ev.Queued(at_s=1.0)], stored.version, None)
     assert list(journal.problems([stored])) == []
-    assert "otherwise" in "".join(journal.problems([replace(stored, priority=7)]))
-    assert "otherwise" in "".join(journal.problems([]))
+    assert "differ" in "".join(journal.problems([replace(stored, priority=7)]))
+    assert "differ" in "".join(journal.problems([]))
 
 
 def test_an_illegal_transition_in_the_journal() -> None:
